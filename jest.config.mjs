@@ -1,0 +1,40 @@
+/**
+ * Three layers by file name: `x.test.ts` touches no I/O, `x.it.test.ts` a real RabbitMQ and Redis,
+ * `x.e2e.test.ts` the running stack over HTTP alone.
+ */
+const common = {
+  rootDir: import.meta.dirname,
+  roots: ['<rootDir>/packages', '<rootDir>/services', '<rootDir>/infra', '<rootDir>/tests'],
+  testPathIgnorePatterns: ['/node_modules/', '/dist/'],
+  modulePathIgnorePatterns: ['/dist/'],
+  // Tests run on the sources: no build comes first.
+  testEnvironmentOptions: { customExportConditions: ['source', 'node', 'node-addons'] },
+  transform: {
+    '^.+\\.ts$': [
+      '@swc/jest',
+      { jsc: { parser: { syntax: 'typescript' }, target: 'es2023' }, module: { type: 'commonjs' } },
+    ],
+  },
+}
+
+const infrastructure = '<rootDir>/packages/testkit/src/jest'
+
+export default {
+  projects: [
+    { ...common, displayName: 'unit', testMatch: ['**/src/**/!(*.it|*.e2e).test.ts'] },
+    {
+      ...common,
+      displayName: 'it',
+      testMatch: ['**/src/**/*.it.test.ts'],
+      globalSetup: `${infrastructure}/start-infrastructure.ts`,
+      globalTeardown: `${infrastructure}/stop-infrastructure.ts`,
+    },
+    {
+      ...common,
+      displayName: 'e2e',
+      testMatch: ['**/src/**/*.e2e.test.ts'],
+      globalSetup: '<rootDir>/tests/jest/start-stack.mjs',
+      globalTeardown: '<rootDir>/tests/jest/stop-stack.mjs',
+    },
+  ],
+}
