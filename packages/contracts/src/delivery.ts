@@ -1,0 +1,121 @@
+import { EVENT_TYPES, type EventType, Unparsable } from './event.ts'
+import {
+  type DeliveryId,
+  type EventId,
+  parseDeliveryId,
+  parseEventId,
+  parseSubscriptionId,
+  type SubscriptionId,
+} from './ids.ts'
+import { compileSchema } from './validator.ts'
+
+/** One event on its way to one subscription. The AMQP content is `body`, byte for byte; the rest travels in headers. */
+export interface Delivery {
+  readonly deliveryId: DeliveryId
+  readonly subscriptionId: SubscriptionId
+  readonly eventId: EventId
+  readonly eventType: EventType
+  readonly tenant: string | null
+  readonly url: string
+  /** 1 for the schedule that the event started; each sending again of a parked delivery starts the next run. */
+  readonly run: number
+  /** Place in the schedule: 0 is at once, k comes after the kth wait. */
+  readonly slot: number
+  /** POSTs made so far, over all runs. */
+  readonly attempt: number
+  /** ISO 8601, UTC: when the first attempt of this run fell due. */
+  readonly firstDueAt: string
+  /** W3C trace context of the command or event behind the delivery. */
+  readonly traceparent?: string
+  readonly body: Buffer
+}
+
+/** AMQP headers of a delivery message. Rolling upgrades meet messages that are hours old: additions must be optional. */
+export interface DeliveryHeaders {
+  readonly 'sh-version': 1
+  readonly 'sh-delivery-id': string
+  readonly 'sh-subscription-id': string
+  readonly 'sh-event-id': string
+  readonly 'sh-event-type': EventType
+  /** Absent: the installation itself. */
+  readonly 'sh-tenant'?: string
+  readonly 'sh-url': string
+  readonly 'sh-run': number
+  readonly 'sh-slot': number
+  readonly 'sh-attempt': number
+  readonly 'sh-first-due-at': string
+  readonly traceparent?: string
+}
+
+const count = { type: 'integer', minimum: 0 }
+
+/** JSON Schema 2020-12 of the headers; other headers (the broker's `x-death` among them) are ignored and not copied on. */
+export const deliveryHeadersSchema = {
+  type: 'object',
+  required: [
+    'sh-version',
+    'sh-delivery-id',
+    'sh-subscription-id',
+    'sh-event-id',
+    'sh-event-type',
+    'sh-url',
+    'sh-run',
+    'sh-slot',
+    'sh-attempt',
+    'sh-first-due-at',
+  ],
+  properties: {
+    'sh-version': { const: 1 },
+    'sh-delivery-id': { type: 'string', format: 'uuid' },
+    'sh-subscription-id': { type: 'string', format: 'uuid' },
+    'sh-event-id': { type: 'string', format: 'uuid' },
+    'sh-event-type': { type: 'string', enum: EVENT_TYPES },
+    'sh-tenant': { type: 'string' },
+    'sh-url': { type: 'string' },
+    'sh-run': { type: 'integer', minimum: 1 },
+    'sh-slot': count,
+    'sh-attempt': count,
+    'sh-first-due-at': { type: 'string' },
+    traceparent: { type: 'string' },
+  },
+} as const
+
+const validateHeaders = compileSchema<DeliveryHeaders>(deliveryHeadersSchema)
+
+export function deliveryHeaders(delivery: Delivery): DeliveryHeaders {
+  return {
+    'sh-version': 1,
+    'sh-delivery-id': delivery.deliveryId,
+    'sh-subscription-id': delivery.subscriptionId,
+    'sh-event-id': delivery.eventId,
+    'sh-event-type': delivery.eventType,
+    ...(delivery.tenant !== null && { 'sh-tenant': delivery.tenant }),
+    'sh-url': delivery.url,
+    'sh-run': delivery.run,
+    'sh-slot': delivery.slot,
+    'sh-attempt': delivery.attempt,
+    'sh-first-due-at': delivery.firstDueAt,
+    ...(delivery.traceparent !== undefined && { traceparent: delivery.traceparent }),
+  }
+}
+
+/** The only way from a message to a Delivery. @throws Unparsable with every fault of the headers. */
+export function parseDelivery(content: Buffer, headers: unknown): Delivery {
+  const result = validateHeaders(headers)
+  if (!result.ok) throw new Unparsable(result.faults.map(({ pointer, detail }) => `${pointer} ${detail}`).join('; '))
+  const h = result.value
+  return {
+    deliveryId: parseDeliveryId(h['sh-delivery-id']),
+    subscriptionId: parseSubscriptionId(h['sh-subscription-id']),
+    eventId: parseEventId(h['sh-event-id']),
+    eventType: h['sh-event-type'],
+    tenant: h['sh-tenant'] ?? null,
+    url: h['sh-url'],
+    run: h['sh-run'],
+    slot: h['sh-slot'],
+    attempt: h['sh-attempt'],
+    firstDueAt: h['sh-first-due-at'],
+    ...(h.traceparent !== undefined && { traceparent: h.traceparent }),
+    body: content,
+  }
+}

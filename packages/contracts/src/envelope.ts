@@ -1,0 +1,21 @@
+import type { PlatformEvent } from './event.ts'
+import type { DeliveryId } from './ids.ts'
+
+/** The body of every webhook delivery (specification, "Delivery envelope"). */
+export interface Envelope {
+  readonly deliveryId: string
+  readonly eventType: string
+  readonly occurredAt: string
+  readonly tenant: string | null
+  readonly data: Readonly<Record<string, unknown>>
+}
+
+/**
+ * Prepares the webhook bodies of one event: what all its deliveries share is serialised once, however many subscriptions
+ * there are. The bytes that come out are the ones that are POSTed, on every attempt.
+ */
+export function envelopesOf(event: PlatformEvent): (deliveryId: DeliveryId) => Buffer {
+  const { eventType, occurredAt, tenant, data } = event
+  const shared = JSON.stringify({ eventType, occurredAt, tenant, data }).slice(1)
+  return (deliveryId) => Buffer.from(`{"deliveryId":"${deliveryId}",${shared}`)
+}

@@ -1,0 +1,67 @@
+import type { Fault } from './validator.ts'
+
+/**
+ * Every error that a client can get, in one table: the API answers from it, the API document lists it, the tests count
+ * it. `status` is the HTTP status unless the failure says otherwise (`missing-agent-uri` has two).
+ */
+export const FAILURES = {
+  'invalid-request': { status: 400, title: 'The request does not match its schema' },
+  'malformed-json': { status: 400, title: 'The body is not JSON in UTF-8' },
+  'invalid-webhook-url': { status: 400, title: 'Not a url that webhooks can be sent to' },
+  'unknown-event-type': { status: 400, title: 'An event type is unknown or missing' },
+  'missing-agent-uri': { status: 400, title: 'The command does not name an agent' },
+  unauthorized: { status: 401, title: 'A valid access token is required' },
+  'not-found': { status: 404, title: 'No such resource' },
+  'subscription-not-found': { status: 404, title: 'No such subscription' },
+  'delivery-not-found': { status: 404, title: 'No such delivery, or it is no longer remembered' },
+  'agent-not-found': { status: 404, title: 'No such agent' },
+  'call-not-found': { status: 404, title: 'No such call, or the agent has no leg in it' },
+  'method-not-allowed': { status: 405, title: 'The resource does not know this method' },
+  'invalid-call-state': { status: 409, title: 'Not possible in the current state of the call' },
+  'agent-device-unavailable': { status: 409, title: "The agent's device cannot take a call now" },
+  'delivery-not-parked': { status: 409, title: 'Only a parked delivery can be sent again' },
+  'subscription-disabled': { status: 409, title: 'The subscription is disabled' },
+  'subscription-deleted': { status: 409, title: 'The subscription of this delivery was deleted' },
+  'body-too-large': { status: 413, title: 'The body is larger than 64 KiB' },
+  'unsupported-media-type': { status: 415, title: 'The body must be application/json' },
+  'idempotency-key-reused': { status: 422, title: 'The Idempotency-Key was used for another request' },
+  internal: { status: 500, title: 'Internal error' },
+  'platform-unavailable': { status: 503, title: 'The contact center cannot be reached; nothing was sent to it' },
+  'service-unavailable': { status: 503, title: 'A part of the service cannot be reached; try again' },
+} as const satisfies Record<string, { status: number; title: string }>
+
+export type FailureCode = keyof typeof FAILURES
+
+/** What a failure may tell beside its code; all of it is shown to the client. */
+export interface FailureExtra {
+  readonly detail?: string
+  readonly errors?: readonly Fault[]
+  readonly status?: number
+  readonly knownEventTypes?: readonly string[]
+  readonly currentState?: number
+  readonly allowedCommands?: readonly string[]
+}
+
+/** The one error that is meant for a client. Anything else that is thrown becomes `internal` and tells nothing. */
+export class AppError extends Error {
+  override readonly name = 'AppError'
+  readonly code: FailureCode
+  readonly extra: FailureExtra
+
+  constructor(code: FailureCode, extra: FailureExtra = {}, options?: ErrorOptions) {
+    super(extra.detail ?? FAILURES[code].title, options)
+    this.code = code
+    this.extra = extra
+  }
+}
+
+/** Something that we depend on cannot be reached: nothing was promised, and trying again later may work. */
+export class Unavailable extends Error {
+  override readonly name = 'Unavailable'
+  readonly dependency: 'redis' | 'rabbitmq'
+
+  constructor(dependency: 'redis' | 'rabbitmq', message: string, options?: ErrorOptions) {
+    super(message, options)
+    this.dependency = dependency
+  }
+}

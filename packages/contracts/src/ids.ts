@@ -1,0 +1,58 @@
+import { createHash, randomUUID } from 'node:crypto'
+
+declare const brand: unique symbol
+
+/** A GUID in canonical lower case that is known to name one kind of thing. */
+export type Guid<Kind extends string> = string & { readonly [brand]: Kind }
+
+export type EventId = Guid<'event id'>
+export type DeliveryId = Guid<'delivery id'>
+export type SubscriptionId = Guid<'subscription id'>
+export type CallId = Guid<'call id'>
+export type CommandId = Guid<'command id'>
+
+/** Any RFC 9562 layout, in either case; `parse…` answers the canonical lower case. */
+const GUID = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/i
+
+export const isGuid = (value: unknown): value is string => typeof value === 'string' && GUID.test(value)
+
+const parser =
+  <Kind extends string>(kind: Kind) =>
+  (value: string): Guid<Kind> => {
+    if (!isGuid(value)) throw new TypeError(`not a ${kind}`)
+    return value.toLowerCase() as Guid<Kind>
+  }
+
+/** Each throws a TypeError that names the kind, never the value. */
+export const parseEventId = parser('event id')
+export const parseDeliveryId = parser('delivery id')
+export const parseSubscriptionId = parser('subscription id')
+export const parseCallId = parser('call id')
+export const parseCommandId = parser('command id')
+
+export const newEventId = (): EventId => randomUUID() as EventId
+export const newSubscriptionId = (): SubscriptionId => randomUUID() as SubscriptionId
+export const newCallId = (): CallId => randomUUID() as CallId
+export const newCommandId = (): CommandId => randomUUID() as CommandId
+
+/**
+ * The id of the delivery of one event to one subscription: UUIDv5 (RFC 9562, section 5.5) of the subscription's id in
+ * the event's namespace. Fanning the same event out again, anywhere and after any crash, gives the same ids.
+ */
+export function deliveryIdOf(event: EventId, subscription: SubscriptionId): DeliveryId {
+  return uuidV5(event, subscription) as DeliveryId
+}
+
+/** The id of the nth event of one leg of a call, so that storing the same fact twice cannot make a second event. */
+export function callEventIdOf(call: CallId, agentUri: string, sequence: number): EventId {
+  return uuidV5(call, `call.status ${sequence} ${agentUri}`) as EventId
+}
+
+/** UUIDv5 of a name in a namespace that is itself a GUID. */
+export function uuidV5(namespace: string, name: string): string {
+  const hash = createHash('sha1').update(namespace.replaceAll('-', ''), 'hex').update(name).digest()
+  hash.writeUInt8((hash.readUInt8(6) & 0x0f) | 0x50, 6)
+  hash.writeUInt8((hash.readUInt8(8) & 0x3f) | 0x80, 8)
+  const hex = hash.toString('hex', 0, 16)
+  return `${hex.slice(0, 8)}-${hex.slice(8, 12)}-${hex.slice(12, 16)}-${hex.slice(16, 20)}-${hex.slice(20)}`
+}

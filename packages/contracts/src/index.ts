@@ -1,0 +1,63 @@
+export {
+  CALL_COMMANDS,
+  type CallCommand,
+  CallState,
+  type CallStatus,
+  type CommandResult,
+  Direction,
+  EndedBy,
+  EndReason,
+  PartyType,
+  type RemoteParty,
+  Role,
+} from './call.ts'
+export {
+  type Delivery,
+  type DeliveryHeaders,
+  deliveryHeaders,
+  deliveryHeadersSchema,
+  parseDelivery,
+} from './delivery.ts'
+export { type Envelope, envelopesOf } from './envelope.ts'
+export {
+  EVENT_TYPES,
+  type EventType,
+  type PlatformEvent,
+  parseEvent,
+  platformEventSchema,
+  serialiseEvent,
+  Unparsable,
+} from './event.ts'
+export { AppError, FAILURES, type FailureCode, type FailureExtra, Unavailable } from './failure.ts'
+export {
+  type CallId,
+  type CommandId,
+  callEventIdOf,
+  type DeliveryId,
+  deliveryIdOf,
+  type EventId,
+  type Guid,
+  isGuid,
+  newCallId,
+  newCommandId,
+  newEventId,
+  newSubscriptionId,
+  parseCallId,
+  parseCommandId,
+  parseDeliveryId,
+  parseEventId,
+  parseSubscriptionId,
+  type SubscriptionId,
+  uuidV5,
+} from './ids.ts'
+export {
+  type Attempt,
+  type Outcome,
+  PARKED_REASONS,
+  type ParkedReason,
+  UNREACHABLE_REASONS,
+  type UnreachableReason,
+} from './outcome.ts'
+export { type Problem, toProblem } from './problem.ts'
+export { receives, type Subscription } from './subscription.ts'
+export { compileSchema, type Fault, type Validation } from './validator.ts'

@@ -1,0 +1,21 @@
+import type { EventType } from './event.ts'
+import type { SubscriptionId } from './ids.ts'
+
+/** A tenant's wish to receive events at a url (specification, "Webhook subscription"), as stored. */
+export interface Subscription {
+  readonly id: SubscriptionId
+  /** null: the installation itself. Not shown to clients. */
+  readonly tenant: string | null
+  readonly url: string
+  readonly eventTypes: readonly EventType[]
+  readonly description: string | null
+  /** Only enabled subscriptions receive deliveries. */
+  readonly enabled: boolean
+  /** ISO 8601, UTC. */
+  readonly createdAt: string
+}
+
+/** Does an event of this type, of the subscription's own tenant, make a delivery? */
+export function receives(subscription: Subscription, eventType: EventType): boolean {
+  return subscription.enabled && subscription.eventTypes.includes(eventType)
+}

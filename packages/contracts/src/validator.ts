@@ -1,0 +1,42 @@
+import { type AnySchemaObject, type ErrorObject, type ValidateFunction } from 'ajv'
+import { Ajv2020 } from 'ajv/dist/2020.js'
+import addFormats from 'ajv-formats'
+
+/** One fault of an input: where it is (RFC 6901 pointer; '' is the whole) and what is wrong with it. Never the value. */
+export interface Fault {
+  readonly pointer: string
+  readonly detail: string
+}
+
+export type Validation<T> = { readonly ok: true; readonly value: T } | { readonly ok: false; readonly faults: Fault[] }
+
+const ajv = new Ajv2020({ allErrors: true, strict: true, allowUnionTypes: true, discriminator: true })
+// ajv-formats is CommonJS: its default export arrives wrapped or not, depending on who loads it.
+const plugin = 'default' in addFormats ? (addFormats.default as unknown as typeof addFormats) : addFormats
+;(plugin as unknown as (target: Ajv2020) => void)(ajv)
+
+/** Compiles a JSON Schema (2020-12) into a check that lists every fault at once and leaves the value as it is. */
+export function compileSchema<T>(schema: AnySchemaObject): (value: unknown) => Validation<T> {
+  const validate = ajv.compile(schema) as ValidateFunction<T>
+  return (value) => {
+    if (validate(value)) return { ok: true, value }
+    return { ok: false, faults: toFaults(validate.errors ?? []) }
+  }
+}
+
+function toFaults(errors: readonly ErrorObject[]): Fault[] {
+  const faults = errors.map(({ instancePath, keyword, message, params }) => {
+    if (keyword === 'required') {
+      return { pointer: `${instancePath}/${escapeToken(String(params['missingProperty']))}`, detail: 'is required' }
+    }
+    if (keyword === 'enum') {
+      return { pointer: instancePath, detail: `must be one of ${(params['allowedValues'] as unknown[]).join(', ')}` }
+    }
+    return { pointer: instancePath, detail: message ?? `violates "${keyword}"` }
+  })
+  // By key, not by comparing each with each: a hostile body can have many thousand faults.
+  return [...new Map(faults.map((fault) => [`${fault.pointer} ${fault.detail}`, fault])).values()]
+}
+
+/** RFC 6901, section 3. */
+const escapeToken = (token: string): string => token.replaceAll('~', '~0').replaceAll('/', '~1')
