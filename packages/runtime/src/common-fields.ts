@@ -1,0 +1,11 @@
+import { choice, duration, port, url } from './fields.ts'
+
+/** The variables that every service reads. */
+export const commonFields = {
+  AMQP_URL: url(['amqp', 'amqps']),
+  REDIS_URL: url(['redis', 'rediss']),
+  NODE_ENV: choice(['development', 'test', 'production'], 'development'),
+  LOG_LEVEL: choice(['error', 'warn', 'info', 'debug'], 'info'),
+  SHUTDOWN_GRACE: duration('30s'),
+  HEALTH_PORT: port(9100),
+}

@@ -1,0 +1,110 @@
+import { isIP } from 'node:net'
+import { compileSchema } from '@switchhook/contracts'
+
+/** How one environment variable is read. `parse` throws a FieldError that says what is expected and never the value. */
+export interface Field<T> {
+  readonly parse: (raw: string) => T
+  /** As it would be written in the environment; undefined: the variable is required. */
+  readonly fallback: string | undefined
+}
+
+export class FieldError extends Error {
+  override readonly name = 'FieldError'
+}
+
+const field = <T>(parse: (raw: string) => T, fallback?: string): Field<T> => ({ parse, fallback })
+
+export const text = (fallback?: string): Field<string> => field((raw) => raw, fallback)
+
+/** A variable that may be left out. */
+export const optional = <T>(inner: Field<T>): Field<T | undefined> =>
+  field((raw) => (raw === '' ? undefined : inner.parse(raw)), '')
+
+export const choice = <const T extends string>(values: readonly T[], fallback?: T): Field<T> =>
+  field((raw) => {
+    const found = values.find((value) => value === raw)
+    if (found === undefined) throw new FieldError(`must be one of ${values.join(', ')}`)
+    return found
+  }, fallback)
+
+export const flag = (fallback?: boolean): Field<boolean> =>
+  field((raw) => {
+    if (raw !== 'true' && raw !== 'false') throw new FieldError('must be true or false')
+    return raw === 'true'
+  }, fallback?.toString())
+
+export const integer = (range: { min: number; max: number }, fallback?: number): Field<number> =>
+  field((raw) => {
+    const value = Number(raw)
+    if (!/^-?\d+$/.test(raw) || value < range.min || value > range.max) {
+      throw new FieldError(`must be a whole number from ${range.min} to ${range.max}`)
+    }
+    return value
+  }, fallback?.toString())
+
+/** A TCP port; 0 asks the operating system for a free one. */
+export const port = (fallback?: number): Field<number> => integer({ min: 0, max: 65_535 }, fallback)
+
+export const url = (schemes: readonly string[], fallback?: string): Field<string> =>
+  field((raw) => {
+    if (!URL.canParse(raw) || !schemes.includes(new URL(raw).protocol.slice(0, -1))) {
+      throw new FieldError(`must be a url that starts with ${schemes.map((scheme) => `${scheme}://`).join(' or ')}`)
+    }
+    return raw
+  }, fallback)
+
+const UNIT_MS: Readonly<Record<string, number>> = { ms: 1, s: 1_000, m: 60_000, h: 3_600_000, d: 86_400_000 }
+
+/** What fits a Node timer: 2^31 - 1 ms, rounded down to days. RabbitMQ's `x-message-ttl` would take twice that. */
+const MAX_TIMER_MS = 24 * 86_400_000
+
+/** `250ms`, `10s`, `5m`, `2h`, `7d`, read as milliseconds. */
+export const duration = (fallback?: string, { minMs = 0, maxMs = MAX_TIMER_MS } = {}): Field<number> =>
+  field((raw) => toMs(raw, minMs, maxMs), fallback)
+
+/** `10s,1m,5m`, read as milliseconds. May be empty: then nothing is retried. */
+export const durations = (fallback?: string): Field<readonly number[]> =>
+  field((raw) => (raw === '' ? [] : raw.split(',').map((part) => toMs(part.trim(), 1, MAX_TIMER_MS))), fallback)
+
+function toMs(raw: string, minMs: number, maxMs: number): number {
+  const [, amount, unit] = /^(\d{1,12})(ms|s|m|h|d)$/.exec(raw) ?? []
+  const ms = Number(amount) * (UNIT_MS[unit ?? ''] ?? Number.NaN)
+  if (Number.isNaN(ms)) throw new FieldError('must be a duration such as 250ms, 10s, 5m or 2h')
+  if (ms < minMs || ms > maxMs) throw new FieldError(`must be from ${minMs}ms to ${maxMs / 86_400_000}d`)
+  return ms
+}
+
+/** Networks as `10.0.0.0/8,fd00::/8`; a bare address names itself. */
+export const networks = (fallback?: string): Field<readonly string[]> =>
+  field((raw) => {
+    const cidrs = raw.split(',').flatMap((part) => part.trim() || [])
+    if (!cidrs.every(isCidr)) throw new FieldError('must be networks such as 10.0.0.0/8, separated by commas')
+    return cidrs
+  }, fallback)
+
+function isCidr(cidr: string): boolean {
+  const [address = '', prefix, ...rest] = cidr.split('/')
+  const family = isIP(address)
+  if (family === 0 || rest.length > 0) return false
+  return prefix === undefined || (/^\d{1,3}$/.test(prefix) && Number(prefix) <= (family === 4 ? 32 : 128))
+}
+
+/** JSON that obeys a JSON Schema. */
+export function json<T>(schema: object, fallback?: string): Field<T> {
+  const validate = compileSchema<T>(schema)
+  return field((raw) => {
+    const result = validate(parseJson(raw))
+    if (!result.ok)
+      throw new FieldError(result.faults.map(({ pointer, detail }) => `${pointer || '/'} ${detail}`).join('; '))
+    return result.value
+  }, fallback)
+}
+
+function parseJson(raw: string): unknown {
+  try {
+    return JSON.parse(raw)
+  } catch {
+    // The parser's own message quotes the value, which may hold a secret.
+    throw new FieldError('must be JSON')
+  }
+}

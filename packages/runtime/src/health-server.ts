@@ -1,0 +1,66 @@
+import { createServer, type ServerResponse } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { collectDefaultMetrics, Registry } from 'prom-client'
+
+/** Names what must be reachable for this process to be useful, and asks for its present state. */
+export type ReadinessChecks = Readonly<Record<string, () => boolean>>
+
+export interface HealthServer {
+  readonly port: number
+  /** Says that start-up is over, and what must hold from now on. */
+  readyWhen(checks: ReadinessChecks): void
+  close(): Promise<void>
+}
+
+/**
+ * `/healthz`: the process runs. `/readyz`: 200 when start-up is over and every check holds, else 503 with the ones that
+ * do not. `/metrics`: Prometheus text. No token: the port is for the cluster, not for clients. It is the first thing that
+ * a service opens, because a service that waits for its broker is alive and not ready.
+ */
+export async function startHealthServer(options: {
+  readonly port: number
+  readonly service: string
+}): Promise<HealthServer> {
+  let readiness: ReadinessChecks = { started: () => false }
+  const registry = new Registry()
+  registry.setDefaultLabels({ service: options.service })
+  collectDefaultMetrics({ register: registry })
+
+  const server = createServer((request, response) => {
+    switch (request.url?.split('?')[0]) {
+      case '/healthz':
+        return answer(response, 200, { status: 'ok' })
+      case '/readyz': {
+        const checks = Object.fromEntries(Object.entries(readiness).map(([name, holds]) => [name, holds()]))
+        const ready = Object.values(checks).every(Boolean)
+        return answer(response, ready ? 200 : 503, { status: ready ? 'ready' : 'not ready', checks })
+      }
+      case '/metrics':
+        return void registry.metrics().then(
+          (metrics) => response.writeHead(200, { 'content-type': registry.contentType }).end(metrics),
+          () => answer(response, 500, { status: 'metrics failed' }),
+        )
+      default:
+        return answer(response, 404, { status: 'not found' })
+    }
+  })
+  await new Promise<void>((resolve, reject) => {
+    server.once('error', reject)
+    server.listen(options.port, resolve)
+  })
+  return {
+    port: (server.address() as AddressInfo).port,
+    readyWhen: (checks) => {
+      readiness = checks
+    },
+    close: () =>
+      new Promise((resolve) => {
+        server.close(() => resolve())
+        server.closeAllConnections()
+      }),
+  }
+}
+
+function answer(response: ServerResponse, status: number, body: object): void {
+  response.writeHead(status, { 'content-type': 'application/json' }).end(JSON.stringify(body))
+}

@@ -1,0 +1,20 @@
+export { commonFields } from './common-fields.ts'
+export { type Config, ConfigError, type Fields, loadConfig, type Rule } from './config.ts'
+export {
+  choice,
+  duration,
+  durations,
+  type Field,
+  flag,
+  integer,
+  json,
+  networks,
+  optional,
+  port,
+  text,
+  url,
+} from './fields.ts'
+export { type HealthServer, type ReadinessChecks, startHealthServer } from './health-server.ts'
+export { createLogger, type LogFields, type Logger } from './logger.ts'
+export { Shutdown } from './shutdown.ts'
+export { startService } from './start-service.ts'

@@ -1,0 +1,21 @@
+import { ConfigError } from './config.ts'
+
+/**
+ * Runs a service's `main`. Wrong configuration ends the process with every problem listed and no stack; any other error
+ * at start-up, and any error that nobody handled later, ends it with one JSON line, so that whoever supervises it starts
+ * it anew from a known state.
+ */
+export function startService(service: string, main: () => Promise<void>): void {
+  const fail = (error: unknown): never => {
+    const message = error instanceof ConfigError ? error.message : 'service failed'
+    const stack = error instanceof ConfigError ? {} : { stack: error instanceof Error ? error.stack : String(error) }
+    process.stderr.write(
+      `${JSON.stringify({ time: new Date().toISOString(), level: 'error', service, message, ...stack })}\n`,
+    )
+    if (error instanceof ConfigError) process.stderr.write(`${error.message}\n`)
+    process.exit(1)
+  }
+  process.on('uncaughtException', fail)
+  process.on('unhandledRejection', fail)
+  main().catch(fail)
+}
