@@ -1,0 +1,264 @@
+import { parseDelivery, parseEvent, Unavailable } from '@switchhook/contracts'
+import { eventually, startTcpProxy, type TcpProxy, type TestBroker, testBroker } from '@switchhook/testkit'
+import { type Broker, type BrokerOptions, openBroker } from './broker.ts'
+import type { IncomingMessage } from './incoming-message.ts'
+import { type RecordingLog, recordingLog } from './test-support/recording-log.ts'
+import { sampleDelivery, sampleEvent } from './test-support/samples.ts'
+import { Queue, serviceTopology, type Topology, waitQueue } from './topology.ts'
+
+let server: TestBroker
+let proxy: TcpProxy
+let log: RecordingLog
+const opened: Broker[] = []
+
+beforeEach(async () => {
+  server = await testBroker()
+  proxy = await startTcpProxy(server.amqpUrl)
+  log = recordingLog()
+})
+
+afterEach(async () => {
+  await Promise.all(opened.splice(0).map((broker) => broker.close()))
+  await proxy.close()
+  await server.close()
+})
+
+async function open(options: Partial<BrokerOptions> = {}): Promise<Broker> {
+  const broker = await openBroker({ url: proxy.url, topology: serviceTopology([200]), log, name: 'test', ...options })
+  opened.push(broker)
+  return broker
+}
+
+/** Consumes for good; what comes is found in the list. */
+async function collect(broker: Broker, queue: string): Promise<readonly IncomingMessage[]> {
+  const messages: IncomingMessage[] = []
+  await broker.consume({
+    queue,
+    parse: (message) => message,
+    handle: async (message) => void messages.push(message),
+    concurrency: 100,
+    recovered: () => Promise.resolve(),
+  })
+  return messages
+}
+
+const first = (messages: readonly IncomingMessage[]): Promise<IncomingMessage> =>
+  eventually(() => {
+    const [message] = messages
+    if (message === undefined) throw new Error('nothing came')
+    return message
+  })
+
+describe('publishing', () => {
+  test('an event reaches the fan-out’s queue under its type, with its id', async () => {
+    const broker = await open()
+    const events = await collect(broker, Queue.fanoutEvents)
+    const event = sampleEvent()
+    await broker.publishEvent(event)
+    const { content, exchange, routingKey, messageId, type } = await first(events)
+    expect(parseEvent(content)).toEqual(event)
+    expect({ exchange, routingKey, messageId, type }).toEqual({
+      exchange: 'switchhook.events',
+      routingKey: 'call.status',
+      messageId: event.eventId,
+      type: 'call.status',
+    })
+  })
+
+  test('what no queue takes rejects, though the broker confirms it', async () => {
+    const broker = await open()
+    await expect(broker.publishRetry(sampleDelivery(), 12_345)).rejects.toThrow(
+      new Unavailable('rabbitmq', 'no queue takes delivery.wait.12345 on switchhook.delivery'),
+    )
+  })
+
+  test('what a full queue refuses rejects', async () => {
+    const { queues, ...rest } = serviceTopology([])
+    const one: Topology = {
+      ...rest,
+      queues: { ...queues, [Queue.deliveryDue]: { ...queues[Queue.deliveryDue], 'x-max-length': 1 } },
+    }
+    const broker = await open({ topology: one })
+    // A quorum queue learns a little later that it is full: some more than one get in.
+    const publishTillRefused = async (): Promise<void> => {
+      for (let n = 0; n < 100; n++) await broker.publishDelivery(sampleDelivery())
+    }
+    await expect(publishTillRefused()).rejects.toMatchObject({
+      name: 'Unavailable',
+      cause: { message: 'message nacked' },
+    })
+    expect(broker.isReady()).toBe(true)
+  })
+
+  test('of many at once each learns its own fate, even under one id', async () => {
+    const broker = await open()
+    const results = await Promise.allSettled(
+      Array.from({ length: 200 }, (_, n) => {
+        const delivery = sampleDelivery()
+        return Promise.allSettled([
+          broker.publishDelivery(delivery),
+          n % 10 === 0 ? broker.publishRetry(delivery, 1) : broker.publishDelivery(delivery),
+          broker.publishDelivery(delivery),
+        ])
+      }),
+    )
+    const fates = results.map((result) =>
+      result.status === 'fulfilled' ? result.value.map(({ status }) => status) : [],
+    )
+    fates.forEach((fate, n) =>
+      expect(fate).toEqual(['fulfilled', n % 10 === 0 ? 'rejected' : 'fulfilled', 'fulfilled']),
+    )
+    const messages = await collect(broker, Queue.deliveryDue)
+    await eventually(() => expect(messages).toHaveLength(580))
+  })
+
+  test('without a confirm it rejects in the end', async () => {
+    const broker = await open({ confirmTimeoutMs: 100 })
+    proxy.freeze()
+    await expect(broker.publishEvent(sampleEvent())).rejects.toThrow('no confirm within 100 ms')
+    proxy.thaw()
+  })
+
+  test('what was under way when the connection is lost rejects, and so does, at once, what comes then', async () => {
+    const broker = await open()
+    proxy.freeze()
+    const underWay = Promise.allSettled([broker.publishEvent(sampleEvent())])
+    proxy.refuse()
+    expect(await underWay).toMatchObject([{ status: 'rejected', reason: { name: 'Unavailable' } }])
+    expect(broker.isReady()).toBe(false)
+    await expect(broker.publishEvent(sampleEvent())).rejects.toThrow('not connected to RabbitMQ')
+  })
+
+  test('a channel that the broker closes is made anew', async () => {
+    const { exchanges: _none, ...rest } = serviceTopology([])
+    const withoutEvents: Topology = {
+      ...rest,
+      exchanges: { 'switchhook.delivery': 'direct' },
+      bindings: rest.bindings.filter(({ from }) => from === 'switchhook.delivery'),
+    }
+    const broker = await open({ topology: withoutEvents })
+    await expect(broker.publishEvent(sampleEvent())).rejects.toThrow(Unavailable)
+    await eventually(() => broker.publishDelivery(sampleDelivery()))
+    expect(log.count('giving up a RabbitMQ connection')).toBe(1)
+  })
+})
+
+describe('waiting', () => {
+  test('a retry comes back from its wait queue with the same bytes and its own headers', async () => {
+    const broker = await open()
+    const messages = await collect(broker, Queue.deliveryDue)
+    const delivery = sampleDelivery({ slot: 1, attempt: 1 })
+    const sentAt = performance.now()
+    await broker.publishRetry(delivery, 200)
+    const message = await first(messages)
+    expect(performance.now() - sentAt).toBeGreaterThan(190)
+    expect(parseDelivery(message.content, message.headers)).toEqual(delivery)
+  })
+
+  test('the broker’s notes of one wait are not carried into the next', async () => {
+    const broker = await open()
+    const deaths: unknown[] = []
+    await broker.consume({
+      queue: Queue.deliveryDue,
+      parse: ({ content, headers }) => ({ delivery: parseDelivery(content, headers), death: headers['x-death'] }),
+      handle: async ({ delivery, death }) => {
+        deaths.push(death)
+        if (delivery.slot < 3) await broker.publishRetry({ ...delivery, slot: delivery.slot + 1 }, 200)
+      },
+      concurrency: 1,
+      recovered: () => Promise.resolve(),
+    })
+    await broker.publishDelivery(sampleDelivery())
+    await eventually(() => expect(deaths).toHaveLength(4))
+    expect(deaths[0]).toBeUndefined()
+    for (const death of deaths.slice(1)) expect(death).toMatchObject([{ queue: waitQueue(200), count: 1 }])
+  })
+})
+
+describe('connecting', () => {
+  test('a broker that is not there yet is waited for, and the log says so', async () => {
+    proxy.refuse()
+    const opening = open()
+    await eventually(() => expect(log.count('waiting for RabbitMQ')).toBe(2))
+    proxy.accept()
+    const broker = await opening
+    expect(broker.isReady()).toBe(true)
+    await broker.publishEvent(sampleEvent())
+    expect(log.lines.filter(({ level }) => level === 'error')).toEqual([])
+  })
+
+  test('after the server has closed all connections, publishing and consuming go on by themselves', async () => {
+    const broker = await open()
+    const events = await collect(broker, Queue.fanoutEvents)
+    await eventually(async () => expect(await server.management.connectionNames()).toHaveLength(2))
+    expect(await server.management.closeConnections()).toBe(2)
+    await eventually(() => expect(broker.isReady()).toBe(false))
+    await broker.ready()
+    await broker.publishEvent(sampleEvent())
+    await first(events)
+    expect(log.count('lost the connection to RabbitMQ')).toBe(2)
+  })
+
+  test('a cut in mid-set-up leads to another set-up', async () => {
+    proxy.cutWhen((chunk) => chunk.includes(Queue.deliveryDue))
+    const broker = await open()
+    const events = await collect(broker, Queue.fanoutEvents)
+    proxy.cutWhen((chunk, direction) => direction === 'toServer' && chunk.includes(Queue.quarantine))
+    proxy.cut()
+    await eventually(() => expect(broker.isReady()).toBe(false))
+    await broker.ready()
+    await broker.publishEvent(sampleEvent())
+    await first(events)
+    expect(log.count('waiting for RabbitMQ')).toBeGreaterThan(0)
+  })
+
+  test('a deleted queue is declared again, and consumed', async () => {
+    const broker = await open()
+    const events = await collect(broker, Queue.fanoutEvents)
+    await server.management.deleteQueue(Queue.fanoutEvents)
+    await eventually(() => expect(log.count('giving up a RabbitMQ connection')).toBe(1))
+    await broker.ready()
+    await eventually(() => broker.publishEvent(sampleEvent()))
+    await first(events)
+  })
+
+  test('a queue that exists with other arguments is an error, not something to wait for silently', async () => {
+    await open()
+    const { queues, ...rest } = serviceTopology([])
+    const other = { ...rest, queues: { ...queues, [Queue.deliveryDue]: { 'x-queue-type': 'quorum' } } }
+    const opening = openBroker({ url: server.amqpUrl, topology: other, log, name: 'other' })
+    await eventually(() => expect(log.count('RabbitMQ refuses the set-up; trying again')).toBeGreaterThan(0))
+    await server.management.deleteQueue(Queue.deliveryDue)
+    opened.push(await opening)
+  })
+
+  test('the topology stands on the broker as declared', async () => {
+    await open()
+    const { queues, bindings } = serviceTopology([200])
+    const found = await server.management.queues()
+    expect(Object.fromEntries(found.map((queue) => [queue.name, queue.arguments]))).toEqual(queues)
+    expect(await server.management.bindings()).toEqual(
+      expect.arrayContaining(bindings.map(({ from, key, to }) => ({ source: from, routingKey: key, destination: to }))),
+    )
+  })
+
+  test('once closed it says so', async () => {
+    const broker = await open()
+    const stillWaiting = broker.ready()
+    await broker.close()
+    await stillWaiting
+    expect(broker.isReady()).toBe(false)
+    await expect(broker.ready()).rejects.toThrow('the connection to RabbitMQ was closed')
+    await expect(broker.publishEvent(sampleEvent())).rejects.toThrow(Unavailable)
+    await eventually(async () => expect(await server.management.connectionNames()).toEqual([]))
+  })
+
+  test('whoever waits for a broker that is away learns that it was closed', async () => {
+    const broker = await open()
+    proxy.refuse()
+    await eventually(() => expect(broker.isReady()).toBe(false))
+    const waiting = Promise.allSettled([broker.ready()])
+    await broker.close()
+    expect(await waiting).toMatchObject([{ status: 'rejected', reason: { name: 'Unavailable' } }])
+  })
+})

@@ -1,0 +1,139 @@
+import { type Delivery, type PlatformEvent, Unavailable } from '@switchhook/contracts'
+import { assertTopology } from './assert-topology.ts'
+import { type ConsumeOptions, type Consumer, type ConsumerTiming, QueueConsumer } from './consumer.ts'
+import { type Link, openLink } from './link.ts'
+import type { Log } from './log.ts'
+import { deliveryMessage, eventMessage } from './messages.ts'
+import { Publisher } from './publisher.ts'
+import { toError } from './to-error.ts'
+import { Queue, type Topology, waitQueue } from './topology.ts'
+
+/** All that a service does with RabbitMQ. Each publish resolves once the message is stored, else rejects with Unavailable. */
+export interface Broker {
+  /** Both connections are up and set up, and the publisher is not blocked. */
+  isReady(): boolean
+  /** Resolves when it is, or is again, ready. @throws Unavailable once it is closed. */
+  ready(): Promise<void>
+  publishEvent(event: PlatformEvent): Promise<void>
+  /** To be attempted at once. */
+  publishDelivery(delivery: Delivery): Promise<void>
+  /** To be attempted after a wait, which must be one of the topology. */
+  publishRetry(delivery: Delivery, waitMs: number): Promise<void>
+  /** Resolves once consuming has begun. It goes on over every reconnection until the consumer is drained. */
+  consume<T>(options: ConsumeOptions<T>): Promise<Consumer>
+  /** Drain the consumers first: what is in hand now is handed out again. */
+  close(): Promise<void>
+}
+
+export interface BrokerOptions {
+  readonly url: string
+  readonly topology: Topology
+  readonly log: Log
+  /** Shown by the broker's management. */
+  readonly name: string
+  readonly confirmTimeoutMs?: number
+  readonly consumerTiming?: ConsumerTiming
+}
+
+/**
+ * Resolves once the broker is there, however long that takes; says at warn that it waits. Publishing and consuming have
+ * a connection each: a broker in alarm stops reading from publishers, and acks must still get through.
+ */
+export async function openBroker({
+  url,
+  topology,
+  log,
+  name,
+  confirmTimeoutMs,
+  consumerTiming,
+}: BrokerOptions): Promise<Broker> {
+  const links: Link[] = []
+  const consumers = new Set<Attachable>()
+  const waiting = new Set<() => void>()
+  let closed = false
+
+  const isReady = (): boolean =>
+    links.length === 2 && links.every((link) => link.session() !== undefined) && !publisher.isBlocked()
+
+  const changed = (): void => {
+    if (!closed && !isReady()) return
+    for (const wake of waiting) wake()
+    waiting.clear()
+  }
+
+  async function ready(): Promise<void> {
+    if (closed) throw new Unavailable('rabbitmq', 'the connection to RabbitMQ was closed')
+    if (isReady()) return
+    await new Promise<void>((resolve) => {
+      waiting.add(resolve)
+    })
+    return await ready()
+  }
+
+  const publisher = new Publisher({ changed, ...(confirmTimeoutMs !== undefined && { confirmTimeoutMs }) })
+  const publishing = await openLink({
+    url,
+    name: `${name} publish`,
+    log,
+    changed,
+    setUp: async (session) => {
+      await assertTopology(session, topology)
+      await publisher.attach(session)
+    },
+  })
+  const consuming = await openLink({
+    url,
+    name: `${name} consume`,
+    log,
+    changed,
+    setUp: async (session) => {
+      await assertTopology(session, topology)
+      for (const consumer of consumers) await consumer.attach(session)
+    },
+  })
+  links.push(publishing, consuming)
+  await ready()
+
+  return {
+    isReady,
+    ready,
+    publishEvent: (event) => publisher.publish(eventMessage(event)),
+    publishDelivery: (delivery) => publisher.publish(deliveryMessage(delivery, Queue.deliveryDue)),
+    publishRetry: (delivery, waitMs) => publisher.publish(deliveryMessage(delivery, waitQueue(waitMs))),
+    consume: async <T>(options: ConsumeOptions<T>) => {
+      const consumer = new QueueConsumer(options, {
+        log,
+        name,
+        publish: (message) => publisher.publish(message),
+        brokerReady: ready,
+        ...(consumerTiming !== undefined && { timing: consumerTiming }),
+      })
+      consumers.add(consumer)
+      await attachNow(consumer)
+      return {
+        inFlight: () => consumer.inFlight(),
+        drain: async () => {
+          await consumer.drain()
+          consumers.delete(consumer)
+        },
+      }
+    },
+    close: async () => {
+      closed = true
+      changed()
+      for (const consumer of consumers) consumer.stop()
+      await Promise.all([consuming.close(), publishing.close()])
+    },
+  }
+
+  /** A connection that is lost meanwhile does no harm: the next one's set-up attaches every consumer. */
+  async function attachNow(consumer: Attachable): Promise<void> {
+    await ready()
+    const session = consuming.session()
+    if (session === undefined) return await attachNow(consumer)
+    await consumer.attach(session).catch((error: unknown) => session.fail(toError(error)))
+  }
+}
+
+/** A consumer of whatever type of message. */
+type Attachable = Pick<QueueConsumer<unknown>, 'attach' | 'stop'>

@@ -1,0 +1,16 @@
+export { type Broker, type BrokerOptions, openBroker } from './broker.ts'
+export type { ConsumeOptions, Consumer, ConsumerTiming } from './consumer.ts'
+export type { IncomingMessage } from './incoming-message.ts'
+export type { Log } from './log.ts'
+export { openQuarantine, type Quarantine, type QuarantinedMessage, type RequeueResult } from './quarantine.ts'
+export type { Origin } from './quarantine-message.ts'
+export {
+  type Binding,
+  DELIVERY_EXCHANGE,
+  danglingNames,
+  EVENTS_EXCHANGE,
+  Queue,
+  serviceTopology,
+  type Topology,
+  waitQueue,
+} from './topology.ts'

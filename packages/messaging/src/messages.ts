@@ -1,0 +1,29 @@
+import { type Delivery, deliveryHeaders, type PlatformEvent, serialiseEvent } from '@switchhook/contracts'
+import type { OutgoingMessage } from './publisher.ts'
+import { DELIVERY_EXCHANGE, EVENTS_EXCHANGE } from './topology.ts'
+
+const contentType = 'application/json'
+
+export function eventMessage(event: PlatformEvent): OutgoingMessage {
+  return {
+    exchange: EVENTS_EXCHANGE,
+    routingKey: event.eventType,
+    content: serialiseEvent(event),
+    properties: { contentType, messageId: event.eventId, type: event.eventType },
+  }
+}
+
+/** The content is the webhook's body, byte for byte; only what is ours goes into the headers, never the broker's. */
+export function deliveryMessage(delivery: Delivery, queue: string): OutgoingMessage {
+  return {
+    exchange: DELIVERY_EXCHANGE,
+    routingKey: queue,
+    content: delivery.body,
+    properties: {
+      contentType,
+      messageId: delivery.deliveryId,
+      type: delivery.eventType,
+      headers: deliveryHeaders(delivery),
+    },
+  }
+}

@@ -1,0 +1,117 @@
+import { Unavailable } from '@switchhook/contracts'
+import { type ConfirmChannel, IllegalOperationError, type Options } from 'amqplib'
+import type { Session } from './link.ts'
+
+export interface OutgoingMessage {
+  readonly exchange: string
+  readonly routingKey: string
+  readonly content: Buffer
+  readonly properties: Readonly<
+    Pick<
+      Options.Publish,
+      'appId' | 'contentEncoding' | 'contentType' | 'correlationId' | 'headers' | 'messageId' | 'timestamp' | 'type'
+    >
+  >
+}
+
+interface Pending {
+  readonly exchange: string
+  readonly routingKey: string
+  readonly messageId: string | undefined
+  returned: boolean
+}
+
+const CONFIRM_TIMEOUT_MS = 10_000
+
+/** Publishes on one confirm channel, which is made anew with each connection. */
+export class Publisher {
+  readonly #confirmTimeoutMs: number
+  readonly #changed: () => void
+  readonly #inFlight = new Set<Pending>()
+  #channel: ConfirmChannel | undefined
+  #blocked = false
+
+  constructor(options: { changed: () => void; confirmTimeoutMs?: number }) {
+    this.#changed = options.changed
+    this.#confirmTimeoutMs = options.confirmTimeoutMs ?? CONFIRM_TIMEOUT_MS
+  }
+
+  /** Part of a connection's set-up: from here on it publishes on this connection. */
+  async attach({ model, fail }: Session): Promise<void> {
+    this.#blocked = false
+    const channel = await model.createConfirmChannel()
+    channel.on('error', fail)
+    channel.on('close', () => {
+      if (this.#channel === channel) this.#channel = undefined
+      fail(new Error('the publishing channel was closed'))
+    })
+    channel.on('return', ({ fields, properties }) => this.#markReturned({ ...fields, messageId: properties.messageId }))
+    model.on('blocked', () => this.#setBlocked(true))
+    model.on('unblocked', () => this.#setBlocked(false))
+    this.#channel = channel
+  }
+
+  /** RabbitMQ has a memory or disk alarm and reads nothing from us. */
+  isBlocked(): boolean {
+    return this.#blocked
+  }
+
+  /**
+   * Resolves once the broker has stored the message in at least one queue.
+   * @throws Unavailable when it was not stored, or nobody knows whether it was: then it may arrive none the less.
+   */
+  publish({ exchange, routingKey, content, properties }: OutgoingMessage): Promise<void> {
+    const channel = this.#channel
+    if (channel === undefined) return Promise.reject(new Unavailable('rabbitmq', 'not connected to RabbitMQ'))
+    if (this.#blocked) {
+      return Promise.reject(new Unavailable('rabbitmq', 'RabbitMQ takes no messages: it has a memory or disk alarm'))
+    }
+    return new Promise((resolve, reject) => {
+      const pending: Pending = { exchange, routingKey, messageId: properties.messageId, returned: false }
+      const settle = (error?: Error): void => {
+        clearTimeout(timer)
+        this.#inFlight.delete(pending)
+        if (error === undefined) resolve()
+        else reject(error)
+      }
+      const timer = setTimeout(
+        () => settle(new Unavailable('rabbitmq', `no confirm within ${this.#confirmTimeoutMs} ms`)),
+        this.#confirmTimeoutMs,
+      )
+      this.#inFlight.add(pending)
+      try {
+        // Without `mandatory` the broker confirms what no queue takes.
+        const options = { ...properties, mandatory: true, persistent: true }
+        channel.publish(exchange, routingKey, content, options, (error: unknown) => {
+          if (error) settle(new Unavailable('rabbitmq', 'RabbitMQ did not take the message', { cause: error }))
+          else if (pending.returned) settle(new Unavailable('rabbitmq', `no queue takes ${routingKey} on ${exchange}`))
+          else settle()
+        })
+      } catch (error) {
+        settle(error instanceof IllegalOperationError ? unavailable(error) : (error as Error))
+      }
+    })
+  }
+
+  /** A return comes before the confirm of the same message, and says which it is only by its route and its id. */
+  #markReturned(message: { exchange: string; routingKey: string; messageId: unknown }): void {
+    for (const pending of this.#inFlight) {
+      if (
+        !pending.returned &&
+        pending.messageId === message.messageId &&
+        pending.routingKey === message.routingKey &&
+        pending.exchange === message.exchange
+      ) {
+        pending.returned = true
+        return
+      }
+    }
+  }
+
+  #setBlocked(blocked: boolean): void {
+    this.#blocked = blocked
+    this.#changed()
+  }
+}
+
+const unavailable = (cause: Error): Unavailable => new Unavailable('rabbitmq', 'not connected to RabbitMQ', { cause })

@@ -1,0 +1,116 @@
+import { Unavailable } from '@switchhook/contracts'
+import { type Channel, connect, type GetMessage } from 'amqplib'
+import { assertTopology } from './assert-topology.ts'
+import type { Session } from './link.ts'
+import { Publisher } from './publisher.ts'
+import { type Origin, originOf, releasedMessage } from './quarantine-message.ts'
+import { Queue, serviceTopology } from './topology.ts'
+import { within } from './within.ts'
+
+export interface QuarantinedMessage {
+  /** undefined: somebody put it there by hand, and it cannot be sent back. */
+  readonly origin: Origin | undefined
+  readonly messageId: string | undefined
+  readonly type: string | undefined
+  readonly headers: Readonly<Record<string, unknown>>
+  readonly content: Buffer
+}
+
+export interface RequeueResult {
+  readonly requeued: number
+  /** Left where they are, as nobody knows where they came from or nothing takes them there. */
+  readonly kept: number
+}
+
+/** What a person does with messages that could not be handled. */
+export interface Quarantine {
+  /** The oldest first. They stay where they are. */
+  list(limit: number): Promise<QuarantinedMessage[]>
+  /** Sends the oldest back to where each came from; none is lost on the way, and what comes back again is not sent twice. */
+  requeue(limit: number): Promise<RequeueResult>
+  close(): Promise<void>
+}
+
+const CONNECT_TIMEOUT_MS = 10_000
+const CLOSE_TIMEOUT_MS = 5_000
+/** Published in parallel; held in memory meanwhile. */
+const BATCH = 50
+
+/** For a tool, not for a service: it does not wait for a broker that is away. @throws Unavailable */
+export async function openQuarantine({ url, name }: { url: string; name: string }): Promise<Quarantine> {
+  const model = await connect(url, {
+    timeout: CONNECT_TIMEOUT_MS,
+    noDelay: true,
+    clientProperties: { connection_name: name },
+  }).catch((error: unknown) => {
+    throw new Unavailable('rabbitmq', 'RabbitMQ cannot be reached', { cause: error })
+  })
+  model.on('error', () => {}) // Whatever is under way rejects.
+  const session: Session = { model, fail: () => {} }
+  await assertTopology(session, serviceTopology([]))
+  const publisher = new Publisher({ changed: () => {} })
+  await publisher.attach(session)
+
+  return {
+    list: (limit) =>
+      onOwnChannel(session, async (channel) => {
+        const messages = await take(channel, limit)
+        return messages.map(describe)
+      }),
+    requeue: (limit) =>
+      onOwnChannel(session, async (channel) => {
+        const { messageCount } = await channel.checkQueue(Queue.quarantine)
+        const total = Math.min(limit, messageCount)
+        let [seen, requeued] = [0, 0]
+        while (seen < total) {
+          const batch = await take(channel, Math.min(BATCH, total - seen))
+          if (batch.length === 0) break
+          const released = await Promise.all(batch.map((message) => release(publisher, message)))
+          batch.forEach((message, at) => released[at] && channel.ack(message))
+          seen += batch.length
+          requeued += released.filter(Boolean).length
+        }
+        return { requeued, kept: seen - requeued }
+      }),
+    close: async () => {
+      await within(CLOSE_TIMEOUT_MS, model.close(), 'RabbitMQ did not answer the closing')
+    },
+  }
+}
+
+/** What the work took and did not ack is back in the queue when the channel is closed. */
+async function onOwnChannel<T>({ model, fail }: Session, work: (channel: Channel) => Promise<T>): Promise<T> {
+  const channel = await model.createChannel()
+  channel.on('error', fail)
+  const result = await work(channel)
+  await channel.close()
+  return result
+}
+
+async function take(channel: Channel, limit: number): Promise<GetMessage[]> {
+  const messages: GetMessage[] = []
+  while (messages.length < limit) {
+    const message = await channel.get(Queue.quarantine)
+    if (message === false) break
+    messages.push(message)
+  }
+  return messages
+}
+
+/** Was it sent back? */
+async function release(publisher: Publisher, message: GetMessage): Promise<boolean> {
+  const origin = originOf(message)
+  if (origin === undefined) return false
+  try {
+    await publisher.publish(releasedMessage(message, origin))
+    return true
+  } catch (error) {
+    if (error instanceof Unavailable) return false
+    throw error
+  }
+}
+
+function describe(message: GetMessage): QuarantinedMessage {
+  const { messageId, type, headers } = message.properties
+  return { origin: originOf(message), messageId, type, headers: headers ?? {}, content: message.content }
+}

@@ -1,0 +1,75 @@
+import * as fc from 'fast-check'
+import { DELIVERY_EXCHANGE, danglingNames, EVENTS_EXCHANGE, Queue, serviceTopology, waitQueue } from './topology.ts'
+
+const waits = fc.array(fc.integer({ min: 1, max: 2_073_600_000 }), { maxLength: 20 })
+
+test('no name of any schedule’s topology points at nothing', () => {
+  fc.assert(fc.property(waits, (waitsMs) => expect(danglingNames(serviceTopology(waitsMs))).toEqual([])))
+})
+
+test('a queue’s arguments depend on its name alone, so two schedules never declare one queue differently', () => {
+  fc.assert(
+    fc.property(waits, waits, (some, others) => {
+      const { queues: one } = serviceTopology(some)
+      const { queues: other } = serviceTopology(others)
+      for (const name of Object.keys(one)) {
+        if (name in other) expect(other[name]).toEqual(one[name])
+      }
+    }),
+  )
+})
+
+test('every queue is a quorum queue that loses nothing and says how often a message may come back', () => {
+  for (const [name, queueArguments] of Object.entries(serviceTopology([10_000]).queues)) {
+    expect([name, queueArguments]).toEqual([
+      name,
+      expect.objectContaining({
+        'x-queue-type': 'quorum',
+        'x-overflow': 'reject-publish',
+        'x-delivery-limit': expect.any(Number) as number,
+      }),
+    ])
+    if (name !== Queue.quarantine) expect(queueArguments['x-dead-letter-strategy']).toBe('at-least-once')
+  }
+})
+
+test('each distinct wait has one queue that ends in the due queue', () => {
+  const { queues } = serviceTopology([1_000, 60_000, 1_000])
+  const names = Object.keys(queues).filter((name) => name.startsWith('delivery.wait.'))
+  expect(names).toEqual(['delivery.wait.1000', 'delivery.wait.60000'])
+  expect(queues[waitQueue(60_000)]).toMatchObject({
+    'x-message-ttl': 60_000,
+    'x-dead-letter-exchange': DELIVERY_EXCHANGE,
+    'x-dead-letter-routing-key': Queue.deliveryDue,
+  })
+})
+
+test('a dead letter’s target is bound before the queues that lead to it', () => {
+  const keys = serviceTopology([1_000]).bindings.map(({ key }) => key)
+  expect(keys.slice(0, 2)).toEqual([Queue.quarantine, Queue.deliveryDue])
+})
+
+test.each<[string, string[], Parameters<typeof danglingNames>[0]]>([
+  [
+    'a binding from an exchange',
+    ['x'],
+    { exchanges: {}, queues: { q: {} }, bindings: [{ from: 'x', key: '#', to: 'q' }] },
+  ],
+  [
+    'a binding to a queue',
+    ['q'],
+    { exchanges: { x: 'topic' }, queues: {}, bindings: [{ from: 'x', key: '#', to: 'q' }] },
+  ],
+  ['a dead-letter exchange', ['x'], { exchanges: {}, queues: { q: { 'x-dead-letter-exchange': 'x' } }, bindings: [] }],
+  [
+    'a dead-letter key',
+    ['gone'],
+    {
+      exchanges: { [EVENTS_EXCHANGE]: 'direct' },
+      queues: { q: { 'x-dead-letter-exchange': EVENTS_EXCHANGE, 'x-dead-letter-routing-key': 'gone' } },
+      bindings: [{ from: EVENTS_EXCHANGE, key: 'other', to: 'q' }],
+    },
+  ],
+])('%s that does not exist is named', (_what, expected, topology) => {
+  expect(danglingNames(topology)).toEqual(expected)
+})

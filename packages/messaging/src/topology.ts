@@ -1,0 +1,93 @@
+/** What has to exist on the broker, as data: it is compared in tests and declared at each connection. */
+export interface Topology {
+  readonly exchanges: Readonly<Record<string, 'topic' | 'direct'>>
+  /** Queue name → its arguments. An argument can never change once the queue exists: another value needs another name. */
+  readonly queues: Readonly<Record<string, Readonly<Record<string, string | number>>>>
+  readonly bindings: readonly Binding[]
+}
+
+export interface Binding {
+  readonly from: string
+  readonly key: string
+  readonly to: string
+}
+
+/** Public seam: whatever happens in a contact center, routed by event type. */
+export const EVENTS_EXCHANGE = 'switchhook.events'
+
+/** Routed by the name of the queue that is meant. */
+export const DELIVERY_EXCHANGE = 'switchhook.delivery'
+
+export const Queue = {
+  fanoutEvents: 'fanout.events',
+  deliveryDue: 'delivery.due',
+  /** What cannot be understood, or failed too often; a person looks at it. */
+  quarantine: 'quarantine',
+} as const
+
+/** Named by the wait, not by its place in the schedule: a new schedule adds queues and redeclares none. */
+export const waitQueue = (waitMs: number): string => `delivery.wait.${waitMs}`
+
+/** On a queue that nobody consumes, only looking at its messages counts; that must never move one. */
+const UNLIMITED_LOOKS = 1_000_000_000
+
+/** Explicit everywhere, as the default differs between RabbitMQ 3 (none) and 4 (20). */
+const DELIVERY_LIMIT = 20
+
+/** At-least-once dead-lettering holds only together with reject-publish; otherwise it falls back silently. */
+const deadLetterTo = (key: string) => ({
+  'x-dead-letter-exchange': DELIVERY_EXCHANGE,
+  'x-dead-letter-routing-key': key,
+  'x-dead-letter-strategy': 'at-least-once',
+  'x-overflow': 'reject-publish',
+})
+
+const quorum = { 'x-queue-type': 'quorum' }
+const work = { ...quorum, ...deadLetterTo(Queue.quarantine), 'x-delivery-limit': DELIVERY_LIMIT }
+const idle = { ...quorum, 'x-delivery-limit': UNLIMITED_LOOKS }
+
+/**
+ * Everything that a service needs to find on the broker. Who sends deliveries to a wait queue names its waits; for all
+ * others `[]` will do.
+ */
+export function serviceTopology(waitsMs: readonly number[]): Topology {
+  const waits = [...new Set(waitsMs)]
+  const waitQueues = waits.map((ms) => [
+    waitQueue(ms),
+    { ...idle, ...deadLetterTo(Queue.deliveryDue), 'x-message-ttl': ms },
+  ])
+  return {
+    exchanges: { [EVENTS_EXCHANGE]: 'topic', [DELIVERY_EXCHANGE]: 'direct' },
+    queues: {
+      [Queue.quarantine]: { ...idle, 'x-overflow': 'reject-publish' },
+      [Queue.fanoutEvents]: work,
+      [Queue.deliveryDue]: work,
+      ...Object.fromEntries(waitQueues),
+    },
+    bindings: [
+      // The targets of dead letters come first: a message never waits in a queue whose way out is not there yet.
+      ...[Queue.quarantine, Queue.deliveryDue, ...waits.map(waitQueue)].map((name) => ({
+        from: DELIVERY_EXCHANGE,
+        key: name,
+        to: name,
+      })),
+      { from: EVENTS_EXCHANGE, key: '#', to: Queue.fanoutEvents },
+    ],
+  }
+}
+
+/** Exchanges and queues that a topology refers to but does not have, and dead-letter keys that lead nowhere. */
+export function danglingNames({ exchanges, queues, bindings }: Topology): string[] {
+  const names = bindings.flatMap(({ from, to }) => [
+    ...(from in exchanges ? [] : [from]),
+    ...(to in queues ? [] : [to]),
+  ])
+  const deadLetters = Object.values(queues).flatMap((queue) => {
+    const exchange = queue['x-dead-letter-exchange']
+    const key = queue['x-dead-letter-routing-key']
+    if (exchange === undefined) return []
+    if (!(exchange in exchanges)) return [String(exchange)]
+    return bindings.some((binding) => binding.from === exchange && binding.key === key) ? [] : [String(key)]
+  })
+  return [...new Set([...names, ...deadLetters])]
+}
