@@ -1,0 +1,19 @@
+-- Begins the next run of a parked delivery; begun again as long as nobody has noted that the run was published.
+-- KEYS    1 record   2 body
+-- result  the record; '' if it is not parked; nil if it is no longer remembered whole
+local stored = redis.call('GET', KEYS[1])
+if not stored then
+  return false
+end
+local run, state, rest = string.match(stored, '^(%d+) %-?%d+ (%a+)(\n.*)$')
+if state ~= 'parked' and state ~= 'unsent' then
+  return ''
+end
+if redis.call('EXISTS', KEYS[2]) == 0 then
+  return false
+end
+if state == 'parked' then
+  stored = string.format('%d -1 unsent', run + 1) .. rest
+  redis.call('SET', KEYS[1], stored, 'KEEPTTL')
+end
+return stored

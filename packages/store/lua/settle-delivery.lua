@@ -1,0 +1,42 @@
+-- Notes what one slot of one run of a delivery came to, once: whoever comes second with the same slot changes nothing.
+-- A success counts even then, as long as the run is not over: what was acknowledged need not be sent again.
+-- KEYS    1 record   2 body
+-- ARGV    1 run   2 slot   3 state   4 view, JSON   5 attempt, JSON, '' for none   6 retention in ms   7 body to keep, if any
+-- result  the ledger afterwards: '<run> <slot> <state>'
+local run, slot, state = tonumber(ARGV[1]), tonumber(ARGV[2]), ARGV[3]
+local over = { acknowledged = true, parked = true, withdrawn = true }
+-- Eight attempts of a run take 1 KiB; the oldest of a delivery that was sent again very often are forgotten.
+local attemptBytes = 131072
+
+local attempts = ''
+local stored = redis.call('GET', KEYS[1])
+if stored then
+  local ledger, notedRun, notedSlot, notedState, rest = string.match(stored, '^((%d+) (%-?%d+) (%a+))\n[^\n]*(.*)$')
+  notedRun, notedSlot = tonumber(notedRun), tonumber(notedSlot)
+  if notedRun > run then
+    return ledger
+  end
+  if notedRun == run then
+    if over[notedState] or (notedSlot >= slot and state ~= 'acknowledged') then
+      return ledger
+    end
+    slot = math.max(slot, notedSlot)
+  end
+  attempts = rest
+end
+
+if ARGV[5] ~= '' then
+  attempts = attempts .. '\n' .. ARGV[5]
+end
+while #attempts > attemptBytes do
+  attempts = string.sub(attempts, string.find(attempts, '\n', 2, true) or #attempts + 1)
+end
+
+local ledger = string.format('%d %d %s', run, slot, state)
+redis.call('SET', KEYS[1], ledger .. '\n' .. ARGV[4] .. attempts, 'PX', ARGV[6])
+if ARGV[7] then
+  redis.call('SET', KEYS[2], ARGV[7], 'PX', ARGV[6])
+else
+  redis.call('PEXPIRE', KEYS[2], ARGV[6])
+end
+return ledger

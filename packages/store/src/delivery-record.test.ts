@@ -1,0 +1,31 @@
+import { isSettledBy, type Ledger, parseLedger, parseRecord } from './delivery-record.ts'
+
+test.each<[string, Ledger, { run: number; slot: number }, boolean]>([
+  ['the slot that was settled last', { run: 1, slot: 2, state: 'waiting' }, { run: 1, slot: 2 }, true],
+  ['a slot before it', { run: 1, slot: 2, state: 'waiting' }, { run: 1, slot: 0 }, true],
+  ['the slot after it', { run: 1, slot: 2, state: 'waiting' }, { run: 1, slot: 3 }, false],
+  ['a later slot of a run that is acknowledged', { run: 1, slot: 0, state: 'acknowledged' }, { run: 1, slot: 5 }, true],
+  ['a later slot of a run that is parked', { run: 1, slot: 0, state: 'parked' }, { run: 1, slot: 5 }, true],
+  ['a later slot of a run that was withdrawn', { run: 1, slot: 0, state: 'withdrawn' }, { run: 1, slot: 5 }, true],
+  ['the first slot of a run that was begun', { run: 2, slot: -1, state: 'unsent' }, { run: 2, slot: 0 }, false],
+  ['the first slot of a run that was published', { run: 2, slot: -1, state: 'pending' }, { run: 2, slot: 0 }, false],
+  ['any slot of an earlier run', { run: 2, slot: -1, state: 'unsent' }, { run: 1, slot: 7 }, true],
+  [
+    'the first slot of a run that the ledger has lost',
+    { run: 1, slot: 0, state: 'parked' },
+    { run: 2, slot: 0 },
+    false,
+  ],
+])('%s', (_what, ledger, message, settled) => expect(isSettledBy(ledger, message)).toBe(settled))
+
+test.each<[string, Ledger | undefined]>([
+  ['', undefined],
+  ['1 0 waiting\n{"sub', { run: 1, slot: 0, state: 'waiting' }],
+  ['12 -1 unsent\n{', { run: 12, slot: -1, state: 'unsent' }],
+])('the ledger of %j', (stored, expected) => expect(parseLedger(stored)).toEqual(expected))
+
+test('attempts are read in the order in which they were made', () => {
+  const stored = ['1 1 acknowledged', '{"run":1}', '{"attempt":2}', '{"attempt":1}'].join('\n')
+  expect(parseRecord(stored)?.attempts).toEqual([{ attempt: 1 }, { attempt: 2 }])
+  expect(parseRecord('1 0 waiting\n{"run":1}')?.attempts).toEqual([])
+})

@@ -1,0 +1,20 @@
+export type { DeliveryRecord, DeliveryState } from './delivery-record.ts'
+export {
+  createDeliveryStore,
+  type DeliveryRetention,
+  type DeliveryStore,
+  type Redelivery,
+  type Settlement,
+} from './delivery-store.ts'
+export { assertDurableInProduction } from './durability.ts'
+export type { Log } from './log.ts'
+export { createOutbox, type Outbox, type OutboxEntry } from './outbox.ts'
+export type { ParkedPage } from './parked-index.ts'
+export { openRedis, type Redis } from './redis.ts'
+export { createStateStore, type StateChange, type StateRecord, type StateStore } from './state-store.ts'
+export {
+  createSubscriptionStore,
+  type SubscriptionChange,
+  type SubscriptionStore,
+} from './subscription-store.ts'
+export { createTimerStore, type DueTimer, type TimerStore } from './timer-store.ts'

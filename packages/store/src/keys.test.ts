@@ -1,0 +1,45 @@
+import { deliveryIdOf, newEventId, newSubscriptionId } from '@switchhook/contracts'
+import * as fc from 'fast-check'
+import * as keys from './keys.ts'
+
+const tenant = fc.option(
+  fc.string({
+    unit: fc.constantFrom('a', '0', '{', '}', ':', '~', '.', '-', '\ud800', 'ü'),
+    minLength: 1,
+    maxLength: 6,
+  }),
+)
+/** Redis Cluster hashes what stands between the first brace and the next closing one. */
+const hashTag = (key: string): string | undefined => /\{([^}]+)\}/.exec(key)?.[1]
+
+test('two tenants never share a key', () => {
+  fc.assert(
+    fc.property(tenant, tenant, fc.string(), fc.string(), (one, two, name, otherName) => {
+      fc.pre(one !== two)
+      expect(keys.subscriptionsKey(one)).not.toBe(keys.subscriptionsKey(two))
+      expect(keys.revisionKey(one)).not.toBe(keys.revisionKey(two))
+      expect(keys.stateKey(one, name)).not.toBe(keys.stateKey(two, otherName))
+      expect(keys.timerMember(one, name)).not.toBe(keys.timerMember(two, otherName))
+    }),
+  )
+})
+
+test('what changes in one step lies in one slot of a cluster', () => {
+  fc.assert(
+    fc.property(tenant, fc.string(), (owner, name) => {
+      const part = keys.partitionOf(owner)
+      const step = [keys.stateKey(owner, name), keys.outboxKey(part), keys.timersKey(part), keys.timerPayloadsKey(part)]
+      expect(new Set(step.map(hashTag))).toEqual(new Set([`p${part}`]))
+      expect(hashTag(keys.revisionKey(owner))).toBe(hashTag(keys.subscriptionsKey(owner)))
+    }),
+  )
+  const id = deliveryIdOf(newEventId(), newSubscriptionId())
+  expect([keys.recordKey(id), keys.bodyKey(id)].map(hashTag)).toEqual([id, id])
+})
+
+test('a tenant never changes its partition', () => {
+  // Written down, because state that is stored under another number would never be found again.
+  const known = [null, 'acme', 'globex', 'Zürich'].map(keys.partitionOf)
+  expect(known).toEqual([0, 14, 10, 14])
+  expect(keys.PARTITIONS).toHaveLength(16)
+})

@@ -1,0 +1,50 @@
+import { crc32 } from 'node:zlib'
+import type { DeliveryId, SubscriptionId } from '@switchhook/contracts'
+
+/**
+ * Every key of Switchhook in Redis. What one script touches carries one hash tag (the part in braces), so that it lies
+ * on one node of a Redis Cluster:
+ *
+ * key                              type    holds                                            expires
+ * sh:{t:<tenant>}:subscriptions    hash    subscription id → JSON                           never
+ * sh:{t:<tenant>}:revision         string  random, anew with every change of the above      never
+ * sh:{p<n>}:state:<tenant>:<name>  string  <version>:<JSON>, a call's or an agent's state   as its writer says
+ * sh:{p<n>}:outbox                 stream  events that no relay has sent yet                entry by entry, when sent
+ * sh:{p<n>}:timers                 zset    timer → when it falls due, or its lease ends, ms entry by entry, when done
+ * sh:{p<n>}:timers:payloads        hash    timer → JSON                                     with the above
+ * sh:{<delivery>}:record           string  ledger, view and attempts (delivery-record.ts)   as DeliveryRetention says
+ * sh:{<delivery>}:body             string  the webhook body, of parked ones only            with the record
+ * sh:{s:<subscription>}:parked     zset    <delivery>:<run> → when it was parked, µs        parkedRetentionMs after the last
+ * sh:probe                         string  nothing: shows that Redis takes writes           1 s
+ *
+ * Calls and agents share their tag with the outbox and the timers, because the three change in one step. A tenant's
+ * part is chosen by its name; the number of parts can never change, or a tenant's state would no longer be found.
+ */
+export const PARTITIONS: readonly number[] = Array.from({ length: 16 }, (_, part) => part)
+
+export const partitionOf = (tenant: string | null): number => crc32(tenant ?? '') % PARTITIONS.length
+
+export const subscriptionsKey = (tenant: string | null): string => `sh:{t:${escapeTenant(tenant)}}:subscriptions`
+export const revisionKey = (tenant: string | null): string => `sh:{t:${escapeTenant(tenant)}}:revision`
+
+export const stateKey = (tenant: string | null, name: string): string =>
+  `sh:{p${partitionOf(tenant)}}:state:${escapeTenant(tenant)}:${name}`
+export const outboxKey = (partition: number): string => `sh:{p${partition}}:outbox`
+export const timersKey = (partition: number): string => `sh:{p${partition}}:timers`
+export const timerPayloadsKey = (partition: number): string => `sh:{p${partition}}:timers:payloads`
+/** Not a key, but a timer's name within its part, where several tenants may use the same id. */
+export const timerMember = (tenant: string | null, id: string): string => `${escapeTenant(tenant)}:${id}`
+
+export const recordKey = (delivery: DeliveryId): string => `sh:{${delivery}}:record`
+export const bodyKey = (delivery: DeliveryId): string => `sh:{${delivery}}:body`
+export const parkedKey = (subscription: SubscriptionId): string => `sh:{s:${subscription}}:parked`
+
+export const PROBE_KEY = 'sh:probe'
+
+/**
+ * One name for one tenant, whatever characters it has: a brace would end the hash tag, a colon would let two keys meet.
+ * The installation itself (null) is the empty name, which no tenant has.
+ */
+function escapeTenant(tenant: string | null): string {
+  return (tenant ?? '').replaceAll(/[^\w.-]/g, (unit) => `~${unit.charCodeAt(0).toString(16).padStart(4, '0')}`)
+}

@@ -1,0 +1,80 @@
+import type { PlatformEvent } from '@switchhook/contracts'
+import { outboxKey, PARTITIONS } from './keys.ts'
+import { type Redis, run } from './redis.ts'
+import { share } from './share.ts'
+
+/** An event that a commit has stored and no broker has confirmed yet. */
+export interface OutboxEntry {
+  readonly event: PlatformEvent
+  /** Where it lies, for `sent`. */
+  readonly partition: number
+  readonly id: string
+}
+
+/**
+ * Events on their way from a commit to the broker. Any number of relays may share it; each event is handed out at least
+ * once, and to one relay at a time while that relay lives.
+ */
+export interface Outbox {
+  /**
+   * What this relay shall send next: first what it claimed before and has not marked sent, then what relays left behind
+   * that have been silent for 30 s, then what is new. One claim at a time.
+   */
+  claim(max: number): Promise<OutboxEntry[]>
+  /** Call it once the broker has confirmed: they are never handed out again. */
+  sent(entries: readonly OutboxEntry[]): Promise<void>
+  /** How many events no relay has marked sent. */
+  backlog(): Promise<number>
+}
+
+const GROUP = 'relay'
+/** Longer than a confirm may take, shorter than anybody likes to wait for an event after a crash. */
+const DEAD_AFTER_MS = 30_000
+/** Lua can unpack only so many arguments at once. */
+const LARGEST_CALL = 1_000
+
+/** @param consumerName Unique among the relays that run; one that comes back under its old name resumes at once. */
+export function createOutbox(redis: Redis, consumerName: string): Outbox {
+  let turn = 0
+
+  const lengths = (): Promise<number[]> =>
+    redis[run]((commands) => Promise.all(PARTITIONS.map((partition) => commands.xlen(outboxKey(partition)))))
+
+  async function claimFrom(partition: number, max: number): Promise<OutboxEntry[]> {
+    const args = [GROUP, consumerName, max, DEAD_AFTER_MS]
+    const reply = await redis[run]((commands) => commands.runScript('claim-outbox', [outboxKey(partition)], args))
+    return toEntries(partition, reply)
+  }
+
+  return {
+    async claim(max) {
+      const filled = (await lengths()).flatMap((length, partition) => (length > 0 ? [partition] : []))
+      const claims = share(max, filled, turn++).map(([partition, count]) => claimFrom(partition, count))
+      return (await Promise.all(claims)).flat()
+    },
+    async sent(entries) {
+      const calls = PARTITIONS.flatMap((partition) => {
+        const ids = entries.filter((entry) => entry.partition === partition).map(({ id }) => id)
+        return chunks(ids, LARGEST_CALL).map((some) => ({ key: outboxKey(partition), ids: some }))
+      })
+      await redis[run]((commands) =>
+        Promise.all(calls.map(({ key, ids }) => commands.runScript('sent-outbox', [key], [GROUP, ...ids]))),
+      )
+    },
+    async backlog() {
+      return (await lengths()).reduce((sum, length) => sum + length, 0)
+    },
+  }
+}
+
+/** The events were checked when they were written, and fan-out checks them again. */
+function toEntries(partition: number, reply: readonly string[]): OutboxEntry[] {
+  return chunks(reply, 2).map(([id = '', event = '']) => ({
+    id,
+    partition,
+    event: JSON.parse(event) as PlatformEvent,
+  }))
+}
+
+const chunks = <T>(items: readonly T[], size: number): T[][] =>
+  Array.from({ length: Math.ceil(items.length / size) }, (_, i) => items.slice(i * size, (i + 1) * size))

@@ -1,0 +1,94 @@
+import { AppError, type Delivery, type DeliveryId, parseDeliveryId, type SubscriptionId } from '@switchhook/contracts'
+import type { DeliveryRecord, StoredRecord } from './delivery-record.ts'
+import { parkedKey } from './keys.ts'
+import { type Redis, run } from './redis.ts'
+
+export interface ParkedPage {
+  readonly items: readonly DeliveryRecord[]
+  /** For the next page; null on the last. */
+  readonly nextCursor: string | null
+}
+
+/** The list of a subscription's parked deliveries. It may name some that have moved on: the records decide. */
+export interface ParkedIndex {
+  /** Resolves to since when (ISO 8601, UTC) it has been there, however often it is added. */
+  add(delivery: Place): Promise<string>
+  remove(delivery: Place): Promise<void>
+  page(subscriptionId: SubscriptionId, page: { limit: number; cursor?: string }): Promise<ParkedPage>
+}
+
+/** The run belongs to the name: the end of one run must not remove what the next one added. */
+type Place = Pick<Delivery, 'deliveryId' | 'subscriptionId' | 'run'>
+
+interface Entry {
+  readonly deliveryId: DeliveryId
+  readonly run: number
+  /** Since when, in µs, as Redis wrote it; unique within a list. */
+  readonly since: string
+}
+
+type Load = (deliveryId: DeliveryId) => Promise<(StoredRecord & { body: Buffer | null }) | undefined>
+
+export function createParkedIndex(redis: Redis, retentionMs: number, load: Load): ParkedIndex {
+  async function entriesBefore(subscriptionId: SubscriptionId, since: string, limit: number): Promise<Entry[]> {
+    const reply = await redis[run]((commands) =>
+      commands.zrevrangebyscore(parkedKey(subscriptionId), since, '-inf', 'WITHSCORES', 'LIMIT', 0, limit),
+    )
+    return Array.from({ length: reply.length / 2 }, (_, i) => toEntry(reply[2 * i] ?? '', reply[2 * i + 1] ?? ''))
+  }
+
+  async function read({ deliveryId, run: listedRun }: Entry): Promise<DeliveryRecord | undefined> {
+    const found = await load(deliveryId)
+    if (found === undefined || !isParked(found, listedRun)) return undefined
+    return { deliveryId, ...found.view, attempts: found.attempts, body: found.body }
+  }
+
+  return {
+    async add(delivery) {
+      const since = await redis[run]((commands) =>
+        commands.runScript('index-parked', [parkedKey(delivery.subscriptionId)], [member(delivery), retentionMs]),
+      )
+      return new Date(Math.floor(Number(since) / 1_000)).toISOString()
+    },
+    async remove(delivery) {
+      await redis[run]((commands) => commands.zrem(parkedKey(delivery.subscriptionId), member(delivery)))
+    },
+    async page(subscriptionId, { limit, cursor }) {
+      const found: { record: DeliveryRecord; since: string }[] = []
+      let before = cursor === undefined ? '+inf' : `(${parseCursor(cursor)}`
+      // One more than asked for tells whether there is another page.
+      while (found.length <= limit) {
+        const entries = await entriesBefore(subscriptionId, before, limit + 1)
+        const records = await Promise.all(entries.map(read))
+        found.push(...entries.flatMap(({ since }, i) => (records[i] ? [{ record: records[i], since }] : [])))
+        const last = entries.at(limit)
+        if (last === undefined) break
+        before = `(${last.since}`
+      }
+      const last = found.length > limit ? found[limit - 1] : undefined
+      return {
+        items: found.slice(0, limit).map(({ record }) => record),
+        nextCursor: last === undefined ? null : Buffer.from(last.since).toString('base64url'),
+      }
+    },
+  }
+}
+
+/** A run that was begun but is not known to be published still counts as the parked one before it. */
+function isParked({ ledger }: StoredRecord, listedRun: number): boolean {
+  if (ledger.state === 'parked') return ledger.run === listedRun
+  return ledger.state === 'unsent' && ledger.run === listedRun + 1
+}
+
+const member = ({ deliveryId, run }: Place): string => `${deliveryId}:${run}`
+
+function toEntry(name: string, since: string): Entry {
+  const [deliveryId = '', run] = name.split(':')
+  return { deliveryId: parseDeliveryId(deliveryId), run: Number(run), since }
+}
+
+function parseCursor(cursor: string): string {
+  const since = Buffer.from(cursor, 'base64url').toString()
+  if (/^\d{1,16}$/.test(since)) return since
+  throw new AppError('invalid-request', { errors: [{ pointer: '/cursor', detail: 'is not a cursor of this list' }] })
+}

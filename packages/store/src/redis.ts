@@ -1,0 +1,165 @@
+import { setTimeout as delay } from 'node:timers/promises'
+import { Unavailable } from '@switchhook/contracts'
+import { Redis as Client } from 'ioredis'
+import { DURABILITY_SETTINGS, type DurabilitySettings, problemsOf } from './durability.ts'
+import { PROBE_KEY } from './keys.ts'
+import type { Log } from './log.ts'
+import { loadScripts, type ScriptName, type ScriptReplies } from './scripts.ts'
+
+/** How the stores of this package reach Redis; not exported from its door, so that every key has its home here. */
+export const run = Symbol('run')
+
+/** A connection that comes back by itself. While it is away, whatever needs it rejects with Unavailable, at once. */
+export interface Redis {
+  /** Connected, and Redis has loaded its data. */
+  isReady(): boolean
+  /** Resolves when Redis is (again) connected and takes writes; rejects once closed. */
+  ready(): Promise<void>
+  /**
+   * What makes this Redis unfit to hold what must not be lost, one sentence each. Empty when it is fit, and when it does
+   * not permit the question, as managed ones do.
+   */
+  durabilityProblems(): Promise<string[]>
+  /** Waits for the replies that are due, then disconnects. */
+  close(): Promise<void>
+  /** Does nothing but send commands: whatever goes wrong in `action` is Redis' fault. @throws Unavailable */
+  readonly [run]: <T>(action: (commands: Commands) => Promise<T>) => Promise<T>
+}
+
+export type Commands = Client & {
+  runScript<Name extends ScriptName>(
+    name: Name,
+    keys: readonly string[],
+    args: readonly (string | number | Buffer)[],
+  ): Promise<ScriptReplies[Name]>
+}
+
+/** Bounds how long a caller can hang on a Redis that accepts connections and answers nothing. */
+const COMMAND_TIMEOUT_MS = 3_000
+/** A connection that owes an answer for so long is dropped: TCP itself would keep it for a quarter of an hour. */
+const SOCKET_TIMEOUT_MS = 6_000
+const LONGEST_RECONNECT_WAIT_MS = 2_000
+const REMIND_MS = 30_000
+
+/** Connects, for ever if need be: a Redis that is not there yet is waited for, and the log says so at warn. */
+export async function openRedis(options: { url: string; log: Log; name: string }): Promise<Redis> {
+  const client = new Client(options.url, {
+    connectionName: options.name,
+    commandTimeout: COMMAND_TIMEOUT_MS,
+    socketTimeout: SOCKET_TIMEOUT_MS,
+    connectTimeout: COMMAND_TIMEOUT_MS,
+    disconnectTimeout: 500,
+    maxLoadingRetryTime: 1_000,
+    enableAutoPipelining: true,
+    // A command whose fate is unknown is reported, never sent again behind the caller's back.
+    enableOfflineQueue: false,
+    autoResendUnfulfilledCommands: false,
+    maxRetriesPerRequest: 0,
+    retryStrategy: (times) => Math.min(50 * 2 ** Math.min(times, 10), LONGEST_RECONNECT_WAIT_MS),
+    // A primary that was demoted keeps its connections; the address may lead to the new one.
+    reconnectOnError: (error) => error.message.startsWith('READONLY'),
+    scripts: loadScripts(),
+  })
+  const closing = new AbortController()
+  const redis = wrap(client, closing, watch(client, closing.signal, options))
+  await redis.ready()
+  return redis
+}
+
+/** Logs the beginning, the duration and the end of an outage, not each attempt. Returns how to report trouble. */
+function watch(
+  client: Client,
+  closing: AbortSignal,
+  { log, name }: { log: Log; name: string },
+): (error: unknown) => void {
+  let toldAt: number | undefined
+  const trouble = (error: unknown): void => {
+    if (closing.aborted || (toldAt !== undefined && Date.now() - toldAt < REMIND_MS)) return
+    toldAt = Date.now()
+    // With several addresses for a host, each failure is inside and the message is empty.
+    const first: unknown = error instanceof AggregateError ? error.errors[0] : error
+    log.warn('waiting for Redis', { connection: name, error: withoutArguments(first) })
+  }
+  client.on('error', trouble)
+  client.on('close', () => trouble(new Error('the connection was closed')))
+  client.on('ready', () => {
+    if (toldAt !== undefined) log.info('Redis is back', { connection: name })
+    toldAt = undefined
+  })
+  return trouble
+}
+
+function wrap(client: Client, closing: AbortController, trouble: (error: unknown) => void): Redis {
+  const commands = withScripts(client)
+
+  const send: Redis[typeof run] = async (action) => {
+    if (client.status !== 'ready' || closing.signal.aborted) throw new Unavailable('redis', 'Redis cannot be reached')
+    try {
+      return await action(commands)
+    } catch (error) {
+      throw new Unavailable('redis', 'Redis did not carry out a command', { cause: withoutArguments(error) })
+    }
+  }
+
+  let closed: Promise<void> | undefined
+  return {
+    [run]: send,
+    isReady: () => client.status === 'ready' && !closing.signal.aborted,
+    async ready() {
+      for (let waitMs = 50; ; waitMs = Math.min(waitMs * 2, LONGEST_RECONNECT_WAIT_MS)) {
+        if (closing.signal.aborted) throw new Unavailable('redis', 'the connection to Redis was closed by this process')
+        try {
+          await send((redis) => redis.set(PROBE_KEY, '', 'PX', 1_000))
+          return
+        } catch (error) {
+          // Connected, but full, read-only or unable to write its log: as bad as away.
+          if (client.status === 'ready') trouble(error instanceof Error ? error.cause : error)
+        }
+        await delay(waitMs, undefined, { signal: closing.signal }).catch(() => undefined)
+      }
+    },
+    durabilityProblems: async () => problemsOf(await settingsOf(send)),
+    close() {
+      closing.abort()
+      closed ??= disconnect(client)
+      return closed
+    },
+  }
+}
+
+async function disconnect(client: Client): Promise<void> {
+  if (client.status !== 'ready') return client.disconnect()
+  const ended = new Promise<void>((resolve) => client.once('end', resolve))
+  await client.quit().catch(() => client.disconnect())
+  await ended
+}
+
+/** The library notes on an error the command that failed, with its arguments: bodies, urls, the password itself. */
+function withoutArguments(error: unknown): unknown {
+  if (error instanceof Error) Reflect.deleteProperty(error, 'command')
+  return error
+}
+
+function withScripts(client: Client): Commands {
+  const scripts = client as unknown as Record<ScriptName, (keyCount: number, ...rest: unknown[]) => Promise<unknown>>
+  return Object.assign(client, {
+    runScript: (name: ScriptName, keys: readonly string[], args: readonly unknown[]) =>
+      scripts[name](keys.length, ...keys, ...args),
+  }) as Commands
+}
+
+async function settingsOf(send: Redis[typeof run]): Promise<DurabilitySettings> {
+  const values = await send((redis) => Promise.all(DURABILITY_SETTINGS.map((name) => setting(redis, name))))
+  return Object.fromEntries(DURABILITY_SETTINGS.map((name, i) => [name, values[i]]))
+}
+
+/** undefined when Redis does not permit the question. */
+async function setting(redis: Commands, name: string): Promise<string | undefined> {
+  try {
+    const [, value] = (await redis.config('GET', name)) as (string | undefined)[]
+    return value
+  } catch (error) {
+    if (error instanceof Error && error.name === 'ReplyError') return undefined
+    throw error
+  }
+}

@@ -1,0 +1,37 @@
+import { readFileSync } from 'node:fs'
+
+/** The Lua scripts of this package and what they reply; each file's header names its KEYS, ARGV and result. */
+export interface ScriptReplies {
+  'begin-redelivery': string | null
+  'claim-outbox': string[]
+  'claim-timers': string[]
+  'commit-state': 0 | 1
+  'finish-timers': number
+  'index-parked': string
+  'redelivery-sent': 0 | 1
+  'sent-outbox': number
+  'settle-delivery': string
+  'write-subscription': 0 | 1
+}
+
+export type ScriptName = keyof ScriptReplies
+
+const FILES: Readonly<Record<ScriptName, string>> = {
+  'begin-redelivery': 'begin-redelivery.lua',
+  'claim-outbox': 'claim-outbox.lua',
+  'claim-timers': 'claim-timers.lua',
+  'commit-state': 'commit-state.lua',
+  'finish-timers': 'finish-timers.lua',
+  'index-parked': 'index-parked.lua',
+  'redelivery-sent': 'redelivery-sent.lua',
+  'sent-outbox': 'sent-outbox.lua',
+  'settle-delivery': 'settle-delivery.lua',
+  'write-subscription': 'write-subscription.lua',
+}
+
+/** In the form of ioredis' option `scripts`. The files lie beside `src` and `dist`, at the same distance from both. */
+export function loadScripts(): Record<string, { lua: string }> {
+  return Object.fromEntries(Object.entries(FILES).map(([name, file]) => [name, { lua: read(file) }]))
+}
+
+const read = (file: string): string => readFileSync(new URL(`../lua/${file}`, import.meta.url), 'utf8')

@@ -1,0 +1,111 @@
+import { randomUUID } from 'node:crypto'
+import { type EventType, receives, type Subscription, type SubscriptionId } from '@switchhook/contracts'
+import { revisionKey, subscriptionsKey } from './keys.ts'
+import { type Redis, run } from './redis.ts'
+
+export type SubscriptionChange = Partial<Pick<Subscription, 'url' | 'eventTypes' | 'description' | 'enabled'>>
+
+/** Every method reads and writes one tenant's subscriptions only, and rejects with Unavailable without Redis. */
+export interface SubscriptionStore {
+  create(subscription: Subscription): Promise<void>
+  /** By age, the oldest first. */
+  list(tenant: string | null): Promise<Subscription[]>
+  find(tenant: string | null, id: SubscriptionId): Promise<Subscription | undefined>
+  /** Resolves to what is stored afterwards; undefined when there is no such subscription. */
+  change(tenant: string | null, id: SubscriptionId, change: SubscriptionChange): Promise<Subscription | undefined>
+  /** Resolves to whether there was one. */
+  remove(tenant: string | null, id: SubscriptionId): Promise<boolean>
+  /** The enabled subscriptions that receive events of this type: what was written before the call began is seen. */
+  matching(tenant: string | null, eventType: EventType): Promise<readonly Subscription[]>
+}
+
+interface Cached {
+  readonly revision: string
+  readonly subscriptions: Promise<readonly Subscription[]>
+}
+
+export function createSubscriptionStore(redis: Redis): SubscriptionStore {
+  const cache = new Map<string | null, Cached>()
+
+  async function list(tenant: string | null): Promise<Subscription[]> {
+    const stored = await redis[run]((commands) => commands.hvals(subscriptionsKey(tenant)))
+    return stored.map(parse).toSorted(byAge)
+  }
+
+  /** Repeats reading and writing until nobody came between the two. */
+  async function write(
+    tenant: string | null,
+    id: SubscriptionId,
+    next: (present: Subscription | undefined) => Subscription | undefined,
+  ): Promise<{ before: Subscription | undefined; after: Subscription | undefined }> {
+    for (;;) {
+      const read = (await redis[run]((commands) => commands.hget(subscriptionsKey(tenant), id))) ?? ''
+      const before = read === '' ? undefined : parse(read)
+      const after = next(before)
+      const written = after === undefined ? '' : JSON.stringify(after)
+      if (written === read) return { before, after }
+      const result = await redis[run]((commands) =>
+        commands.runScript(
+          'write-subscription',
+          [subscriptionsKey(tenant), revisionKey(tenant)],
+          [id, read, written, randomUUID()],
+        ),
+      )
+      if (result === 1) return { before, after }
+    }
+  }
+
+  return {
+    list,
+    async create(subscription) {
+      await write(subscription.tenant, subscription.id, () => subscription)
+    },
+    async find(tenant, id) {
+      const stored = await redis[run]((commands) => commands.hget(subscriptionsKey(tenant), id))
+      return stored === null ? undefined : parse(stored)
+    },
+    async change(tenant, id, change) {
+      const { after } = await write(tenant, id, (present) => present && { ...present, ...change })
+      return after
+    },
+    async remove(tenant, id) {
+      const { before } = await write(tenant, id, () => undefined)
+      return before !== undefined
+    },
+    async matching(tenant, eventType) {
+      const revision = await redis[run]((commands) => commands.get(revisionKey(tenant)))
+      let cached = cache.get(tenant)
+      if (revision === null || cached?.revision !== revision) {
+        // Read after its revision, so it may be newer than that, never older; callers that come meanwhile share it.
+        cached = { revision: revision ?? '', subscriptions: list(tenant) }
+        remember(cache, tenant, revision, cached)
+      }
+      const subscriptions = await cached.subscriptions
+      return subscriptions.filter((subscription) => receives(subscription, eventType))
+    },
+  }
+}
+
+/** A tenant without a revision never had a subscription: anybody may name such tenants, so they are not kept. */
+function remember(
+  cache: Map<string | null, Cached>,
+  tenant: string | null,
+  revision: string | null,
+  cached: Cached,
+): void {
+  if (revision === null) {
+    cache.delete(tenant)
+    return
+  }
+  cache.set(tenant, cached)
+  cached.subscriptions.catch(() => {
+    if (cache.get(tenant) === cached) cache.delete(tenant)
+  })
+}
+
+/** Written by this store alone, so its shape is known. */
+const parse = (stored: string): Subscription => JSON.parse(stored) as Subscription
+
+const byAge = (a: Subscription, b: Subscription): number => compare(a.createdAt, b.createdAt) || compare(a.id, b.id)
+
+const compare = (a: string, b: string): number => (a < b ? -1 : Number(a > b))
