@@ -1,0 +1,27 @@
+import { eventually } from './eventually.ts'
+
+test('answers what the assertion answers as soon as it does not throw', async () => {
+  let calls = 0
+  const answer = await eventually(
+    () => {
+      calls += 1
+      if (calls < 3) throw new Error('not yet')
+      return calls
+    },
+    { intervalMs: 1 },
+  )
+  expect(answer).toBe(3)
+})
+
+test('rejects with the last error when time is over', async () => {
+  let calls = 0
+  const failing = eventually(
+    async () => {
+      calls += 1
+      throw new Error(`call ${calls}`)
+    },
+    { timeoutMs: 20, intervalMs: 1 },
+  )
+  await expect(failing).rejects.toThrow(/^call \d+$/)
+  await expect(failing).rejects.toThrow(`call ${calls}`)
+})

@@ -1,0 +1,20 @@
+import { setTimeout as pause } from 'node:timers/promises'
+
+/**
+ * Tries an assertion again and again until it does not throw, and answers what it answers. After `timeoutMs` (10 s by
+ * default) it rejects with the last error.
+ */
+export async function eventually<T>(
+  assertion: () => T | Promise<T>,
+  options: { readonly timeoutMs?: number; readonly intervalMs?: number } = {},
+): Promise<T> {
+  const deadline = performance.now() + (options.timeoutMs ?? 10_000)
+  for (;;) {
+    try {
+      return await assertion()
+    } catch (error) {
+      if (performance.now() >= deadline) throw error
+    }
+    await pause(options.intervalMs ?? 20)
+  }
+}

@@ -1,0 +1,7 @@
+export { eventually } from './eventually.ts'
+export type { BindingInfo, Management, QueueInfo } from './management.ts'
+export { type Answer, type ReceivedRequest, type Receiver, type ReceiverScript, startReceiver } from './receiver.ts'
+export { type Direction, startTcpProxy, type TcpProxy } from './tcp-proxy.ts'
+export { type TestBroker, testBroker } from './test-broker.ts'
+export { type TestRedis, testRedis } from './test-redis.ts'
+export { type Algorithm, startTokenIssuer, type TokenIssuer, type TokenOptions } from './token-issuer.ts'

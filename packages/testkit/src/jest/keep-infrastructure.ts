@@ -1,0 +1,36 @@
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { localRung, openHome, startBackingServices } from '@switchhook/local'
+import { containersRung } from './containers-rung.ts'
+
+const say = (line: string): void => void process.stderr.write(`test infrastructure: ${line}\n`)
+
+/** Prints the urls as one line of JSON when both answer, and stops both when its standard input ends. */
+async function keepInfrastructure(): Promise<void> {
+  const folder = mkdtempSync(join(tmpdir(), 'switchhook-test-'))
+  const inputEnded = new Promise((resolve) => process.stdin.on('end', resolve).on('error', resolve).resume())
+  try {
+    const services = await startBackingServices({
+      env: process.env,
+      docker: containersRung(say),
+      local: localRung(openHome(folder), say, { stopGraceMs: 0 }),
+      say,
+    })
+    const urls = {
+      TEST_AMQP_URL: services.amqpUrl,
+      TEST_REDIS_URL: services.redisUrl,
+      ...(services.managementUrl !== null && { TEST_MANAGEMENT_URL: services.managementUrl }),
+    }
+    process.stdout.write(`${JSON.stringify(urls)}\n`)
+    await inputEnded
+    await services.stop()
+  } finally {
+    rmSync(folder, { recursive: true, force: true })
+  }
+}
+
+keepInfrastructure().catch((error: unknown) => {
+  process.stderr.write(`${error instanceof Error ? error.message : String(error)}\n`)
+  process.exitCode = 1
+})

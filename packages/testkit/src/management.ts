@@ -1,0 +1,91 @@
+export interface QueueInfo {
+  readonly name: string
+  readonly type: string
+  readonly arguments: Readonly<Record<string, unknown>>
+  readonly consumers: number
+  /** Ready and unacknowledged together. RabbitMQ refreshes the counts once a second: ask with `eventually`. */
+  readonly messages: number
+  readonly messagesReady: number
+  readonly messagesUnacknowledged: number
+}
+
+export interface BindingInfo {
+  readonly source: string
+  readonly routingKey: string
+  readonly destination: string
+}
+
+/** What tests ask of RabbitMQ's management HTTP API, within one vhost. */
+export interface Management {
+  queues(): Promise<readonly QueueInfo[]>
+  /** @throws when there is no such queue. */
+  queue(name: string): Promise<QueueInfo>
+  deleteQueue(name: string): Promise<void>
+  purgeQueue(name: string): Promise<void>
+  bindings(): Promise<readonly BindingInfo[]>
+  /** Names as the client gave them (`connection_name`). */
+  connectionNames(): Promise<readonly string[]>
+  /** The broker closes every connection it knows of (a new one is listed only after a moment). Answers how many. */
+  closeConnections(): Promise<number>
+  createVhost(): Promise<void>
+  deleteVhost(): Promise<void>
+}
+
+export function openManagement(baseUrl: string, vhost: string): Management {
+  const { origin, username, password } = new URL(baseUrl)
+  const authorization = `Basic ${Buffer.from(`${decodeURIComponent(username)}:${decodeURIComponent(password)}`).toString('base64')}`
+  const v = encodeURIComponent(vhost)
+
+  async function call(method: string, path: string, body?: object): Promise<unknown> {
+    const response = await fetch(`${origin}/api/${path}`, {
+      method,
+      headers: { authorization, 'content-type': 'application/json' },
+      ...(body !== undefined && { body: JSON.stringify(body) }),
+    })
+    const text = await response.text()
+    if (!response.ok) throw new Error(`${method} /api/${path} answered ${response.status}: ${text}`)
+    return text === '' ? undefined : JSON.parse(text)
+  }
+  const list = async (path: string): Promise<readonly Json[]> => (await call('GET', path)) as readonly Json[]
+  const connections = (): Promise<readonly Json[]> => list(`vhosts/${v}/connections`)
+
+  return {
+    queues: async () => (await list(`queues/${v}`)).map(toQueueInfo),
+    queue: async (name) => toQueueInfo((await call('GET', `queues/${v}/${encodeURIComponent(name)}`)) as Json),
+    deleteQueue: async (name) => void (await call('DELETE', `queues/${v}/${encodeURIComponent(name)}`)),
+    purgeQueue: async (name) => void (await call('DELETE', `queues/${v}/${encodeURIComponent(name)}/contents`)),
+    bindings: async () =>
+      (await list(`bindings/${v}`)).map((binding) => ({
+        source: String(binding['source']),
+        routingKey: String(binding['routing_key']),
+        destination: String(binding['destination']),
+      })),
+    connectionNames: async () =>
+      (await connections()).map(({ client_properties: properties }) => String((properties as Json)['connection_name'])),
+    closeConnections: async () => {
+      const open = await connections()
+      await Promise.all(open.map(({ name }) => call('DELETE', `connections/${encodeURIComponent(String(name))}`)))
+      return open.length
+    },
+    createVhost: async () => {
+      await call('PUT', `vhosts/${v}`, {})
+      await call('PUT', `permissions/${v}/${username}`, { configure: '.*', write: '.*', read: '.*' })
+    },
+    deleteVhost: async () => void (await call('DELETE', `vhosts/${v}`)),
+  }
+}
+
+type Json = Readonly<Record<string, unknown>>
+
+function toQueueInfo(queue: Json): QueueInfo {
+  const count = (name: string): number => Number(queue[name] ?? 0)
+  return {
+    name: String(queue['name']),
+    type: String(queue['type']),
+    arguments: queue['arguments'] as Json,
+    consumers: count('consumers'),
+    messages: count('messages'),
+    messagesReady: count('messages_ready'),
+    messagesUnacknowledged: count('messages_unacknowledged'),
+  }
+}

@@ -1,0 +1,149 @@
+import { once } from 'node:events'
+import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { eventually } from './eventually.ts'
+
+/** How a receiver treats one request. Without anything: 204. */
+export interface Answer {
+  readonly status?: number
+  readonly headers?: Readonly<Record<string, string>>
+  readonly body?: string | Buffer
+  /** How long it thinks before it does anything. */
+  readonly delayMs?: number
+  /** hang: never answers. reset: the connection is torn down. endless: headers, then a body that never ends. */
+  readonly instead?: 'hang' | 'reset' | 'endless'
+}
+
+/** One answer for all; a list: one after the other, the last for all that follow; or whatever a function says. */
+export type ReceiverScript =
+  | Answer
+  | readonly Answer[]
+  | ((request: ReceivedRequest, index: number) => Answer | Promise<Answer>)
+
+export interface ReceivedRequest {
+  readonly method: string
+  /** With the query. */
+  readonly path: string
+  /** Names in lower case. */
+  readonly headers: Readonly<Record<string, string | string[] | undefined>>
+  /** Name, value, name, value … exactly as sent. */
+  readonly rawHeaders: readonly string[]
+  readonly body: Buffer
+  /** ms since 1970, when the body was complete. */
+  readonly receivedAt: number
+  /** Port of the other end: the same for requests over one kept connection. */
+  readonly remotePort: number
+}
+
+export interface Receiver {
+  readonly port: number
+  url(path?: string): string
+  /** What the path answers from now on, its count of requests starting anew; the script given at the start is for the rest. */
+  answer(path: string, script: ReceiverScript): void
+  /** Everything so far, or what came to one path, in the order of arrival. */
+  requests(path?: string): readonly ReceivedRequest[]
+  /** Resolves with the requests as soon as there are `count` of them; rejects after 10 s by default. */
+  waitFor(count: number, path?: string, options?: { readonly timeoutMs?: number }): Promise<readonly ReceivedRequest[]>
+  /** Stops listening, drops every connection. */
+  close(): Promise<void>
+}
+
+/** A real HTTP server on loopback that plays a subscriber's endpoint; on a free port, unless one is named. */
+export async function startReceiver(
+  script: ReceiverScript = {},
+  options: { readonly port?: number } = {},
+): Promise<Receiver> {
+  const received: ReceivedRequest[] = []
+  const scripts = new Map<string, { readonly script: ReceiverScript; count: number }>()
+  const others = new Map<string, number>()
+
+  const nextAnswer = (request: ReceivedRequest): Answer | Promise<Answer> => {
+    const own = scripts.get(request.path)
+    if (own !== undefined) return pick(own.script, request, own.count++)
+    const index = others.get(request.path) ?? 0
+    others.set(request.path, index + 1)
+    return pick(script, request, index)
+  }
+
+  const take = async (incoming: IncomingMessage, response: ServerResponse): Promise<void> => {
+    const request = await read(incoming)
+    received.push(request)
+    give(await nextAnswer(request), incoming, response)
+  }
+  const server = createServer((incoming, response) => {
+    // The other side went away before its request was complete: nothing was received.
+    take(incoming, response).catch(() => response.destroy())
+  })
+  // Keep-alive is the sender's decision: a receiver that hangs up first would make tests race.
+  server.keepAliveTimeout = 60_000
+  await once(server.listen(options.port ?? 0, '127.0.0.1'), 'listening')
+  const { port } = server.address() as AddressInfo
+
+  const requests = (path?: string): readonly ReceivedRequest[] =>
+    path === undefined ? [...received] : received.filter((request) => request.path === path)
+
+  return {
+    port,
+    url: (path = '/') => `http://127.0.0.1:${port}${path}`,
+    answer: (path, own) => void scripts.set(path, { script: own, count: 0 }),
+    requests,
+    waitFor: (count, path, options) =>
+      eventually(() => {
+        const found = requests(path)
+        if (found.length >= count) return found
+        throw new Error(`${found.length} of ${count} requests came${path === undefined ? '' : ` to ${path}`}`)
+      }, options),
+    close: async () => {
+      if (!server.listening) return
+      const closed = once(server, 'close')
+      server.close()
+      server.closeAllConnections()
+      await closed
+    },
+  }
+}
+
+function pick(script: ReceiverScript, request: ReceivedRequest, index: number): Answer | Promise<Answer> {
+  if (typeof script === 'function') return script(request, index)
+  if (!isList(script)) return script
+  return script[Math.min(index, script.length - 1)] ?? {}
+}
+
+const isList = (script: Answer | readonly Answer[]): script is readonly Answer[] => Array.isArray(script)
+
+async function read(incoming: IncomingMessage): Promise<ReceivedRequest> {
+  const chunks: Buffer[] = []
+  for await (const chunk of incoming) chunks.push(chunk as Buffer)
+  return {
+    method: incoming.method ?? '',
+    path: incoming.url ?? '',
+    headers: incoming.headers,
+    rawHeaders: incoming.rawHeaders,
+    body: Buffer.concat(chunks),
+    receivedAt: Date.now(),
+    remotePort: incoming.socket.remotePort ?? 0,
+  }
+}
+
+function give(answer: Answer, incoming: IncomingMessage, response: ServerResponse): void {
+  const act = (): void => {
+    switch (answer.instead) {
+      case 'hang':
+        return
+      case 'reset':
+        return void incoming.socket.resetAndDestroy()
+      case 'endless':
+        return drip(response.writeHead(answer.status ?? 200, answer.headers))
+      case undefined:
+        return void response.writeHead(answer.status ?? 204, answer.headers).end(answer.body)
+    }
+  }
+  if (answer.delayMs === undefined) return act()
+  const timer = setTimeout(act, answer.delayMs)
+  response.once('close', () => clearTimeout(timer))
+}
+
+function drip(response: ServerResponse): void {
+  const timer = setInterval(() => response.write('still talking\n'), 10)
+  response.once('close', () => clearInterval(timer))
+}

@@ -1,0 +1,113 @@
+import { once } from 'node:events'
+import { type AddressInfo, connect, createServer, type Socket } from 'node:net'
+
+export type Direction = 'toServer' | 'toClient'
+
+/** A wire between a client and a server that a test can cut. */
+export interface TcpProxy {
+  readonly port: number
+  /** The target's url, leading through here. */
+  readonly url: string
+  /** How many connections are open. */
+  connections(): number
+  /** How many were accepted in all. */
+  accepted(): number
+  /** Resets every open connection. New ones are served. */
+  cut(): void
+  /** Resets a connection as soon as it carries something that `matches`; asks no more after the first match. */
+  cutWhen(matches: (chunk: Buffer, direction: Direction) => boolean): void
+  /** Resets every open connection, and every new one, until `accept`. */
+  refuse(): void
+  accept(): void
+  /** Passes nothing on but keeps connections open, as a network does that drops packets, until `thaw`. */
+  freeze(): void
+  thaw(): void
+  close(): Promise<void>
+}
+
+const DEFAULT_PORTS: Readonly<Record<string, number>> = { 'amqp:': 5672, 'redis:': 6379, 'http:': 80 }
+
+/** Listens on a free port of loopback and passes everything on to the target url's host and port. */
+export async function startTcpProxy(target: string): Promise<TcpProxy> {
+  const targetUrl = new URL(target)
+  const host = targetUrl.hostname
+  const port = Number(targetUrl.port || DEFAULT_PORTS[targetUrl.protocol])
+  const pairs = new Set<readonly [Socket, Socket]>()
+  let refusing = false
+  let frozen = false
+  let accepted = 0
+  let cutMatches: ((chunk: Buffer, direction: Direction) => boolean) | undefined
+
+  const server = createServer((client) => {
+    if (refusing) {
+      client.on('error', () => {}).resetAndDestroy()
+      return
+    }
+    accepted += 1
+    const upstream = connect({ host, port })
+    const pair = [client, upstream] as const
+    pairs.add(pair)
+    const pass = (from: Socket, to: Socket, direction: Direction): void => {
+      from.on('data', (chunk) => {
+        if (cutMatches?.(chunk, direction)) {
+          cutMatches = undefined
+          return reset(pair)
+        }
+        if (!to.write(chunk)) from.pause()
+      })
+      to.on('drain', () => frozen || from.resume())
+      from.on('error', () => reset(pair))
+      from.on('close', () => {
+        // Not destroyed: what it was sent before is still on its way.
+        to.end()
+        pairs.delete(pair)
+      })
+      if (frozen) from.pause()
+    }
+    pass(client, upstream, 'toServer')
+    pass(upstream, client, 'toClient')
+  })
+  await once(server.listen(0, '127.0.0.1'), 'listening')
+  const own = server.address() as AddressInfo
+  const url = new URL(target)
+  url.hostname = '127.0.0.1'
+  url.port = String(own.port)
+
+  const cut = (): void => {
+    for (const pair of pairs) reset(pair)
+  }
+  const setFrozen = (value: boolean): void => {
+    frozen = value
+    for (const socket of [...pairs].flat()) {
+      if (value) socket.pause()
+      else socket.resume()
+    }
+  }
+  return {
+    port: own.port,
+    url: url.href,
+    connections: () => pairs.size,
+    accepted: () => accepted,
+    cut,
+    cutWhen: (matches) => (cutMatches = matches),
+    refuse: () => {
+      refusing = true
+      cut()
+    },
+    accept: () => (refusing = false),
+    freeze: () => setFrozen(true),
+    thaw: () => setFrozen(false),
+    close: async () => {
+      if (!server.listening) return
+      const closed = once(server, 'close')
+      server.close()
+      cut()
+      await closed
+    },
+  }
+}
+
+function reset([client, upstream]: readonly [Socket, Socket]): void {
+  client.resetAndDestroy()
+  upstream.destroy()
+}

@@ -1,0 +1,40 @@
+import { once } from 'node:events'
+import { connect } from 'node:net'
+import { infrastructureUrl } from './infrastructure-url.ts'
+
+export interface TestRedis {
+  readonly redisUrl: string
+  /** Forgets everything, as a Redis does that was restarted without its data. */
+  flush(): Promise<void>
+  close(): Promise<void>
+}
+
+/**
+ * A Redis of the test file's own: the logical database with the number of Jest's worker, empty. Test files of one worker
+ * run one after the other, so they never meet.
+ */
+export async function testRedis(): Promise<TestRedis> {
+  const url = new URL(infrastructureUrl('TEST_REDIS_URL'))
+  const database = Number(process.env['JEST_WORKER_ID'] ?? 1)
+  url.pathname = `/${database}`
+  const flush = (): Promise<void> => tell(url, [`SELECT ${database}`, 'FLUSHDB'])
+  await flush()
+  return { redisUrl: url.href, flush, close: flush }
+}
+
+/** Sends inline commands (Redis protocol, "Inline commands") and wants +OK for each. */
+async function tell(url: URL, commands: readonly string[]): Promise<void> {
+  const user = url.username ? `${decodeURIComponent(url.username)} ` : ''
+  const all = url.password ? [`AUTH ${user}${decodeURIComponent(url.password)}`, ...commands] : commands
+  const socket = connect({ host: url.hostname, port: Number(url.port || 6379) })
+  try {
+    await once(socket, 'connect')
+    for (const command of all) {
+      socket.write(`${command}\r\n`)
+      const [reply] = (await once(socket, 'data')) as [Buffer]
+      if (!reply.toString().startsWith('+OK')) throw new Error(`Redis answered ${reply.toString().trim()}`)
+    }
+  } finally {
+    socket.destroy()
+  }
+}

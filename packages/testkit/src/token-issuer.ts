@@ -1,0 +1,148 @@
+import { createHmac, generateKeyPairSync, type KeyObject, sign } from 'node:crypto'
+import { once } from 'node:events'
+import { createServer } from 'node:http'
+import type { AddressInfo } from 'node:net'
+
+export type Algorithm = 'RS256' | 'ES256'
+
+export interface TokenOptions {
+  readonly alg?: Algorithm
+  /** Seconds from now, may be negative. An hour by default. */
+  readonly expiresInS?: number
+  /** What the header says instead of the right key id; undefined by name: no key id. */
+  readonly kid?: string | undefined
+  /**
+   * none: no signature at all. HS256: signed with the public key as if it were a shared secret. stranger: signed with a
+   * key that was never published. tampered: claims changed after signing.
+   */
+  readonly forgery?: 'none' | 'HS256' | 'stranger' | 'tampered'
+}
+
+/** An identity provider: publishes signing keys, and hands out tokens to tests, honest and forged ones. */
+export interface TokenIssuer {
+  readonly issuer: string
+  readonly audience: string
+  readonly jwksUri: string
+  /** A claim of value undefined is left out. */
+  token(claims?: Readonly<Record<string, unknown>>, options?: TokenOptions): string
+  /** From now on, tokens are signed with new keys, and only those are published. */
+  rotateKeys(): void
+  /** How often the keys were asked for. */
+  jwksRequests(): number
+  /** The key server goes away, and comes back at the same address. */
+  stop(): Promise<void>
+  start(): Promise<void>
+  close(): Promise<void>
+}
+
+interface SigningKey {
+  readonly kid: string
+  readonly privateKey: KeyObject
+  readonly publicKey: KeyObject
+}
+
+type Keys = Readonly<Record<Algorithm, SigningKey>>
+
+/** Serves over HTTP on a free port of loopback, with discovery at `/.well-known/openid-configuration`. */
+export async function startTokenIssuer(options: { readonly audience?: string } = {}): Promise<TokenIssuer> {
+  const audience = options.audience ?? 'switchhook'
+  let generation = 1
+  let keys = makeKeys(generation)
+  let jwksRequests = 0
+  let port = 0
+
+  const server = createServer((request, response) => {
+    const answer = (body: object): void =>
+      void response.writeHead(200, { 'content-type': 'application/json' }).end(JSON.stringify(body))
+    switch (request.url) {
+      case '/jwks':
+        jwksRequests += 1
+        return answer({ keys: Object.entries(keys).map(([alg, key]) => toJwk(alg, key)) })
+      case '/.well-known/openid-configuration':
+        return answer({ issuer: issuer(), jwks_uri: `${issuer()}/jwks`, token_endpoint: `${issuer()}/token` })
+      default:
+        return void response.writeHead(404).end()
+    }
+  })
+  const issuer = (): string => `http://127.0.0.1:${port}`
+  const start = async (): Promise<void> => {
+    await once(server.listen(port, '127.0.0.1'), 'listening')
+    port = (server.address() as AddressInfo).port
+  }
+  const stop = async (): Promise<void> => {
+    if (!server.listening) return
+    const closed = once(server, 'close')
+    server.close()
+    server.closeAllConnections()
+    await closed
+  }
+  await start()
+
+  return {
+    issuer: issuer(),
+    audience,
+    jwksUri: `${issuer()}/jwks`,
+    token: (claims = {}, tokenOptions = {}) => {
+      const now = Math.floor(Date.now() / 1_000)
+      const standard = {
+        iss: issuer(),
+        aud: audience,
+        sub: 'test-client',
+        iat: now,
+        exp: now + (tokenOptions.expiresInS ?? 3_600),
+      }
+      return makeToken({ ...standard, ...claims }, tokenOptions, keys)
+    },
+    rotateKeys: () => {
+      generation += 1
+      keys = makeKeys(generation)
+    },
+    jwksRequests: () => jwksRequests,
+    stop,
+    start,
+    close: stop,
+  }
+}
+
+const makeKeys = (generation: number): Keys => ({
+  RS256: { kid: `rsa-${generation}`, ...generateKeyPairSync('rsa', { modulusLength: 2048 }) },
+  ES256: { kid: `ec-${generation}`, ...generateKeyPairSync('ec', { namedCurve: 'P-256' }) },
+})
+
+const toJwk = (alg: string, { kid, publicKey }: SigningKey): object => ({
+  ...publicKey.export({ format: 'jwk' }),
+  kid,
+  alg,
+  use: 'sig',
+})
+
+const encode = (part: object): string => Buffer.from(JSON.stringify(part)).toString('base64url')
+
+function makeToken(claims: object, options: TokenOptions, keys: Keys): string {
+  const alg = options.alg ?? 'RS256'
+  const key = keys[alg]
+  const kid = 'kid' in options ? options.kid : key.kid
+  const signedAs = options.forgery === 'none' || options.forgery === 'HS256' ? options.forgery : alg
+  const head = encode({ typ: 'at+jwt', alg: signedAs, kid })
+  const input = `${head}.${encode(claims)}`
+  switch (options.forgery) {
+    case 'none':
+      return `${input}.`
+    case 'HS256': {
+      const secret = key.publicKey.export({ type: 'spki', format: 'pem' })
+      return `${input}.${createHmac('sha256', secret).update(input).digest('base64url')}`
+    }
+    case 'stranger':
+      return `${input}.${signature(input, alg, makeKeys(0)[alg])}`
+    case 'tampered':
+      return `${head}.${encode({ ...claims, sub: 'somebody-else' })}.${signature(input, alg, key)}`
+    default:
+      return `${input}.${signature(input, alg, key)}`
+  }
+}
+
+function signature(input: string, alg: Algorithm, { privateKey }: SigningKey): string {
+  // JWS wants the two numbers of an ECDSA signature side by side, not in DER (RFC 7518, section 3.4).
+  const key = alg === 'ES256' ? { key: privateKey, dsaEncoding: 'ieee-p1363' as const } : privateKey
+  return sign('sha256', Buffer.from(input), key).toString('base64url')
+}
