@@ -1,0 +1,7 @@
+import { commonFields, integer } from '@switchhook/runtime'
+
+export const fanoutFields = {
+  ...commonFields,
+  /** Events in hand at a time. */
+  FANOUT_CONCURRENCY: integer({ min: 1, max: 10_000 }, 64),
+}

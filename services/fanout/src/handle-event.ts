@@ -1,0 +1,26 @@
+import type { Delivery, EventType, PlatformEvent, Subscription } from '@switchhook/contracts'
+import { fanOut } from './fan-out.ts'
+import { inParallel } from './in-parallel.ts'
+
+export interface HandleEventDeps {
+  /** Rejects when it cannot know: "none" is never the answer to an error. */
+  readonly matching: (tenant: string | null, eventType: EventType) => Promise<readonly Subscription[]>
+  /** Resolves once the delivery is stored. */
+  readonly publishDelivery: (delivery: Delivery) => Promise<void>
+  readonly now: () => Date
+  readonly log: { debug(message: string, fields: Readonly<Record<string, unknown>>): void }
+}
+
+/** Publishes of one event that wait for their confirms at a time: enough to hide the wait, few enough to be fair. */
+const WIDTH = 100
+
+/** Resolved: every delivery of the event is stored, so the event may be acked. Rejected: do it all again, later. */
+export function createHandleEvent(deps: HandleEventDeps): (event: PlatformEvent) => Promise<void> {
+  return async function handleEvent(event) {
+    const { eventId, eventType, tenant } = event
+    const subscriptions = await deps.matching(tenant, eventType)
+    const deliveries = fanOut(event, subscriptions, deps.now().toISOString())
+    await inParallel(deliveries, WIDTH, (delivery) => deps.publishDelivery(delivery))
+    deps.log.debug('event fanned out', { eventId, eventType, tenant, deliveries: deliveries.length })
+  }
+}

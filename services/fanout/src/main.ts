@@ -1,0 +1,41 @@
+import { openBroker, Queue, serviceTopology } from '@switchhook/messaging'
+import { createLogger, loadConfig, Shutdown, startHealthServer, startService } from '@switchhook/runtime'
+import { assertDurableInProduction, createSubscriptionStore, openRedis } from '@switchhook/store'
+import { fanoutFields } from './config.ts'
+import { createHandleEvent } from './handle-event.ts'
+import { parseEventMessage } from './parse-event-message.ts'
+
+const SERVICE = 'fanout'
+
+startService(SERVICE, async () => {
+  const config = loadConfig(fanoutFields, process.env)
+  const log = createLogger(SERVICE, config.LOG_LEVEL)
+  const shutdown = new Shutdown(log, config.SHUTDOWN_GRACE)
+  shutdown.onSignals('SIGTERM', 'SIGINT')
+
+  const health = await startHealthServer({ port: config.HEALTH_PORT, service: SERVICE })
+  shutdown.defer('health', () => health.close())
+  const redis = await openRedis({ url: config.REDIS_URL, log, name: SERVICE })
+  shutdown.defer('redis', () => redis.close())
+  await assertDurableInProduction(redis, config.NODE_ENV)
+  const broker = await openBroker({ url: config.AMQP_URL, topology: serviceTopology([]), log, name: SERVICE })
+  shutdown.defer('broker', () => broker.close())
+
+  const subscriptions = createSubscriptionStore(redis)
+  const consumer = await broker.consume({
+    queue: Queue.fanoutEvents,
+    parse: parseEventMessage,
+    handle: createHandleEvent({
+      matching: (tenant, eventType) => subscriptions.matching(tenant, eventType),
+      publishDelivery: (delivery) => broker.publishDelivery(delivery),
+      now: () => new Date(),
+      log,
+    }),
+    concurrency: config.FANOUT_CONCURRENCY,
+    recovered: () => redis.ready(),
+  })
+  shutdown.defer('consumer', () => consumer.drain())
+
+  health.readyWhen({ redis: () => redis.isReady(), rabbitmq: () => broker.isReady() })
+  log.info('started', { healthPort: health.port, concurrency: config.FANOUT_CONCURRENCY })
+})
