@@ -1,0 +1,61 @@
+import type { Outcome } from '@switchhook/contracts'
+import { classifyError, classifyStatus } from './classify.ts'
+
+const failed = (code: string, cause?: unknown): Error => Object.assign(new Error(code, { cause }), { code })
+
+describe('classifyStatus', () => {
+  test.each<[number, Outcome]>([
+    [199, { kind: 'unreachable', reason: 'malformed' }],
+    [101, { kind: 'unreachable', reason: 'malformed' }],
+    [200, { kind: 'delivered', status: 200 }],
+    [202, { kind: 'delivered', status: 202 }],
+    [299, { kind: 'delivered', status: 299 }],
+    [300, { kind: 'answered', status: 300 }],
+    [404, { kind: 'answered', status: 404 }],
+    [500, { kind: 'answered', status: 500 }],
+  ])('%i', (status, expected) => expect(classifyStatus(status)).toEqual(expected))
+})
+
+describe('classifyError', () => {
+  test.each([
+    ['ENOTFOUND', 'dns'],
+    ['EAI_AGAIN', 'dns'],
+    ['ECONNREFUSED', 'refused'],
+    ['ECONNRESET', 'reset'],
+    ['EPIPE', 'reset'],
+    ['ETIMEDOUT', 'timeout'],
+    ['EHOSTUNREACH', 'network'],
+    ['ENETUNREACH', 'network'],
+    ['HPE_INVALID_CONSTANT', 'malformed'],
+    ['HPE_HEADER_OVERFLOW', 'malformed'],
+    ['EPROTO', 'tls'],
+    ['ERR_SSL_WRONG_VERSION_NUMBER', 'tls'],
+    ['ERR_TLS_CERT_ALTNAME_INVALID', 'tls'],
+    ['CERT_HAS_EXPIRED', 'tls'],
+    ['DEPTH_ZERO_SELF_SIGNED_CERT', 'tls'],
+    ['UNABLE_TO_VERIFY_LEAF_SIGNATURE', 'tls'],
+    ['ERR_UNESCAPED_CHARACTERS', 'unusable-url'],
+  ])('%s is %s', (code, reason) => {
+    expect(classifyError(failed(code), false)).toEqual({ kind: 'unreachable', reason })
+  })
+
+  test('the code of a cause counts when the error itself has none', () => {
+    expect(classifyError(new Error('wrapped', { cause: failed('ECONNREFUSED') }), false)).toEqual({
+      kind: 'unreachable',
+      reason: 'refused',
+    })
+  })
+
+  test('whatever broke at the deadline is a timeout', () => {
+    expect(classifyError(failed('ERR_CANCELED'), true)).toEqual({ kind: 'unreachable', reason: 'timeout' })
+  })
+
+  test.each([
+    ['a bug', new TypeError('undefined is not a function')],
+    ['running out of sockets', failed('EMFILE')],
+    ['our own cancelling', failed('ERR_CANCELED')],
+    ['something that is no error', 'oops'],
+  ])('%s is not blamed on the subscriber', (_name, error) => {
+    expect(() => classifyError(error, false)).toThrow(error as Error)
+  })
+})

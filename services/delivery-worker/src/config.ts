@@ -1,0 +1,18 @@
+import { type Config, commonFields, duration, durations, integer, type Rule } from '@switchhook/runtime'
+
+export const workerFields = {
+  ...commonFields,
+  DELIVERY_TIMEOUT: duration('10s', { minMs: 1 }),
+  DELIVERY_RETRY_WAITS: durations('10s,1m,5m,30m,2h,4h,6h'),
+  DELIVERY_CONCURRENCY: integer({ min: 1, max: 10_000 }, 200),
+  DELIVERY_RETENTION: duration('1h', { minMs: 60_000 }),
+  PARKED_RETENTION: duration('30d', { minMs: 60_000, maxMs: 365 * 86_400_000 }),
+}
+
+export type WorkerConfig = Config<typeof workerFields>
+
+/** Else a delivery in flight when the process is told to end would be cut off and sent twice. */
+export const graceOutlastsDeadline: Rule<typeof workerFields> = (config) =>
+  config.SHUTDOWN_GRACE > config.DELIVERY_TIMEOUT
+    ? undefined
+    : 'SHUTDOWN_GRACE must be longer than DELIVERY_TIMEOUT, so that deliveries in flight can finish'

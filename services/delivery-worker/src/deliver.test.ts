@@ -1,0 +1,139 @@
+import {
+  type Attempt,
+  type Delivery,
+  deliveryIdOf,
+  newEventId,
+  newSubscriptionId,
+  type Outcome,
+  Unavailable,
+} from '@switchhook/contracts'
+import { createDeliver, type DeliverDeps } from './deliver.ts'
+
+const STARTED_MS = Date.parse('2026-01-01T00:00:00.000Z')
+
+function aDelivery(change: Partial<Delivery> = {}): Delivery {
+  const eventId = newEventId()
+  const subscriptionId = newSubscriptionId()
+  return {
+    deliveryId: deliveryIdOf(eventId, subscriptionId),
+    subscriptionId,
+    eventId,
+    eventType: 'call.status',
+    tenant: 'acme',
+    url: 'https://client.example/hook',
+    run: 1,
+    slot: 0,
+    attempt: 0,
+    firstDueAt: '2026-01-01T00:00:00.000Z',
+    body: Buffer.from('{}'),
+    ...change,
+  }
+}
+
+/** Records every step in the order in which it was completed. */
+function aWorld(outcome: Outcome, change: Partial<DeliverDeps> = {}) {
+  const steps: string[] = []
+  const attempts: (Attempt | null)[] = []
+  let clockMs = STARTED_MS
+  const deps: DeliverDeps = {
+    waitsMs: [10_000],
+    isSettled: async () => false,
+    admit: async (delivery) => delivery,
+    post: async (delivery, attempt) => {
+      clockMs += 25
+      steps.push(`post ${delivery.url} attempt ${attempt}`)
+      return outcome
+    },
+    retryLater: async ({ slot, attempt }, waitMs) => void steps.push(`wait ${waitMs} slot ${slot} attempt ${attempt}`),
+    park: async (_delivery, attempt, reason) => {
+      attempts.push(attempt)
+      steps.push(`park ${reason}`)
+    },
+    settle: async ({ slot }, attempt, standing) => {
+      attempts.push(attempt)
+      steps.push(`settle slot ${slot} ${Object.values(standing).join(' ')}`)
+    },
+    report: (_delivery, _attempt, { kind }) => void steps.push(`report ${kind}`),
+    now: () => clockMs,
+    ...change,
+  }
+  return { deliver: createDeliver(deps), steps, attempts }
+}
+
+const ok: Outcome = { kind: 'delivered', status: 200 }
+const down: Outcome = { kind: 'unreachable', reason: 'refused' }
+
+describe('deliver', () => {
+  test('a delivered one is settled after the POST', async () => {
+    const { deliver, steps, attempts } = aWorld(ok)
+    await deliver(aDelivery())
+    expect(steps).toEqual([
+      'post https://client.example/hook attempt 1',
+      'settle slot 0 acknowledged',
+      'report acknowledged',
+    ])
+    expect(attempts).toEqual([
+      {
+        run: 1,
+        slot: 0,
+        attempt: 1,
+        at: '2026-01-01T00:00:00.000Z',
+        durationMs: 25,
+        outcome: 'delivered',
+        status: 200,
+      },
+    ])
+  })
+
+  test('a failed one waits with the broker before its slot is settled', async () => {
+    const { deliver, steps } = aWorld(down)
+    await deliver(aDelivery({ slot: 0, attempt: 0 }))
+    expect(steps).toEqual([
+      'post https://client.example/hook attempt 1',
+      'wait 10000 slot 1 attempt 1',
+      'settle slot 0 waiting 2026-01-01T00:00:10.025Z',
+      'report retry',
+    ])
+  })
+
+  test('after the last slot it is parked, with the attempt', async () => {
+    const { deliver, steps, attempts } = aWorld(down)
+    await deliver(aDelivery({ slot: 1, attempt: 1 }))
+    expect(steps).toEqual(['post https://client.example/hook attempt 2', 'park exhausted', 'report park'])
+    expect(attempts).toMatchObject([{ slot: 1, attempt: 2, outcome: 'refused', status: null }])
+  })
+
+  test('the attempt counter goes on in a further run', async () => {
+    const { deliver, steps } = aWorld(ok)
+    await deliver(aDelivery({ run: 2, slot: 0, attempt: 8 }))
+    expect(steps[0]).toBe('post https://client.example/hook attempt 9')
+  })
+
+  test('a slot that is settled is not POSTed again', async () => {
+    const { deliver, steps } = aWorld(ok, { isSettled: async () => true })
+    await deliver(aDelivery())
+    expect(steps).toEqual([])
+  })
+
+  test('a withdrawn one is settled without a POST or an attempt', async () => {
+    const { deliver, steps, attempts } = aWorld(ok, { admit: async () => ({ kind: 'withdrawn' }) })
+    await deliver(aDelivery())
+    expect(steps).toEqual(['settle slot 0 withdrawn', 'report withdrawn'])
+    expect(attempts).toEqual([null])
+  })
+
+  test.each<[string, Outcome, Partial<DeliverDeps>]>([
+    ['the ledger cannot be read', ok, { isSettled: async () => Promise.reject(new Unavailable('redis', 'gone')) }],
+    ['the subscription cannot be read', ok, { admit: async () => Promise.reject(new Unavailable('redis', 'gone')) }],
+    [
+      'the retry is not confirmed',
+      down,
+      { retryLater: async () => Promise.reject(new Unavailable('rabbitmq', 'gone')) },
+    ],
+    ['the slot cannot be settled', ok, { settle: async () => Promise.reject(new Unavailable('redis', 'gone')) }],
+  ])('when %s the message is not acknowledged', async (_name, outcome, change) => {
+    const { deliver, steps } = aWorld(outcome, change)
+    await expect(deliver(aDelivery())).rejects.toThrow('gone')
+    expect(steps.filter((step) => step.startsWith('report') || step.startsWith('settle'))).toEqual([])
+  })
+})

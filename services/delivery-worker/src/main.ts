@@ -1,0 +1,54 @@
+import { parseDelivery } from '@switchhook/contracts'
+import { openBroker, Queue, serviceTopology } from '@switchhook/messaging'
+import { createLogger, loadConfig, Shutdown, startHealthServer, startService } from '@switchhook/runtime'
+import { assertDurableInProduction, createDeliveryStore, createSubscriptionStore, openRedis } from '@switchhook/store'
+import { createAdmit } from './admit.ts'
+import { graceOutlastsDeadline, workerFields } from './config.ts'
+import { createDeliver } from './deliver.ts'
+import { createPostClient } from './post.ts'
+import { createReport } from './report.ts'
+import { retentionOf } from './retention.ts'
+
+const SERVICE = 'delivery-worker'
+
+startService(SERVICE, async () => {
+  const config = loadConfig(workerFields, process.env, [graceOutlastsDeadline])
+  const log = createLogger(SERVICE, config.LOG_LEVEL)
+  const shutdown = new Shutdown(log, config.SHUTDOWN_GRACE)
+  shutdown.onSignals('SIGTERM', 'SIGINT')
+
+  const health = await startHealthServer({ port: config.HEALTH_PORT, service: SERVICE })
+  shutdown.defer('health', () => health.close())
+  const redis = await openRedis({ url: config.REDIS_URL, log, name: SERVICE })
+  shutdown.defer('redis', () => redis.close())
+  await assertDurableInProduction(redis, config.NODE_ENV)
+  const topology = serviceTopology(config.DELIVERY_RETRY_WAITS)
+  const broker = await openBroker({ url: config.AMQP_URL, topology, log, name: SERVICE })
+  shutdown.defer('broker', () => broker.close())
+  const client = createPostClient({ timeoutMs: config.DELIVERY_TIMEOUT, maxSockets: config.DELIVERY_CONCURRENCY })
+  shutdown.defer('connections', () => client.close())
+
+  const deliveries = createDeliveryStore(redis, retentionOf(config))
+  const deliver = createDeliver({
+    waitsMs: config.DELIVERY_RETRY_WAITS,
+    isSettled: deliveries.isSettled,
+    admit: createAdmit(createSubscriptionStore(redis).find),
+    post: client.post,
+    retryLater: broker.publishRetry,
+    park: deliveries.park,
+    settle: deliveries.settle,
+    report: createReport(log),
+    now: Date.now,
+  })
+  const consumer = await broker.consume({
+    queue: Queue.deliveryDue,
+    parse: ({ content, headers }) => parseDelivery(content, headers),
+    handle: deliver,
+    concurrency: config.DELIVERY_CONCURRENCY,
+    recovered: () => redis.ready(),
+  })
+  shutdown.defer('consumer', () => consumer.drain())
+
+  health.readyWhen({ redis: () => redis.isReady(), rabbitmq: () => broker.isReady() })
+  log.info('started', { healthPort: health.port, concurrency: config.DELIVERY_CONCURRENCY })
+})

@@ -1,0 +1,238 @@
+import { once } from 'node:events'
+import type { AddressInfo } from 'node:net'
+import { createServer, type Server, type Socket } from 'node:net'
+import { type Delivery, deliveryIdOf, newEventId, newSubscriptionId, type Outcome } from '@switchhook/contracts'
+import { eventually, type Receiver, startReceiver } from '@switchhook/testkit'
+import { createPostClient, type PostClient } from './post.ts'
+
+const TIMEOUT_MS = 400
+/** Trailing newline, a float that JSON.parse would shorten, an integer that it would round, and text beyond ASCII. */
+const BODY = Buffer.from('{"data": {"a": 1.0, "b": 12345678901234567890, "c": "Zoë ☎"}}\n')
+
+let client: PostClient
+let receiver: Receiver
+
+beforeEach(async () => {
+  client = createPostClient({ timeoutMs: TIMEOUT_MS, maxSockets: 10 })
+  receiver = await startReceiver()
+})
+
+afterEach(async () => {
+  client.close()
+  await receiver.close()
+})
+
+function deliveryTo(url: string): Delivery {
+  const eventId = newEventId()
+  const subscriptionId = newSubscriptionId()
+  return {
+    deliveryId: deliveryIdOf(eventId, subscriptionId),
+    subscriptionId,
+    eventId,
+    eventType: 'call.status',
+    tenant: 'acme',
+    url,
+    run: 1,
+    slot: 0,
+    attempt: 0,
+    firstDueAt: '2026-01-01T00:00:00.000Z',
+    body: BODY,
+  }
+}
+
+/** A server that speaks bytes, not HTTP. */
+async function startRawServer(onConnection: (socket: Socket) => void): Promise<{ url: string; server: Server }> {
+  const server = createServer((socket) => {
+    socket.on('error', () => {})
+    // Unread, the other end's closing would go unnoticed.
+    socket.resume()
+    onConnection(socket)
+  })
+  await once(server.listen(0, '127.0.0.1'), 'listening')
+  return { url: `http://127.0.0.1:${(server.address() as AddressInfo).port}/`, server }
+}
+
+test('the request is the one of the specification, and the body arrives byte for byte', async () => {
+  const delivery = deliveryTo(receiver.url('/hook?x=1'))
+  await expect(client.post(delivery, 3)).resolves.toEqual({ kind: 'delivered', status: 204 })
+
+  const [request] = receiver.requests()
+  expect(request).toMatchObject({
+    method: 'POST',
+    path: '/hook?x=1',
+    headers: {
+      'content-type': 'application/json; charset=utf-8',
+      'content-length': String(BODY.length),
+      'x-svc-event': 'call.status',
+      'x-svc-delivery': delivery.deliveryId,
+      'x-svc-attempt': '3',
+      'accept-encoding': 'identity',
+    },
+  })
+  expect(request?.body.equals(BODY)).toBe(true)
+  expect(request?.rawHeaders).toEqual(expect.arrayContaining(['X-SVC-Event', 'X-SVC-Delivery', 'X-SVC-Attempt']))
+})
+
+test.each<[number, Outcome['kind']]>([
+  [200, 'delivered'],
+  [202, 'delivered'],
+  [301, 'answered'],
+  [304, 'answered'],
+  [400, 'answered'],
+  [429, 'answered'],
+  [503, 'answered'],
+])('status %i comes back as %s', async (status, kind) => {
+  receiver.answer('/', { status, headers: { location: receiver.url('/elsewhere') } })
+  await expect(client.post(deliveryTo(receiver.url()), 1)).resolves.toEqual({ kind, status })
+})
+
+test('a redirect is never followed', async () => {
+  receiver.answer('/', { status: 307, headers: { location: receiver.url('/elsewhere') } })
+  await expect(client.post(deliveryTo(receiver.url()), 1)).resolves.toEqual({ kind: 'answered', status: 307 })
+  await expect(client.post(deliveryTo(receiver.url('/after')), 1)).resolves.toMatchObject({ status: 204 })
+  expect(receiver.requests('/elsewhere')).toEqual([])
+})
+
+test('a proxy of the environment is ignored', async () => {
+  process.env['http_proxy'] = 'http://127.0.0.1:1'
+  try {
+    await expect(client.post(deliveryTo(receiver.url()), 1)).resolves.toMatchObject({ kind: 'delivered' })
+  } finally {
+    delete process.env['http_proxy']
+  }
+})
+
+describe('the deadline', () => {
+  const expectTimeout = async (url: string): Promise<void> => {
+    const startedAt = performance.now()
+    await expect(client.post(deliveryTo(url), 1)).resolves.toEqual({ kind: 'unreachable', reason: 'timeout' })
+    const tookMs = performance.now() - startedAt
+    expect(tookMs).toBeGreaterThanOrEqual(TIMEOUT_MS - 5)
+    expect(tookMs).toBeLessThan(TIMEOUT_MS + 1_000)
+  }
+
+  test('ends an attempt that is never answered', async () => {
+    receiver.answer('/', { instead: 'hang' })
+    await expectTimeout(receiver.url())
+  })
+
+  test('is not put off by a status line that trickles in', async () => {
+    const { url, server } = await startRawServer((socket) => {
+      socket.write('HTTP/1.1 200 O')
+      const trickle = setInterval(() => socket.write('O'), 50)
+      socket.on('close', () => clearInterval(trickle))
+    })
+    await expectTimeout(url)
+    server.close()
+  })
+
+  test('is not put off by header lines that trickle in', async () => {
+    const { url, server } = await startRawServer((socket) => {
+      socket.write('HTTP/1.1 200 OK\r\n')
+      const trickle = setInterval(() => socket.write('X-Slow: yes\r\n'), 50)
+      socket.on('close', () => clearInterval(trickle))
+    })
+    await expectTimeout(url)
+    server.close()
+  })
+})
+
+describe('the answer', () => {
+  test('that never ends has been decided by its status line, and its connection is dropped', async () => {
+    const flood = Buffer.alloc(1_024, 'x')
+    let sentBytes = 0
+    let dropped = false
+    const { url, server } = await startRawServer((socket) => {
+      socket.write('HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n')
+      const talk = setInterval(() => {
+        sentBytes += flood.length
+        socket.write(`400\r\n${flood.toString()}\r\n`)
+      }, 1)
+      socket.on('close', () => {
+        clearInterval(talk)
+        dropped = true
+      })
+    })
+    await expect(client.post(deliveryTo(url), 1)).resolves.toEqual({ kind: 'delivered', status: 200 })
+    await eventually(() => expect(dropped).toBe(true), { timeoutMs: 3_000 })
+    expect(sentBytes).toBeLessThan(200 * flood.length)
+    server.close()
+  })
+
+  test('that goes silent in the middle loses its connection long before the deadline', async () => {
+    const patient = createPostClient({ timeoutMs: 60_000, maxSockets: 1 })
+    let dropped = false
+    const { url, server } = await startRawServer((socket) => {
+      socket.write('HTTP/1.1 200 OK\r\nContent-Length: 100\r\n\r\nhalf')
+      socket.on('close', () => (dropped = true))
+    })
+    await expect(patient.post(deliveryTo(url), 1)).resolves.toEqual({ kind: 'delivered', status: 200 })
+    await eventually(() => expect(dropped).toBe(true), { timeoutMs: 3_000 })
+    patient.close()
+    server.close()
+  })
+
+  test('that is short leaves its connection to the next attempt', async () => {
+    receiver.answer('/', { status: 200, body: 'thank you' })
+    await client.post(deliveryTo(receiver.url()), 1)
+    await eventually(async () => {
+      await client.post(deliveryTo(receiver.url()), 1)
+      const ports = receiver.requests().map(({ remotePort }) => remotePort)
+      expect(ports.at(-1)).toBe(ports.at(-2))
+    })
+  })
+})
+
+describe('what is unreachable says why', () => {
+  test('nobody listens', async () => {
+    const { url, server } = await startRawServer(() => {})
+    server.close()
+    await once(server, 'close')
+    await expect(client.post(deliveryTo(url), 1)).resolves.toEqual({ kind: 'unreachable', reason: 'refused' })
+  })
+
+  test('the connection is reset', async () => {
+    receiver.answer('/', { instead: 'reset' })
+    await expect(client.post(deliveryTo(receiver.url()), 1)).resolves.toEqual({ kind: 'unreachable', reason: 'reset' })
+  })
+
+  test('the answer is no HTTP', async () => {
+    const { url, server } = await startRawServer((socket) => socket.end('SSH-2.0-OpenSSH_9.2\r\n'))
+    await expect(client.post(deliveryTo(url), 1)).resolves.toEqual({ kind: 'unreachable', reason: 'malformed' })
+    server.close()
+  })
+
+  test('there is no TLS where it should be', async () => {
+    const url = receiver.url().replace('http:', 'https:')
+    await expect(client.post(deliveryTo(url), 1)).resolves.toEqual({ kind: 'unreachable', reason: 'tls' })
+  })
+
+  test('the name does not exist', async () => {
+    await expect(client.post(deliveryTo('http://nobody.invalid/'), 1)).resolves.toEqual({
+      kind: 'unreachable',
+      reason: expect.stringMatching(/^(dns|timeout)$/) as string,
+    })
+  })
+
+  test.each(['http://', 'ftp://client.example/', 'no url at all'])('%s cannot be used', async (url) => {
+    await expect(client.post(deliveryTo(url), 1)).resolves.toEqual({ kind: 'unreachable', reason: 'unusable-url' })
+  })
+})
+
+test('a connection that the endpoint closes on reuse does not fail the attempt', async () => {
+  let served = 0
+  const { url, server } = await startRawServer((socket) => {
+    let onThisConnection = 0
+    socket.on('data', () => {
+      // The second request on a kept connection meets a server that has just given it up.
+      if (++onThisConnection > 1) return void socket.resetAndDestroy()
+      served += 1
+      socket.write('HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n')
+    })
+  })
+  for (let n = 0; n < 4; n++) {
+    await expect(client.post(deliveryTo(url), 1)).resolves.toEqual({ kind: 'delivered', status: 200 })
+  }
+  expect(served).toBe(4)
+  server.close()
+})

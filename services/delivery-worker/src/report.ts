@@ -1,0 +1,25 @@
+import type { Attempt, Delivery } from '@switchhook/contracts'
+import type { Logger } from '@switchhook/runtime'
+import type { Decision } from './decide.ts'
+
+/** One line per turn of a delivery. A subscriber's failure is ordinary life, so even a parked one is `info`. */
+export function createReport(log: Logger): (delivery: Delivery, attempt: Attempt | null, decision: Decision) => void {
+  return ({ deliveryId, subscriptionId, eventId, eventType, tenant, run, slot }, attempt, decision) => {
+    log.info('delivery.attempted', {
+      deliveryId,
+      subscriptionId,
+      eventId,
+      eventType,
+      tenant,
+      run,
+      slot,
+      attempt: attempt?.attempt ?? null,
+      outcome: attempt?.outcome ?? decision.kind,
+      status: attempt?.status ?? null,
+      durationMs: attempt?.durationMs ?? null,
+      decision: decision.kind,
+      ...(decision.kind === 'retry' && { waitMs: decision.waitMs }),
+      ...(decision.kind === 'park' && { reason: decision.reason }),
+    })
+  }
+}
