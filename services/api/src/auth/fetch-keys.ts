@@ -1,0 +1,74 @@
+import { compileSchema } from '@switchhook/contracts'
+import type { Issuer } from './issuer.ts'
+
+/** A JSON Web Key (RFC 7517), as far as it is looked at here. */
+export interface Key {
+  readonly kid?: string
+  readonly kty: string
+  readonly use?: string
+  readonly [member: string]: unknown
+}
+
+export interface KeySet {
+  readonly keys: Key[]
+}
+
+const readMetadata = compileSchema<{ issuer: string; jwks_uri: string }>({
+  type: 'object',
+  required: ['issuer', 'jwks_uri'],
+  properties: { issuer: { type: 'string' }, jwks_uri: { type: 'string', format: 'uri', pattern: '^https?://' } },
+})
+
+const readKeySet = compileSchema<KeySet>({
+  type: 'object',
+  required: ['keys'],
+  properties: {
+    keys: {
+      type: 'array',
+      items: { type: 'object', required: ['kty'], properties: { kty: { type: 'string' }, kid: { type: 'string' } } },
+    },
+  },
+})
+
+/** A few hundred keys; no provider publishes that many. */
+const MAX_BYTES = 1024 * 1024
+
+/**
+ * The provider's present signing keys.
+ * @throws Error when they cannot be had within `timeoutMs`, or when what came is not a set of public keys
+ */
+export async function fetchKeys(issuer: Issuer, timeoutMs: number): Promise<KeySet> {
+  const signal = AbortSignal.timeout(timeoutMs)
+  const found = readKeySet(await fetchJson(issuer.jwksUri ?? (await discover(issuer.issuer, signal)), signal))
+  if (!found.ok) throw new Error('the key server did not answer with a JSON Web Key Set')
+  const keys = found.value.keys.filter(({ kty, use }) => kty !== 'oct' && (use === undefined || use === 'sig'))
+  // A provider without keys cannot have signed anything: what it says is a fault of its own.
+  if (keys.length === 0) throw new Error('the key server published no signing key')
+  return { keys }
+}
+
+/** OpenID Connect Discovery 1.0, section 4. */
+async function discover(issuer: string, signal: AbortSignal): Promise<string> {
+  const metadata = readMetadata(
+    await fetchJson(`${issuer.replace(/\/$/, '')}/.well-known/openid-configuration`, signal),
+  )
+  if (!metadata.ok) throw new Error('the discovery document does not name the keys')
+  if (metadata.value.issuer !== issuer) throw new Error('the discovery document is of another issuer')
+  return metadata.value.jwks_uri
+}
+
+async function fetchJson(url: string, signal: AbortSignal): Promise<unknown> {
+  const response = await fetch(url, { signal, headers: { accept: 'application/json' } })
+  if (!response.ok || response.body === null) {
+    await response.body?.cancel()
+    throw new Error(`the identity provider answered ${response.status}`)
+  }
+  const chunks: Uint8Array[] = []
+  let size = 0
+  for await (const chunk of response.body) {
+    size += chunk.length
+    if (size > MAX_BYTES) throw new Error('the identity provider answered more than 1 MiB')
+    chunks.push(chunk)
+  }
+  return JSON.parse(Buffer.concat(chunks).toString())
+}

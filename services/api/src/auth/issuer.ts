@@ -1,0 +1,29 @@
+/** An identity provider whose tokens are accepted, as configured in `AUTH_ISSUERS`. */
+export interface Issuer {
+  /** Compared with the token's `iss`, character by character. */
+  readonly issuer: string
+  /** One of the token's `aud`. */
+  readonly audience: string
+  /** Whose callers the holders of its tokens are; null: the installation itself. */
+  readonly tenant: string | null
+  /** Where its signing keys are; absent: found by discovery. */
+  readonly jwksUri?: string
+}
+
+const httpUrl = { type: 'string', format: 'uri', pattern: '^https?://' } as const
+
+/** JSON Schema 2020-12 of `AUTH_ISSUERS`. */
+export const issuersSchema = {
+  type: 'array',
+  items: {
+    type: 'object',
+    required: ['issuer', 'audience', 'tenant'],
+    properties: {
+      issuer: httpUrl,
+      audience: { type: 'string', minLength: 1 },
+      tenant: { type: ['string', 'null'], minLength: 1, maxLength: 128 },
+      jwksUri: httpUrl,
+    },
+    additionalProperties: false,
+  },
+} as const

@@ -1,0 +1,118 @@
+import { AppError } from '@switchhook/contracts'
+import type { KeySet } from './fetch-keys.ts'
+import { type KeyCache, startKeyCache } from './key-cache.ts'
+
+const keySet = (...kids: string[]): KeySet => ({ keys: kids.map((kid) => ({ kid, kty: 'RSA' })) })
+
+/** A provider whose keys, and whose health, a test decides. */
+function provider(initial: KeySet | Error) {
+  let present = initial
+  const questions: number[] = []
+  const log: string[] = []
+  let cache: KeyCache | undefined
+  return {
+    questions,
+    log,
+    publish: (keys: KeySet | Error) => (present = keys),
+    start: (options: { cooldownMs?: number; refreshMs?: number } = {}): KeyCache =>
+      (cache = startKeyCache({
+        refreshMs: 60_000,
+        cooldownMs: 0,
+        ...options,
+        log: { info: (message) => log.push(`info ${message}`), warn: (message) => log.push(`warn ${message}`) },
+        fetchKeys: async () => {
+          questions.push(performance.now())
+          if (present instanceof Error) throw present
+          return structuredClone(present)
+        },
+      })),
+    stop: () => cache?.close(),
+  }
+}
+
+const open: { stop(): void }[] = []
+const aProvider = (initial: KeySet | Error): ReturnType<typeof provider> => {
+  const made = provider(initial)
+  open.push(made)
+  return made
+}
+
+afterEach(() => {
+  for (const made of open.splice(0)) made.stop()
+  jest.useRealTimers()
+})
+
+test('the keys are fetched once, however many ask at the same time', async () => {
+  const idp = aProvider(keySet('a'))
+  const cache = idp.start()
+  const all = await Promise.all(Array.from({ length: 50 }, () => cache.keysFor('a')))
+  expect(new Set(all).size).toBe(1)
+  expect(idp.questions).toHaveLength(1)
+})
+
+test('an unknown key id makes it ask anew, so a rotated key is found', async () => {
+  const idp = aProvider(keySet('a'))
+  const cache = idp.start()
+  await cache.keysFor('a')
+  idp.publish(keySet('a', 'b'))
+  expect((await cache.keysFor('b')).keys.map(({ kid }) => kid)).toEqual(['a', 'b'])
+})
+
+test('made-up key ids cannot flood the provider', async () => {
+  const idp = aProvider(keySet('a'))
+  const cache = idp.start({ cooldownMs: 60_000 })
+  for (let i = 0; i < 100; i++) await cache.keysFor(`made-up-${i}`)
+  expect(idp.questions).toHaveLength(1)
+})
+
+test('known keys hold while the provider is down', async () => {
+  const idp = aProvider(keySet('a'))
+  const cache = idp.start()
+  await cache.keysFor('a')
+  idp.publish(new Error('down'))
+  await expect(cache.keysFor('b')).rejects.toMatchObject({ code: 'service-unavailable' })
+  await expect(cache.keysFor('a')).resolves.toEqual(keySet('a'))
+  await expect(cache.keysFor(undefined)).resolves.toEqual(keySet('a'))
+})
+
+test('without any keys nobody can tell, until the provider is there', async () => {
+  const idp = aProvider(new Error('down'))
+  const cache = idp.start()
+  const failure = await cache.keysFor('a').catch((error: unknown) => error)
+  expect(failure).toBeInstanceOf(AppError)
+  expect(failure).toMatchObject({ code: 'service-unavailable' })
+  idp.publish(keySet('a'))
+  await expect(cache.keysFor('a')).resolves.toEqual(keySet('a'))
+})
+
+test('an outage is told once, and so is its end', async () => {
+  const idp = aProvider(new Error('down'))
+  const cache = idp.start()
+  for (let i = 0; i < 3; i++) await expect(cache.keysFor('a')).rejects.toThrow()
+  idp.publish(keySet('a'))
+  await cache.keysFor('a')
+  await cache.keysFor('b')
+  expect(idp.log).toEqual([
+    'warn signing keys cannot be fetched; those already known stay in use',
+    'info signing keys can be fetched again',
+  ])
+})
+
+test('keys that have not changed stay the same object', async () => {
+  const idp = aProvider(keySet('a'))
+  const cache = idp.start()
+  const before = await cache.keysFor('a')
+  await cache.keysFor('unknown')
+  expect(idp.questions).toHaveLength(2)
+  expect(await cache.keysFor('a')).toBe(before)
+})
+
+test('a withdrawn key is no longer trusted after the next refresh', async () => {
+  jest.useFakeTimers()
+  const idp = aProvider(keySet('a', 'b'))
+  const cache = idp.start({ refreshMs: 1_000 })
+  await cache.keysFor('b')
+  idp.publish(keySet('a'))
+  await jest.advanceTimersByTimeAsync(1_000)
+  expect((await cache.keysFor('a')).keys.map(({ kid }) => kid)).toEqual(['a'])
+})

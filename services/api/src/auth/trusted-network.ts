@@ -1,0 +1,24 @@
+import ipaddr from 'ipaddr.js'
+
+type Address = ipaddr.IPv4 | ipaddr.IPv6
+
+/** Is the address in one of the networks? An IPv4 address counts the same when it is written as IPv6 (RFC 4291, 2.5.5.2). */
+export function createNetworkMatcher(cidrs: readonly string[]): (address: string | undefined) => boolean {
+  const networks = cidrs.map(parseNetwork)
+  return (address) => {
+    if (address === undefined || !ipaddr.isValid(address)) return false
+    const candidate = ipaddr.process(address)
+    return networks.some(([network, prefix]) => network.kind() === candidate.kind() && candidate.match(network, prefix))
+  }
+}
+
+function parseNetwork(cidr: string): [Address, number] {
+  const [network, prefix] = cidr.includes('/') ? ipaddr.parseCIDR(cidr) : wholeAddress(cidr)
+  const isMapped = network instanceof ipaddr.IPv6 && network.isIPv4MappedAddress() && prefix >= 96
+  return isMapped ? [network.toIPv4Address(), prefix - 96] : [network, prefix]
+}
+
+function wholeAddress(text: string): [Address, number] {
+  const address = ipaddr.parse(text)
+  return [address, address.kind() === 'ipv4' ? 32 : 128]
+}

@@ -1,0 +1,62 @@
+import { loadConfig } from '@switchhook/runtime'
+import { apiFields, apiRules, authOptionsOf, urlRulesOf } from './config.ts'
+
+const ISSUER = { issuer: 'https://idp.example/acme', audience: 'switchhook', tenant: 'acme' }
+
+const load = (env: Record<string, string>) =>
+  loadConfig(
+    apiFields,
+    { AMQP_URL: 'amqp://broker', REDIS_URL: 'redis://redis', AUTH_ISSUERS: JSON.stringify([ISSUER]), ...env },
+    apiRules,
+  )
+
+test('an issuer is enough', () => {
+  const config = load({})
+  expect(config).toMatchObject({ API_PORT: 8080, DEPLOYMENT: 'cloud', TRUSTED_NETWORKS: [], TRUST_PROXY: [] })
+  expect(authOptionsOf(config)).toEqual({ issuers: [ISSUER], trustedNetworks: [], trustedNetworkTenant: null })
+})
+
+test('on premise, trusted networks are enough', () => {
+  const config = load({ AUTH_ISSUERS: '[]', DEPLOYMENT: 'on-premise', TRUSTED_NETWORKS: '10.0.0.0/8, fd00::/8' })
+  expect(authOptionsOf(config).trustedNetworks).toEqual(['10.0.0.0/8', 'fd00::/8'])
+})
+
+test.each<[string, Record<string, string>, string]>([
+  ['trusted networks in the cloud', { TRUSTED_NETWORKS: '10.0.0.0/8' }, 'TRUSTED_NETWORKS'],
+  [
+    'trusted networks in the cloud, in so many words',
+    { DEPLOYMENT: 'cloud', TRUSTED_NETWORKS: '10.0.0.0/8' },
+    'DEPLOYMENT=on-premise',
+  ],
+  [
+    'every address as a proxy that vouches for the client',
+    { DEPLOYMENT: 'on-premise', TRUSTED_NETWORKS: '10.0.0.0/8', TRUST_PROXY: '0.0.0.0/0' },
+    'TRUST_PROXY',
+  ],
+  ['a tenant of no network', { TRUSTED_NETWORK_TENANT: 'acme' }, 'TRUSTED_NETWORK_TENANT'],
+  ['nobody who could be let in', { AUTH_ISSUERS: '' }, 'AUTH_ISSUERS'],
+  ['an issuer with two tenants', { AUTH_ISSUERS: JSON.stringify([ISSUER, { ...ISSUER, tenant: 'globex' }]) }, 'twice'],
+  [
+    'an issuer without an audience',
+    { AUTH_ISSUERS: '[{"issuer":"https://idp.example","tenant":"acme"}]' },
+    '/0/audience',
+  ],
+  ['an issuer that is no url', { AUTH_ISSUERS: JSON.stringify([{ ...ISSUER, issuer: 'idp' }]) }, '/0/issuer'],
+  [
+    'a misspelt member of an issuer',
+    { AUTH_ISSUERS: JSON.stringify([{ ...ISSUER, jwksURI: 'https://x' }]) },
+    'AUTH_ISSUERS',
+  ],
+  ['networks that are none', { DEPLOYMENT: 'on-premise', TRUSTED_NETWORKS: '10.0.0.0/33' }, 'TRUSTED_NETWORKS'],
+])('%s stops the start', (_name, env, said) => {
+  expect(() => load(env)).toThrow(said)
+})
+
+test.each<[Record<string, string>, boolean]>([
+  [{}, false],
+  [{ NODE_ENV: 'production' }, true],
+  [{ NODE_ENV: 'production', WEBHOOK_REQUIRE_HTTPS: 'false' }, false],
+  [{ WEBHOOK_REQUIRE_HTTPS: 'true' }, true],
+])('with %j, webhooks over https only: %s', (env, requireHttps) => {
+  expect(urlRulesOf(load(env))).toEqual({ requireHttps })
+})

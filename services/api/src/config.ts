@@ -1,0 +1,92 @@
+import type { ProvisionedAgent } from '@switchhook/platform'
+import {
+  type Config,
+  choice,
+  commonFields,
+  duration,
+  flag,
+  json,
+  networks,
+  optional,
+  port,
+  type Rule,
+  text,
+} from '@switchhook/runtime'
+import type { DeliveryRetention } from '@switchhook/store'
+import { type Issuer, issuersSchema } from './auth/issuer.ts'
+import type { AuthOptions } from './auth/open-auth.ts'
+import { agentsSchema, SIMULATED_AGENTS } from './platform/simulated-agents.ts'
+import type { WebhookUrlRules } from './subscriptions/webhook-url.ts'
+
+const DAY_MS = 86_400_000
+
+export const apiFields = {
+  ...commonFields,
+  API_PORT: port(8080),
+  DEPLOYMENT: choice(['cloud', 'on-premise'], 'cloud'),
+  AUTH_ISSUERS: json<readonly Issuer[]>(issuersSchema, '[]'),
+  TRUSTED_NETWORKS: networks(''),
+  TRUSTED_NETWORK_TENANT: optional(text()),
+  TRUST_PROXY: networks(''),
+  WEBHOOK_REQUIRE_HTTPS: optional(flag()),
+  SIMULATOR_AGENTS: json<readonly ProvisionedAgent[]>(agentsSchema, JSON.stringify(SIMULATED_AGENTS)),
+  DELIVERY_RETENTION: duration('1h', { minMs: 60_000 }),
+  PARKED_RETENTION: duration('30d', { minMs: 60_000, maxMs: 365 * DAY_MS }),
+}
+
+export type ApiConfig = Config<typeof apiFields>
+
+type ApiRule = Rule<typeof apiFields>
+
+const trustOnPremiseOnly: ApiRule = ({ DEPLOYMENT, TRUSTED_NETWORKS }) =>
+  DEPLOYMENT === 'cloud' && TRUSTED_NETWORKS.length > 0
+    ? 'TRUSTED_NETWORKS is for DEPLOYMENT=on-premise only: in the cloud every request needs a token'
+    : undefined
+
+/** Else everybody could write himself an address into the header. */
+const trustNamedProxiesOnly: ApiRule = ({ TRUST_PROXY, TRUSTED_NETWORKS }) =>
+  TRUSTED_NETWORKS.length > 0 && TRUST_PROXY.some((cidr) => cidr.endsWith('/0'))
+    ? 'TRUST_PROXY must name the proxies, not every address, where TRUSTED_NETWORKS decides who is let in'
+    : undefined
+
+const tenantNeedsNetwork: ApiRule = ({ TRUSTED_NETWORK_TENANT, TRUSTED_NETWORKS }) =>
+  TRUSTED_NETWORK_TENANT !== undefined && TRUSTED_NETWORKS.length === 0
+    ? 'TRUSTED_NETWORK_TENANT says nothing without TRUSTED_NETWORKS'
+    : undefined
+
+const letSomebodyIn: ApiRule = ({ AUTH_ISSUERS, TRUSTED_NETWORKS }) =>
+  AUTH_ISSUERS.length + TRUSTED_NETWORKS.length === 0
+    ? 'AUTH_ISSUERS is required: without an issuer (or, on premise, TRUSTED_NETWORKS) nobody is let in'
+    : undefined
+
+/** A token names its issuer and nothing else, so an issuer must decide the tenant. */
+const oneTenantPerIssuer: ApiRule = ({ AUTH_ISSUERS }) =>
+  new Set(AUTH_ISSUERS.map(({ issuer }) => issuer)).size < AUTH_ISSUERS.length
+    ? 'AUTH_ISSUERS names an issuer twice'
+    : undefined
+
+export const apiRules: readonly ApiRule[] = [
+  trustOnPremiseOnly,
+  trustNamedProxiesOnly,
+  tenantNeedsNetwork,
+  letSomebodyIn,
+  oneTenantPerIssuer,
+]
+
+/** Production asks for https unless it is told otherwise. */
+export const urlRulesOf = ({ WEBHOOK_REQUIRE_HTTPS, NODE_ENV }: ApiConfig): WebhookUrlRules => ({
+  requireHttps: WEBHOOK_REQUIRE_HTTPS ?? NODE_ENV === 'production',
+})
+
+export const authOptionsOf = (config: ApiConfig): Omit<AuthOptions, 'log'> => ({
+  issuers: config.AUTH_ISSUERS,
+  trustedNetworks: config.TRUSTED_NETWORKS,
+  trustedNetworkTenant: config.TRUSTED_NETWORK_TENANT ?? null,
+})
+
+/** Of waiting deliveries the api writes none; they are the worker's, who knows the schedule. */
+export const retentionOf = ({ DELIVERY_RETENTION, PARKED_RETENTION }: ApiConfig): DeliveryRetention => ({
+  settledRetentionMs: DELIVERY_RETENTION,
+  parkedRetentionMs: PARKED_RETENTION,
+  waitingRetentionMs: PARKED_RETENTION,
+})

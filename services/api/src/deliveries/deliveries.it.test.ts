@@ -1,0 +1,347 @@
+import {
+  type Attempt,
+  type Delivery,
+  deliveryIdOf,
+  envelopesOf,
+  newEventId,
+  newSubscriptionId,
+  parseDelivery,
+  parseSubscriptionId,
+} from '@switchhook/contracts'
+import { type Broker, openBroker, Queue, serviceTopology } from '@switchhook/messaging'
+import { createDeliveryStore, type DeliveryStore, openRedis, type Redis } from '@switchhook/store'
+import {
+  eventually,
+  startTcpProxy,
+  startTokenIssuer,
+  type TcpProxy,
+  type TestBroker,
+  type TestRedis,
+  type TokenIssuer,
+  testBroker,
+  testRedis,
+} from '@switchhook/testkit'
+import { type ApiUnderTest, startApiUnderTest } from '../testing/api-under-test.ts'
+
+const SUBSCRIPTIONS = '/api/v1/webhooks/subscriptions'
+const DELIVERIES = '/api/v1/webhooks/deliveries'
+const log = { debug: () => {}, info: () => {}, warn: () => {}, error: () => {} }
+
+let testDb: TestRedis
+let testMq: TestBroker
+let wire: TcpProxy
+let idp: TokenIssuer
+let globexIdp: TokenIssuer
+let api: ApiUnderTest
+let redis: Redis
+let worker: Broker
+let store: DeliveryStore
+let acme: { authorization: string }
+let globex: { authorization: string }
+const due: Delivery[] = []
+
+beforeAll(async () => {
+  ;[testDb, testMq, idp, globexIdp] = await Promise.all([
+    testRedis(),
+    testBroker(),
+    startTokenIssuer(),
+    startTokenIssuer(),
+  ])
+  wire = await startTcpProxy(testMq.amqpUrl)
+  const issuers = [
+    { issuer: idp.issuer, audience: idp.audience, tenant: 'acme' },
+    { issuer: globexIdp.issuer, audience: globexIdp.audience, tenant: 'globex' },
+  ]
+  api = await startApiUnderTest({
+    REDIS_URL: testDb.redisUrl,
+    AMQP_URL: wire.url,
+    AUTH_ISSUERS: JSON.stringify(issuers),
+  })
+  acme = { authorization: `Bearer ${idp.token()}` }
+  globex = { authorization: `Bearer ${globexIdp.token()}` }
+
+  redis = await openRedis({ url: testDb.redisUrl, log, name: 'worker' })
+  store = createDeliveryStore(redis, {
+    settledRetentionMs: 60_000,
+    waitingRetentionMs: 60_000,
+    parkedRetentionMs: 60_000,
+  })
+  worker = await openBroker({ url: testMq.amqpUrl, topology: serviceTopology([]), log, name: 'worker' })
+  await worker.consume({
+    queue: Queue.deliveryDue,
+    parse: ({ content, headers }) => parseDelivery(content, headers),
+    handle: async (delivery) => void due.push(delivery),
+    concurrency: 10,
+    recovered: async () => {},
+  })
+})
+
+afterAll(async () => {
+  await api.close()
+  await worker.close()
+  await redis.close()
+  await wire.close()
+  await Promise.all([testDb.close(), testMq.close(), idp.close(), globexIdp.close()])
+})
+
+afterEach(() => {
+  due.length = 0
+})
+
+async function subscribe(headers = acme, path = '/hooks'): Promise<string> {
+  const json = { url: `https://client.example${path}`, eventTypes: ['call.status'] }
+  const { body } = await api.call('POST', SUBSCRIPTIONS, { headers, json })
+  return (body as { id: string }).id
+}
+
+const attemptOf = (number: number, more: Partial<Attempt> = {}): Attempt => ({
+  run: 1,
+  slot: number - 1,
+  attempt: number,
+  at: new Date().toISOString(),
+  durationMs: 12,
+  outcome: 'answered',
+  status: 503,
+  ...more,
+})
+
+/** A delivery as a worker parks it: the first attempt failed, the second was the last of the schedule. */
+async function park(subscription: string, tenant: string | null = 'acme'): Promise<Delivery> {
+  const subscriptionId = parseSubscriptionId(subscription)
+  const eventId = newEventId()
+  const deliveryId = deliveryIdOf(eventId, subscriptionId)
+  const occurredAt = '2026-11-20T17:06:01.173Z'
+  const body = envelopesOf({ eventId, eventType: 'call.status', occurredAt, tenant, data: { callId: 'c', state: 3 } })
+  const delivery: Delivery = {
+    deliveryId,
+    subscriptionId,
+    eventId,
+    eventType: 'call.status',
+    tenant,
+    url: 'https://client.example/hooks',
+    run: 1,
+    slot: 0,
+    attempt: 0,
+    firstDueAt: occurredAt,
+    body: body(deliveryId),
+  }
+  await store.settle(delivery, attemptOf(1), { state: 'waiting', nextAttemptAt: occurredAt })
+  const again = { ...delivery, slot: 1, attempt: 1 }
+  await store.park(again, attemptOf(2, { outcome: 'timeout', status: null }), 'exhausted')
+  return again
+}
+
+interface View {
+  readonly deliveryId: string
+  readonly state: string
+  readonly attempts: readonly Attempt[]
+}
+
+interface Page {
+  readonly items: readonly View[]
+  readonly nextCursor: string | null
+}
+
+describe('the parked deliveries of a subscription', () => {
+  const list = async (subscription: string, query = ''): Promise<Page> =>
+    (await api.call('GET', `${SUBSCRIPTIONS}/${subscription}/deliveries${query}`, { headers: acme })).body as Page
+
+  test('are listed, the newest first, without what was sent', async () => {
+    const subscription = await subscribe()
+    const parked = [await park(subscription), await park(subscription)]
+    await park(await subscribe())
+    const { items, nextCursor } = await list(subscription)
+    expect(items.map(({ deliveryId }) => deliveryId)).toEqual(parked.map(({ deliveryId }) => deliveryId).toReversed())
+    expect(nextCursor).toBeNull()
+    expect(items[0]).toMatchObject({ state: 'parked', parkedReason: 'exhausted', run: 1, parkedAt: expect.any(String) })
+    expect(items[0]).not.toHaveProperty('envelope')
+    expect(items[0]).not.toHaveProperty('tenant')
+  })
+
+  test('come in pages that new ones do not shift', async () => {
+    const subscription = await subscribe()
+    const parked: string[] = []
+    for (let i = 0; i < 5; i++) parked.unshift((await park(subscription)).deliveryId)
+    const first = await list(subscription, '?limit=2')
+    await park(subscription)
+    const second = await list(subscription, `?limit=2&cursor=${first.nextCursor}`)
+    const third = await list(subscription, `?limit=2&state=parked&cursor=${second.nextCursor}`)
+    const read = [first, second, third].flatMap(({ items }) => items.map(({ deliveryId }) => deliveryId))
+    expect(read).toEqual(parked)
+    expect(third.nextCursor).toBeNull()
+  })
+
+  test('are none at first', async () => {
+    expect(await list(await subscribe())).toEqual({ items: [], nextCursor: null })
+  })
+
+  test.each([
+    '?limit=0',
+    '?limit=101',
+    '?limit=x',
+    '?limit=1&limit=2',
+    '?state=waiting',
+    '?cursor=',
+    '?cursor=hello',
+    '?cursor=%00',
+    `?cursor=${'a'.repeat(600)}`,
+  ])('%s answers 400 and says where', async (query) => {
+    const path = `${SUBSCRIPTIONS}/${await subscribe()}/deliveries${query}`
+    const { status, body } = await api.call('GET', path, { headers: acme })
+    expect(status).toBe(400)
+    const name = /\w+/.exec(query)?.[0]
+    expect(body).toMatchObject({ code: 'invalid-request', errors: [{ pointer: `/${name}` }] })
+  })
+
+  test('of another tenant, of a malformed id and of nobody answer 404', async () => {
+    for (const id of [await subscribe(globex), 'hello', newSubscriptionId()]) {
+      const { status, body } = await api.call('GET', `${SUBSCRIPTIONS}/${id}/deliveries`, { headers: acme })
+      expect(status).toBe(404)
+      expect(body).toMatchObject({ code: 'subscription-not-found' })
+    }
+  })
+})
+
+describe('one delivery', () => {
+  test('is shown with what was sent and with every attempt', async () => {
+    const delivery = await park(await subscribe())
+    const { status, body } = await api.call('GET', `${DELIVERIES}/${delivery.deliveryId}`, { headers: acme })
+    expect(status).toBe(200)
+    expect(body).toEqual({
+      deliveryId: delivery.deliveryId,
+      subscriptionId: delivery.subscriptionId,
+      eventId: delivery.eventId,
+      eventType: 'call.status',
+      url: delivery.url,
+      state: 'parked',
+      parkedReason: 'exhausted',
+      parkedAt: expect.any(String),
+      nextAttemptAt: null,
+      run: 1,
+      attempts: [
+        { ...attemptOf(1), at: expect.any(String) },
+        { ...attemptOf(2, { outcome: 'timeout', status: null }), at: expect.any(String) },
+      ],
+      envelope: JSON.parse(delivery.body.toString()),
+    })
+  })
+
+  test('that was never parked is shown without what was sent', async () => {
+    const subscription = parseSubscriptionId(await subscribe())
+    const parked = await park(subscription)
+    const eventId = newEventId()
+    const delivery = { ...parked, eventId, deliveryId: deliveryIdOf(eventId, subscription), slot: 0, attempt: 0 }
+    await store.settle(delivery, attemptOf(1, { outcome: 'delivered', status: 204 }), { state: 'acknowledged' })
+    const { body } = await api.call('GET', `${DELIVERIES}/${delivery.deliveryId}`, { headers: acme })
+    expect(body).toMatchObject({
+      state: 'acknowledged',
+      envelope: null,
+      attempts: [{ outcome: 'delivered', status: 204 }],
+    })
+  })
+
+  test.each(['GET', 'POST'])('of another tenant, of a malformed id and of nobody answers 404 to %s', async (method) => {
+    const theirs = await park(await subscribe(globex), 'globex')
+    const ofNobody = deliveryIdOf(newEventId(), newSubscriptionId())
+    for (const id of [theirs.deliveryId, 'hello', ofNobody]) {
+      const path = method === 'GET' ? `${DELIVERIES}/${id}` : `${DELIVERIES}/${id}/redeliver`
+      const { status, body } = await api.call(method, path, { headers: acme })
+      expect(status).toBe(404)
+      expect(body).toMatchObject({ code: 'delivery-not-found' })
+    }
+    expect(due).toEqual([])
+  })
+})
+
+describe('sending again', () => {
+  const redeliver = (id: string, headers = acme) => api.call('POST', `${DELIVERIES}/${id}/redeliver`, { headers })
+  const change = (id: string, json: object) => api.call('PATCH', `${SUBSCRIPTIONS}/${id}`, { headers: acme, json })
+
+  test('starts a new run, to the present url, with the same id and body; the count of attempts goes on', async () => {
+    const subscription = await subscribe()
+    const parked = await park(subscription)
+    await change(subscription, { url: 'https://client.example/repaired' })
+    const { status, body } = await redeliver(parked.deliveryId)
+    expect(status).toBe(202)
+    const url = 'https://client.example/repaired'
+    expect(body).toMatchObject({
+      deliveryId: parked.deliveryId,
+      state: 'pending',
+      run: 2,
+      parkedReason: null,
+      parkedAt: null,
+      url,
+    })
+    const [sent] = await eventually(() => {
+      expect(due).toHaveLength(1)
+      return due
+    })
+    const { deliveryId, subscriptionId, eventId, eventType, tenant } = parked
+    expect(sent).toMatchObject({
+      deliveryId,
+      subscriptionId,
+      eventId,
+      eventType,
+      tenant,
+      url,
+      run: 2,
+      slot: 0,
+      attempt: 2,
+    })
+    expect(sent?.body.equals(parked.body)).toBe(true)
+    expect((await api.call('GET', `${DELIVERIES}/${deliveryId}`, { headers: acme })).body).toEqual(body)
+    const { body: page } = await api.call('GET', `${SUBSCRIPTIONS}/${subscription}/deliveries`, { headers: acme })
+    expect(page).toEqual({ items: [], nextCursor: null })
+  })
+
+  test('a delivery that is not parked answers 409', async () => {
+    const parked = await park(await subscribe())
+    expect((await redeliver(parked.deliveryId)).status).toBe(202)
+    const { status, body } = await redeliver(parked.deliveryId)
+    expect(status).toBe(409)
+    expect(body).toMatchObject({ code: 'delivery-not-parked' })
+  })
+
+  test('twice at the same time starts one run', async () => {
+    const parked = await park(await subscribe())
+    const answers = await Promise.all(Array.from({ length: 5 }, () => redeliver(parked.deliveryId)))
+    expect(answers.map(({ status }) => status).filter((status) => status === 202).length).toBeGreaterThan(0)
+    await eventually(() => expect(due.length).toBeGreaterThan(0))
+    expect(new Set(due.map(({ run }) => run))).toEqual(new Set([2]))
+  })
+
+  test('for a disabled subscription answers 409, and works once it is enabled', async () => {
+    const subscription = await subscribe()
+    const parked = await park(subscription)
+    await change(subscription, { enabled: false })
+    expect(await redeliver(parked.deliveryId)).toMatchObject({ status: 409, body: { code: 'subscription-disabled' } })
+    expect(due).toEqual([])
+    await change(subscription, { enabled: true })
+    expect((await redeliver(parked.deliveryId)).status).toBe(202)
+  })
+
+  test('for a deleted subscription answers 409; the delivery can still be read', async () => {
+    const subscription = await subscribe()
+    const parked = await park(subscription)
+    await api.call('DELETE', `${SUBSCRIPTIONS}/${subscription}`, { headers: acme })
+    expect(await redeliver(parked.deliveryId)).toMatchObject({ status: 409, body: { code: 'subscription-deleted' } })
+    expect((await api.call('GET', `${DELIVERIES}/${parked.deliveryId}`, { headers: acme })).status).toBe(200)
+  })
+
+  test('while the broker is away answers 503; it stays parked, and can be sent when the broker is back', async () => {
+    const subscription = await subscribe()
+    const parked = await park(subscription)
+    wire.refuse()
+    await eventually(() => expect(api.isReady()).toBe(false))
+    const { status, headers, body } = await redeliver(parked.deliveryId)
+    expect(status).toBe(503)
+    expect(body).toMatchObject({ code: 'service-unavailable' })
+    expect(headers.get('retry-after')).toBe('5')
+    const { body: page } = await api.call('GET', `${SUBSCRIPTIONS}/${subscription}/deliveries`, { headers: acme })
+    expect((page as Page).items.map(({ deliveryId }) => deliveryId)).toEqual([parked.deliveryId])
+    wire.accept()
+    await eventually(() => expect(api.isReady()).toBe(true), { timeoutMs: 30_000 })
+    expect((await redeliver(parked.deliveryId)).status).toBe(202)
+    await eventually(() => expect(due).toMatchObject([{ deliveryId: parked.deliveryId, run: 2, attempt: 2 }]))
+  }, 60_000)
+})

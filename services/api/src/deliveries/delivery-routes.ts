@@ -1,0 +1,110 @@
+import { AppError, isGuid, parseDeliveryId } from '@switchhook/contracts'
+import type { Broker } from '@switchhook/messaging'
+import type { DeliveryRecord, DeliveryStore, SubscriptionStore } from '@switchhook/store'
+import type { Caller, Route } from '../http/route.ts'
+import { findSubscription, SUBSCRIPTIONS } from '../subscriptions/subscription-routes.ts'
+import { subscriptionIdSchema } from '../subscriptions/subscription-schema.ts'
+import { deliveryIdSchema, deliveryPageSchema, deliverySchema, summaryOf, viewOf } from './delivery-schema.ts'
+import { createRedeliver } from './redeliver.ts'
+
+export interface DeliveryRoutesDeps {
+  readonly subscriptions: Pick<SubscriptionStore, 'find'>
+  readonly deliveries: Pick<DeliveryStore, 'find' | 'parked' | 'beginRedelivery' | 'redeliverySent'>
+  readonly publishDelivery: Broker['publishDelivery']
+}
+
+interface Page {
+  readonly limit: number
+  readonly cursor?: string
+}
+
+const DELIVERY = '/api/v1/webhooks/deliveries/{deliveryId}'
+
+const params = { deliveryId: deliveryIdSchema }
+
+const query = {
+  state: {
+    type: 'string',
+    enum: ['parked'],
+    default: 'parked',
+    description: 'Which deliveries.',
+    examples: ['parked'],
+  },
+  limit: { type: 'integer', minimum: 1, maximum: 100, default: 20, description: 'How many at most.', examples: [20] },
+  cursor: {
+    type: 'string',
+    maxLength: 512,
+    pattern: '^[A-Za-z0-9_-]+$',
+    description: "The previous page's `nextCursor`.",
+  },
+} as const
+
+export function createDeliveryRoutes({ subscriptions, deliveries, publishDelivery }: DeliveryRoutesDeps): Route[] {
+  const redeliver = createRedeliver({
+    findSubscription: ({ tenant, subscriptionId }) => subscriptions.find(tenant, subscriptionId),
+    begin: (deliveryId) => deliveries.beginRedelivery(deliveryId),
+    markSent: (record) => deliveries.redeliverySent(record),
+    publish: (delivery) => publishDelivery(delivery),
+    now: () => new Date(),
+  })
+
+  /** Another tenant's delivery does not exist, and neither does one by a malformed id. */
+  async function findDelivery({ tenant }: Caller, id: string | undefined): Promise<DeliveryRecord> {
+    const found = isGuid(id) ? await deliveries.find(parseDeliveryId(id)) : undefined
+    if (found === undefined || found.tenant !== tenant) throw new AppError('delivery-not-found')
+    return found
+  }
+
+  const list: Route<undefined, Page> = {
+    method: 'get',
+    path: `${SUBSCRIPTIONS}/{id}/deliveries`,
+    operationId: 'listDeliveries',
+    tag: 'deliveries',
+    summary: 'List the parked deliveries of a subscription',
+    description: 'The newest first. Deliveries that are parked while you read do not shift the pages that follow.',
+    params: { id: subscriptionIdSchema },
+    query,
+    responses: { 200: { description: 'A page.', body: deliveryPageSchema } },
+    failures: ['subscription-not-found'],
+    async handle({ caller, params: { id }, query: { limit, cursor } }) {
+      const subscription = await findSubscription(subscriptions, caller, id)
+      const page = await deliveries.parked(subscription.id, { limit, ...(cursor !== undefined && { cursor }) })
+      return { status: 200, body: { items: page.items.map(summaryOf), nextCursor: page.nextCursor } }
+    },
+  }
+
+  const read: Route = {
+    method: 'get',
+    path: DELIVERY,
+    operationId: 'readDelivery',
+    tag: 'deliveries',
+    summary: 'Read one delivery with its attempts',
+    description:
+      'A parked delivery is kept for long (30 days by default), an acknowledged one for a while (1 hour by default).',
+    params,
+    responses: { 200: { description: 'The delivery.', body: deliverySchema } },
+    failures: ['delivery-not-found'],
+    async handle({ caller, params: { deliveryId } }) {
+      return { status: 200, body: viewOf(await findDelivery(caller, deliveryId)) }
+    },
+  }
+
+  const sendAgain: Route = {
+    method: 'post',
+    path: `${DELIVERY}/redeliver`,
+    operationId: 'redeliver',
+    tag: 'deliveries',
+    summary: 'Send a parked delivery again',
+    description:
+      'Starts the schedule anew, to the url that the subscription has now, with the same delivery id and body; the count of ' +
+      'attempts goes on.',
+    params,
+    responses: { 202: { description: 'It is due now.', body: deliverySchema } },
+    failures: ['delivery-not-found', 'delivery-not-parked', 'subscription-disabled', 'subscription-deleted'],
+    async handle({ caller, params: { deliveryId } }) {
+      return { status: 202, body: viewOf(await redeliver(await findDelivery(caller, deliveryId))) }
+    },
+  }
+
+  return [list, read, sendAgain]
+}

@@ -1,0 +1,203 @@
+import { type Attempt, type Envelope, EVENT_TYPES, PARKED_REASONS, UNREACHABLE_REASONS } from '@switchhook/contracts'
+import type { DeliveryRecord, DeliveryState } from '@switchhook/store'
+import { component } from '../http/component.ts'
+import type { Schema } from '../http/route.ts'
+import { subscriptionIdSchema } from '../subscriptions/subscription-schema.ts'
+
+/** A delivery as clients see it in a list. */
+export interface DeliverySummary {
+  readonly deliveryId: string
+  readonly subscriptionId: string
+  readonly eventId: string
+  readonly eventType: string
+  readonly url: string
+  readonly state: DeliveryState
+  readonly parkedReason: DeliveryRecord['parkedReason']
+  readonly parkedAt: string | null
+  readonly nextAttemptAt: string | null
+  readonly run: number
+  readonly attempts: readonly Attempt[]
+}
+
+/** One delivery in full: with what was sent, null once that is no longer kept. */
+export interface DeliveryView extends DeliverySummary {
+  readonly envelope: Envelope | null
+}
+
+export function summaryOf(record: DeliveryRecord): DeliverySummary {
+  const { deliveryId, subscriptionId, eventId, eventType, url, state, parkedReason, parkedAt, nextAttemptAt, run } =
+    record
+  const attempts = record.attempts.map(({ run, slot, attempt, at, durationMs, outcome, status }) => ({
+    run,
+    slot,
+    attempt,
+    at,
+    durationMs,
+    outcome,
+    status,
+  }))
+  return {
+    deliveryId,
+    subscriptionId,
+    eventId,
+    eventType,
+    url,
+    state,
+    parkedReason,
+    parkedAt,
+    nextAttemptAt,
+    run,
+    attempts,
+  }
+}
+
+export function viewOf(record: DeliveryRecord): DeliveryView {
+  const envelope = record.body === null ? null : (JSON.parse(record.body.toString()) as Envelope)
+  return { ...summaryOf(record), envelope }
+}
+
+const DELIVERY_STATES = [
+  'pending',
+  'waiting',
+  'acknowledged',
+  'parked',
+  'withdrawn',
+] as const satisfies readonly DeliveryState[]
+
+const moment = (description: string): Schema => ({
+  type: 'string',
+  format: 'date-time',
+  description,
+  examples: ['2026-11-20T17:06:01.173Z'],
+})
+
+const momentOrNull = (description: string): Schema => ({ ...moment(description), type: ['string', 'null'] })
+
+export const deliveryIdSchema = {
+  type: 'string',
+  format: 'uuid',
+  description: 'The id of the delivery, the same on every attempt: the value of `X-SVC-Delivery`.',
+  examples: ['6f9c2f0e-54c6-5a0e-9b57-6d1f0c6f5a0b'],
+} as const
+
+const attemptSchema = component('Attempt', {
+  type: 'object',
+  description: 'One POST to the endpoint.',
+  required: ['run', 'slot', 'attempt', 'at', 'durationMs', 'outcome', 'status'],
+  properties: {
+    run: { type: 'integer', minimum: 1, description: 'The run of the schedule in which it was made.', examples: [1] },
+    slot: {
+      type: 'integer',
+      minimum: 0,
+      description: 'Its place in the schedule: 0 is at once, k comes after the kth wait.',
+      examples: [0],
+    },
+    attempt: {
+      type: 'integer',
+      minimum: 1,
+      description: 'Counts over all runs: the value of `X-SVC-Attempt`.',
+      examples: [1],
+    },
+    at: moment('When the POST began, in UTC.'),
+    durationMs: { type: 'number', minimum: 0, description: 'How long it took, in milliseconds.', examples: [42] },
+    outcome: {
+      type: 'string',
+      enum: ['delivered', 'answered', ...UNREACHABLE_REASONS],
+      description: '`delivered`: a 2xx. `answered`: any other status. Else why there was no answer.',
+      examples: ['answered'],
+    },
+    status: { type: ['integer', 'null'], description: 'The HTTP status; null without an answer.', examples: [503] },
+  },
+})
+
+const envelopeSchema = component('DeliveryEnvelope', {
+  type: 'object',
+  description: 'The body of the delivery.',
+  required: ['deliveryId', 'eventType', 'occurredAt', 'tenant', 'data'],
+  properties: {
+    deliveryId: deliveryIdSchema,
+    eventType: { type: 'string', description: 'The value of `X-SVC-Event`.', examples: ['call.status'] },
+    occurredAt: moment('When the event occurred, in UTC; unchanged on a retry.'),
+    tenant: { type: ['string', 'null'], description: 'The tenant that the event belongs to.', examples: ['acme'] },
+    data: { type: 'object', description: 'What happened, by event type.' },
+  },
+})
+
+const summary = {
+  type: 'object',
+  required: [
+    'deliveryId',
+    'subscriptionId',
+    'eventId',
+    'eventType',
+    'url',
+    'state',
+    'parkedReason',
+    'parkedAt',
+    'nextAttemptAt',
+    'run',
+    'attempts',
+  ],
+  properties: {
+    deliveryId: deliveryIdSchema,
+    subscriptionId: subscriptionIdSchema,
+    eventId: { ...deliveryIdSchema, description: 'The id of the event; deliveries to other subscriptions share it.' },
+    eventType: { type: 'string', enum: EVENT_TYPES, description: 'The value of `X-SVC-Event`.' },
+    url: { type: 'string', description: 'Where it goes.', examples: ['https://client.example/hooks/calls'] },
+    state: {
+      type: 'string',
+      enum: DELIVERY_STATES,
+      description:
+        '`pending`: due. `waiting`: an attempt failed, the next one is scheduled. `acknowledged`: answered with a 2xx. ' +
+        '`parked`: given up and kept. `withdrawn`: its subscription was gone or disabled before the first attempt.',
+      examples: ['parked'],
+    },
+    parkedReason: {
+      type: ['string', 'null'],
+      enum: [...PARKED_REASONS, null],
+      description: '`exhausted`: the last scheduled attempt failed. `rejected`: the endpoint refused it for good.',
+      examples: ['exhausted'],
+    },
+    parkedAt: momentOrNull('When it was parked, in UTC.'),
+    nextAttemptAt: momentOrNull('About when the next attempt is due, in UTC; null when none is scheduled.'),
+    run: {
+      type: 'integer',
+      minimum: 1,
+      description: '1 for the first schedule; each sending again starts the next run.',
+      examples: [1],
+    },
+    attempts: { type: 'array', description: 'Every POST that was made, the oldest first.', items: attemptSchema },
+  },
+} as const
+
+export const deliverySummarySchema = component('DeliverySummary', {
+  ...summary,
+  description: 'One event on its way to one subscription.',
+})
+
+export const deliverySchema = component('Delivery', {
+  ...summary,
+  description: 'One event on its way to one subscription, with what is sent.',
+  required: [...summary.required, 'envelope'],
+  properties: {
+    ...summary.properties,
+    envelope: {
+      description: 'What is sent; null when the delivery is over and its body is no longer kept.',
+      oneOf: [envelopeSchema, { type: 'null' }],
+    },
+  },
+})
+
+export const deliveryPageSchema = component('DeliveryPage', {
+  type: 'object',
+  description: 'A part of a list.',
+  required: ['items', 'nextCursor'],
+  properties: {
+    items: { type: 'array', description: 'The deliveries.', items: deliverySummarySchema },
+    nextCursor: {
+      type: ['string', 'null'],
+      description: 'Asks for the next page, as `cursor`; null: this is the last.',
+      examples: [null],
+    },
+  },
+})

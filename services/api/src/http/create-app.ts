@@ -1,0 +1,57 @@
+import { AppError } from '@switchhook/contracts'
+import type { Logger } from '@switchhook/runtime'
+import express, { type Express, type RequestHandler } from 'express'
+import type { Authenticate } from '../auth/authenticate.ts'
+import { createProblemHandler, HeaderedError } from './problem-handler.ts'
+import { createRequestLog } from './request-log.ts'
+import type { Route } from './route.ts'
+import { serveRoute } from './serve-route.ts'
+
+/** The table of routes as an Express application: one resource, one spelling of its url. */
+export function createApp(options: {
+  readonly routes: readonly Route[]
+  readonly authenticate: Authenticate
+  /** Networks of the proxies whose `X-Forwarded-For` is believed. */
+  readonly trustProxy: readonly string[]
+  readonly log: Logger
+}): Express {
+  const app = express()
+  app.disable('x-powered-by')
+  // An answer is either stored by nobody or not ours to compare: no 304 that the API document does not know.
+  app.disable('etag')
+  app.disable('query parser')
+  app.enable('case sensitive routing')
+  app.enable('strict routing')
+  app.set('trust proxy', [...options.trustProxy])
+
+  app.use(createRequestLog(options.log), answerPrivately)
+  for (const [path, routes] of byPath(options.routes)) {
+    const resource = app.route(path.replaceAll(/\{(\w+)\}/g, ':$1'))
+    for (const route of routes) resource[route.method](serveRoute(route, options.authenticate))
+    resource.all(refuseMethod(routes))
+  }
+  app.use(() => {
+    throw new AppError('not-found')
+  })
+  app.use(createProblemHandler(options.log))
+  return app
+}
+
+/** Answers hold one tenant's data and are JSON whatever a browser makes of them. */
+const answerPrivately: RequestHandler = (_request, response, next) => {
+  response.set({ 'Cache-Control': 'no-store', 'X-Content-Type-Options': 'nosniff' })
+  next()
+}
+
+function byPath(routes: readonly Route[]): Map<string, Route[]> {
+  const table = new Map<string, Route[]>()
+  for (const route of routes) table.set(route.path, [...(table.get(route.path) ?? []), route])
+  return table
+}
+
+function refuseMethod(routes: readonly Route[]): RequestHandler {
+  const methods = routes.flatMap(({ method }) => (method === 'get' ? ['GET', 'HEAD'] : [method.toUpperCase()]))
+  return () => {
+    throw new HeaderedError('method-not-allowed', { Allow: methods.join(', ') })
+  }
+}

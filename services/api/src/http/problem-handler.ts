@@ -1,0 +1,53 @@
+import { AppError, type FailureCode, toProblem, Unavailable } from '@switchhook/contracts'
+import type { Logger } from '@switchhook/runtime'
+import type { ErrorRequestHandler } from 'express'
+import { exchangeOf } from './exchange.ts'
+import { sendJson } from './send-json.ts'
+
+/** A hostile body can have thousands of faults; these are enough to find out what is wrong with it. */
+const MAX_FAULTS = 50
+
+/** The realm alone, for a request without a token (RFC 6750, section 3). */
+export const BEARER_CHALLENGE = 'Bearer realm="switchhook"'
+
+/** Long enough for a broker or Redis to elect a new leader, short enough for a person who waits. */
+const RETRY_AFTER_SECONDS = '5'
+
+/** An AppError with something to say in the answer's header. */
+export class HeaderedError extends AppError {
+  readonly headers: Readonly<Record<string, string>>
+
+  constructor(code: FailureCode, headers: Readonly<Record<string, string>>, extra?: AppError['extra']) {
+    super(code, extra)
+    this.headers = headers
+  }
+}
+
+/** Answers whatever was thrown as `application/problem+json`. What was not meant for clients is logged, and only there. */
+export function createProblemHandler(log: Logger): ErrorRequestHandler {
+  return (thrown: unknown, _request, response, _next) => {
+    const exchange = exchangeOf(response)
+    const error = isUndecodable(thrown) ? new AppError('invalid-request', { detail: 'The path is not UTF-8' }) : thrown
+    if (error instanceof Unavailable) exchange.unavailable = error.dependency
+    const problem = toProblem(error, exchange.requestId)
+    if (problem.code === 'internal') log.error('request failed', { requestId: exchange.requestId, error })
+    if (response.headersSent) {
+      response.destroy()
+      return
+    }
+    const errors = problem.errors?.slice(0, MAX_FAULTS)
+    response.set(headersOf(error, problem.status))
+    sendJson(response, problem.status, { ...problem, ...(errors && { errors }) }, 'application/problem+json')
+  }
+}
+
+function headersOf(error: unknown, status: number): Readonly<Record<string, string>> {
+  return {
+    ...(status === 401 && { 'WWW-Authenticate': BEARER_CHALLENGE }),
+    ...(status === 503 && { 'Retry-After': RETRY_AFTER_SECONDS }),
+    ...(error instanceof HeaderedError && error.headers),
+  }
+}
+
+/** Express' router throws this for a path such as `/%ff`. */
+const isUndecodable = (error: unknown): boolean => error instanceof URIError

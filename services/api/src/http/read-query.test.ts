@@ -1,0 +1,45 @@
+import { AppError } from '@switchhook/contracts'
+import { createReadQuery } from './read-query.ts'
+
+const read = createReadQuery({
+  limit: { type: 'integer', minimum: 1, maximum: 100, default: 20 },
+  state: { type: 'string', enum: ['parked'], default: 'parked' },
+  verbose: { type: 'boolean' },
+})
+
+test.each<[string, object]>([
+  ['', { limit: 20, state: 'parked' }],
+  ['?', { limit: 20, state: 'parked' }],
+  ['?limit=1&verbose=true', { limit: 1, state: 'parked', verbose: true }],
+  ['?limit=100&other=1&other=2', { limit: 100, state: 'parked' }],
+  ['?state=%70arked', { limit: 20, state: 'parked' }],
+])('%j is read', (search, expected) => {
+  expect(read(search)).toEqual(expected)
+})
+
+test.each<[string, string[]]>([
+  ['?limit=0', ['/limit']],
+  ['?limit=101', ['/limit']],
+  ['?limit=', ['/limit']],
+  ['?limit=ten', ['/limit']],
+  ['?limit=1.5', ['/limit']],
+  ['?limit=0x10', ['/limit']],
+  ['?limit=99999999999999999999', ['/limit']],
+  ['?limit=1&limit=2', ['/limit']],
+  ['?state=waiting', ['/state']],
+  ['?verbose=1&limit=0&state=%ff', ['/limit', '/state', '/verbose']],
+])('%j is refused, with every fault', (search, pointers) => {
+  const failure = failureOf(() => read(search))
+  expect(failure.code).toBe('invalid-request')
+  expect(failure.extra.errors?.map(({ pointer }) => pointer).toSorted()).toEqual(pointers)
+})
+
+function failureOf(act: () => unknown): AppError {
+  try {
+    act()
+  } catch (error) {
+    if (error instanceof AppError) return error
+    throw error
+  }
+  throw new Error('nothing was thrown')
+}

@@ -1,0 +1,326 @@
+import { once } from 'node:events'
+import { connect, type Socket } from 'node:net'
+import {
+  eventually,
+  startTokenIssuer,
+  type TestBroker,
+  type TestRedis,
+  type TokenIssuer,
+  testBroker,
+  testRedis,
+} from '@switchhook/testkit'
+import { type ApiUnderTest, startApiUnderTest } from '../testing/api-under-test.ts'
+
+const PATH = '/api/v1/webhooks/subscriptions'
+const LIMIT = 64 * 1024
+const DEADLINE_MS = 400
+
+let redis: TestRedis
+let broker: TestBroker
+let idp: TokenIssuer
+let api: ApiUnderTest
+let authorization: string
+
+const anApi = (): Promise<ApiUnderTest> =>
+  startApiUnderTest(
+    {
+      REDIS_URL: redis.redisUrl,
+      AMQP_URL: broker.amqpUrl,
+      AUTH_ISSUERS: JSON.stringify([{ issuer: idp.issuer, audience: idp.audience, tenant: 'acme' }]),
+    },
+    { deadlines: { headersMs: DEADLINE_MS, requestMs: DEADLINE_MS } },
+  )
+
+beforeAll(async () => {
+  ;[redis, broker, idp] = await Promise.all([testRedis(), testBroker(), startTokenIssuer()])
+  api = await anApi()
+  authorization = `Bearer ${idp.token()}`
+})
+
+afterAll(async () => {
+  await api.close()
+  await Promise.all([redis.close(), broker.close(), idp.close()])
+})
+
+afterEach(async () => {
+  expect((await api.call('GET', PATH, { headers: { authorization } })).status).toBe(200)
+  expect(api.log.filter(({ level }) => level === 'error')).toEqual([])
+})
+
+const post = (body: string | Uint8Array, headers: Record<string, string> = { 'content-type': 'application/json' }) =>
+  api.call('POST', PATH, { headers: { authorization, ...headers }, body })
+
+const subscription = (description: string): string =>
+  JSON.stringify({ url: 'https://client.example', eventTypes: ['call.status'], description })
+
+describe('urls and methods', () => {
+  test.each([
+    '/',
+    '/api/v1',
+    '/api/v1/webhooks',
+    `${PATH}/`,
+    '/API/v1/webhooks/subscriptions',
+    '/api/v2/webhooks/subscriptions',
+    '/healthz',
+  ])('%s is not found, with or without a token', async (path) => {
+    for (const headers of [{}, { authorization }] as Record<string, string>[]) {
+      expect(await api.call('GET', path, { headers })).toMatchObject({ status: 404, body: { code: 'not-found' } })
+    }
+  })
+
+  test.each<[string, string, string]>([
+    ['PUT', PATH, 'POST, GET, HEAD'],
+    ['DELETE', PATH, 'POST, GET, HEAD'],
+    ['OPTIONS', PATH, 'POST, GET, HEAD'],
+    ['POST', `${PATH}/x`, 'GET, HEAD, PATCH, DELETE'],
+    ['GET', '/api/v1/voice/calls/dial', 'POST'],
+  ])('%s %s answers 405 and says what is allowed', async (method, path, allowed) => {
+    const { status, headers, body } = await api.call(method, path, { headers: { authorization } })
+    expect(status).toBe(405)
+    expect(body).toMatchObject({ code: 'method-not-allowed' })
+    expect(headers.get('allow')).toBe(allowed)
+  })
+
+  test('HEAD answers as GET does, without a body', async () => {
+    const response = await fetch(`${api.url}${PATH}`, { method: 'HEAD', headers: { authorization } })
+    expect(response.status).toBe(200)
+    expect(await response.text()).toBe('')
+  })
+
+  test.each(['%', '%ff', '%c3%28', '%zz'])('an id of %s answers 400', async (id) => {
+    const { status, body } = await api.call('GET', `${PATH}/${id}`, { headers: { authorization } })
+    expect(status).toBe(400)
+    expect(body).toMatchObject({ code: 'invalid-request' })
+  })
+})
+
+describe('bodies', () => {
+  test.each<[string, Record<string, string>]>([
+    ['another type', { 'content-type': 'text/plain' }],
+    ['a form', { 'content-type': 'application/x-www-form-urlencoded' }],
+    ['a type that only begins like it', { 'content-type': 'application/jsonp' }],
+    ['another charset', { 'content-type': 'application/json; charset=iso-8859-1' }],
+    ['compression', { 'content-type': 'application/json', 'content-encoding': 'gzip' }],
+  ])('of %s answer 415', async (_name, headers) => {
+    expect(await post(subscription('x'), headers)).toMatchObject({
+      status: 415,
+      body: { code: 'unsupported-media-type' },
+    })
+  })
+
+  test('of no type answer 415', async () => {
+    const answer = await raw(
+      `POST ${PATH} HTTP/1.1\r\nHost: x\r\nConnection: close\r\nAuthorization: ${authorization}\r\nContent-Length: 2\r\n\r\n{}`,
+    )
+    expect(answer).toMatch(/^HTTP\/1\.1 415 /)
+  })
+
+  test.each(['application/json;charset=UTF-8', 'Application/JSON; charset="utf-8"', 'application/json; profile=x'])(
+    'of type %s are read',
+    async (type) => {
+      expect((await post(subscription('x'), { 'content-type': type })).status).toBe(201)
+    },
+  )
+
+  test.each<[string, string | Uint8Array]>([
+    ['nothing', ''],
+    ['blanks', '  '],
+    ['a word', 'hello'],
+    ['half of JSON', '{"url":"https://client.example"'],
+    ['two of them', '{}{}'],
+    ['a comment', '{/* x */}'],
+    ['broken UTF-8', Buffer.concat([Buffer.from('{"url":"'), Buffer.from([0xc3, 0x28]), Buffer.from('"}')])],
+    [
+      'a surrogate in UTF-8',
+      Buffer.concat([Buffer.from('{"url":"'), Buffer.from([0xed, 0xa0, 0x80]), Buffer.from('"}')]),
+    ],
+    ['UTF-16', Buffer.from('{"url":"x"}', 'utf16le')],
+  ])('of %s answer 400, and are not quoted', async (_name, sent) => {
+    const { status, body } = await post(sent)
+    expect(status).toBe(400)
+    expect(body).toMatchObject({ code: 'malformed-json' })
+    expect(JSON.stringify(body)).not.toContain('hello')
+  })
+
+  test.each<[string, string]>([
+    ['a list', '[]'],
+    ['null', 'null'],
+    ['a number too large', '1e999'],
+    ['lists in lists', '['.repeat(30_000) + ']'.repeat(30_000)],
+    ['objects in objects', '{"a":'.repeat(10_000) + '1' + '}'.repeat(10_000)],
+    ['a prototype', '{"__proto__":{"url":"https://client.example","eventTypes":["call.status"]}}'],
+    ['a constructor', '{"constructor":{"prototype":{"url":"https://client.example"}}}'],
+  ])('of %s are JSON, and answer 400', async (_name, sent) => {
+    expect(await post(sent)).toMatchObject({ status: 400, body: { code: expect.not.stringMatching('malformed-json') } })
+  })
+
+  test('that pollute no prototype', async () => {
+    const sent = subscription('x').replace('{', '{"__proto__":{"polluted":true},')
+    const { status, body } = await post(sent)
+    expect(status).toBe(201)
+    expect((body as Record<string, unknown>)['polluted']).toBeUndefined()
+    expect(({} as Record<string, unknown>)['polluted']).toBeUndefined()
+  })
+
+  test('of exactly 64 KiB are read, one byte more answers 413', async () => {
+    const padded = (size: number): string => subscription('x').padEnd(size, ' ')
+    expect((await post(padded(LIMIT))).status).toBe(201)
+    expect(await post(padded(LIMIT + 1))).toMatchObject({ status: 413, body: { code: 'body-too-large' } })
+  })
+
+  test('of unknown length answer 413 as soon as they are too large, and before they end', async () => {
+    const socket = await open()
+    const answer = read(socket)
+    socket.write(
+      `POST ${PATH} HTTP/1.1\r\nHost: x\r\nAuthorization: ${authorization}\r\nContent-Type: application/json\r\nTransfer-Encoding: chunked\r\n\r\n`,
+    )
+    const chunk = ' '.repeat(LIMIT)
+    socket.write(`${LIMIT.toString(16)}\r\n${chunk}\r\n${LIMIT.toString(16)}\r\n${chunk}\r\n`)
+    expect(await answer).toMatch(/^HTTP\/1\.1 413 [\s\S]*"code":"body-too-large"/)
+    socket.destroy()
+  })
+
+  test('of declared excess answer 413 before they are sent', async () => {
+    const socket = await open()
+    const answer = read(socket)
+    socket.write(
+      `POST ${PATH} HTTP/1.1\r\nHost: x\r\nAuthorization: ${authorization}\r\nContent-Type: application/json\r\nContent-Length: 10000000\r\n\r\n{`,
+    )
+    expect(await answer).toMatch(/^HTTP\/1\.1 413 /)
+    socket.destroy()
+  })
+
+  test('of a caller who is not let in are not waited for', async () => {
+    const socket = await open()
+    const answer = read(socket)
+    socket.write(`POST ${PATH} HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\nContent-Length: 100\r\n\r\n{`)
+    expect(await answer).toMatch(/^HTTP\/1\.1 401 /)
+    socket.destroy()
+  })
+})
+
+describe('what is not HTTP, or too slow', () => {
+  test.each<[string, string, number]>([
+    ['garbage', 'hello\r\n\r\n', 400],
+    ['a header without a name', 'GET / HTTP/1.1\r\nHost: x\r\n: y\r\n\r\n', 400],
+    ['two lengths', 'POST / HTTP/1.1\r\nHost: x\r\nContent-Length: 1\r\nContent-Length: 2\r\n\r\n', 400],
+    [
+      'a length and chunks',
+      'POST / HTTP/1.1\r\nHost: x\r\nContent-Length: 1\r\nTransfer-Encoding: chunked\r\n\r\n',
+      400,
+    ],
+    ['a header of 100 KB', `GET / HTTP/1.1\r\nHost: x\r\nX-Long: ${'a'.repeat(100_000)}\r\n\r\n`, 431],
+    ['a token of 100 KB', `GET / HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer ${'a'.repeat(100_000)}\r\n\r\n`, 431],
+    ['a header that never ends', 'GET / HTTP/1.1\r\nHost: x\r\n', 408],
+    [
+      'a body that never ends',
+      `POST ${PATH} HTTP/1.1\r\nHost: x\r\nAuthorization: AUTH\r\nContent-Type: application/json\r\nContent-Length: 100\r\n\r\n{`,
+      408,
+    ],
+  ])('%s is answered and hung up on', async (_name, sent, status) => {
+    const answer = await raw(sent.replace('AUTH', authorization))
+    expect(answer).toMatch(new RegExp(`^HTTP/1\\.1 ${status} `))
+    const [head = '', body = ''] = answer.split('\r\n\r\n')
+    expect(head).toMatch(/content-type: application\/problem\+json/i)
+    expect(JSON.parse(body)).toMatchObject({ status, code: 'invalid-request', requestId: expect.any(String) })
+  })
+
+  test('a client that hangs up in mid-body does no harm', async () => {
+    const socket = await open()
+    socket.write(
+      `POST ${PATH} HTTP/1.1\r\nHost: x\r\nAuthorization: ${authorization}\r\nX-Request-Id: hung-up\r\nContent-Type: application/json\r\nContent-Length: 100\r\n\r\n{`,
+    )
+    socket.resetAndDestroy()
+    await eventually(() =>
+      expect(api.log.some(({ fields }) => fields['requestId'] === 'hung-up' && fields['aborted'])).toBe(true),
+    )
+  })
+})
+
+describe('every answer', () => {
+  test.each(['a', 'req-1.2:3_4', 'x'.repeat(128)])('takes over the request id %s', async (id) => {
+    const { headers } = await api.call('GET', PATH, { headers: { authorization, 'x-request-id': id } })
+    expect(headers.get('x-request-id')).toBe(id)
+  })
+
+  test.each(['', 'a b', '<script>', 'x'.repeat(129), 'ä'])('replaces the request id %j', async (id) => {
+    const { headers } = await api.call('GET', PATH, { headers: { authorization, 'x-request-id': id } })
+    expect(headers.get('x-request-id')).toMatch(/^[0-9a-f-]{36}$/)
+  })
+
+  test('says what may be done with it, and nothing of what made it', async () => {
+    const { headers } = await api.call('GET', PATH, { headers: { authorization } })
+    expect(headers.get('cache-control')).toBe('no-store')
+    expect(headers.get('x-content-type-options')).toBe('nosniff')
+    expect(headers.get('content-type')).toBe('application/json; charset=utf-8')
+    for (const name of ['x-powered-by', 'server', 'etag']) expect(headers.get(name)).toBeNull()
+  })
+
+  test('makes one line in the log, by the pattern of its route and without its query', async () => {
+    const headers = { authorization, 'x-request-id': 'one-line' }
+    await api.call('GET', `${PATH}/4f1c2a9e-8a53-4c1d-9d1e-0d6d6b1f7a11?token=secret`, { headers })
+    const lines = await eventually(() => {
+      const found = api.log.filter(({ fields }) => fields['requestId'] === 'one-line')
+      expect(found).toHaveLength(1)
+      return found
+    })
+    expect(lines).toEqual([
+      {
+        level: 'info',
+        message: 'request',
+        fields: {
+          requestId: 'one-line',
+          method: 'GET',
+          route: `${PATH}/{id}`,
+          status: 404,
+          durationMs: expect.any(Number),
+          tenant: 'acme',
+          clientId: 'test-client',
+        },
+      },
+    ])
+    expect(JSON.stringify(api.log)).not.toContain('secret')
+  })
+})
+
+test('shutting down finishes what is in flight and takes no more', async () => {
+  const other = await anApi()
+  const socket = await open(other.port)
+  const body = subscription('late')
+  socket.write(
+    `POST ${PATH} HTTP/1.1\r\nHost: x\r\nAuthorization: ${authorization}\r\nContent-Type: application/json\r\nExpect: 100-continue\r\nContent-Length: ${body.length}\r\n\r\n`,
+  )
+  expect(await read(socket)).toMatch(/^HTTP\/1\.1 100 /)
+  const idle = await open(other.port)
+  const idleClosed = once(idle, 'close')
+  const closed = other.close()
+  await idleClosed
+  await expect(open(other.port)).rejects.toThrow('ECONNREFUSED')
+  const answer = read(socket)
+  socket.write(body)
+  expect(await answer).toMatch(/^HTTP\/1\.1 201 [\s\S]*connection: close/i)
+  await closed
+})
+
+async function open(port = api.port): Promise<Socket> {
+  const socket = connect({ port, host: '127.0.0.1' })
+  await once(socket, 'connect')
+  socket.on('error', () => {})
+  return socket
+}
+
+/** The first that comes. */
+async function read(socket: Socket): Promise<string> {
+  const [chunk] = (await once(socket, 'data')) as [Buffer]
+  return chunk.toString()
+}
+
+/** Sends and reads until the other side hangs up. */
+async function raw(sent: string): Promise<string> {
+  const socket = await open()
+  const chunks: Buffer[] = []
+  socket.on('data', (chunk) => chunks.push(chunk))
+  socket.write(sent)
+  await once(socket, 'close')
+  return Buffer.concat(chunks).toString()
+}

@@ -1,0 +1,18 @@
+import { createLogger, loadConfig, Shutdown, startHealthServer, startService } from '@switchhook/runtime'
+import { apiFields, apiRules } from './config.ts'
+import { startApi } from './start-api.ts'
+
+const SERVICE = 'api'
+
+startService(SERVICE, async () => {
+  const config = loadConfig(apiFields, process.env, apiRules)
+  const log = createLogger(SERVICE, config.LOG_LEVEL)
+  const shutdown = new Shutdown(log, config.SHUTDOWN_GRACE)
+  shutdown.onSignals('SIGTERM', 'SIGINT')
+
+  const health = await startHealthServer({ port: config.HEALTH_PORT, service: SERVICE })
+  shutdown.defer('health', () => health.close())
+  const api = await startApi({ config, log, shutdown })
+  health.readyWhen(api.checks)
+  log.info('started', { port: api.port, healthPort: health.port })
+})

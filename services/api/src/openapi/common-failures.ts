@@ -1,0 +1,17 @@
+import type { FailureCode } from '@switchhook/contracts'
+import type { Route } from '../http/route.ts'
+
+/** What every route of its kind can answer, beside the failures that it names itself. */
+export function commonFailures(route: Route): FailureCode[] {
+  return [
+    ...(route.path.includes('{') || route.query !== undefined || route.body !== undefined ? INVALID : []),
+    ...(route.isPublic === true ? [] : PROTECTED),
+    ...(route.body === undefined ? [] : WITH_BODY),
+    'internal',
+  ]
+}
+
+const INVALID: FailureCode[] = ['invalid-request']
+/** All that needs a token also needs Redis. */
+const PROTECTED: FailureCode[] = ['unauthorized', 'service-unavailable']
+const WITH_BODY: FailureCode[] = ['malformed-json', 'body-too-large', 'unsupported-media-type']

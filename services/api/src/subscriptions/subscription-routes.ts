@@ -1,0 +1,167 @@
+import {
+  AppError,
+  type EventType,
+  isGuid,
+  newSubscriptionId,
+  parseSubscriptionId,
+  type Subscription,
+} from '@switchhook/contracts'
+import type { SubscriptionStore } from '@switchhook/store'
+import type { Caller, Route } from '../http/route.ts'
+import { judgeSubscription } from './judge-subscription.ts'
+import {
+  newSubscriptionSchema,
+  subscriptionChangeSchema,
+  subscriptionIdSchema,
+  subscriptionSchema,
+  viewOf,
+} from './subscription-schema.ts'
+import type { WebhookUrlRules } from './webhook-url.ts'
+
+export interface SubscriptionRoutesDeps {
+  readonly subscriptions: Pick<SubscriptionStore, 'create' | 'list' | 'find' | 'change' | 'remove'>
+  readonly urlRules: WebhookUrlRules
+}
+
+interface NewSubscription {
+  readonly url: string
+  readonly eventTypes: readonly EventType[]
+  readonly description?: string | null
+}
+
+type SubscriptionChange = Partial<NewSubscription & { readonly enabled: boolean }>
+
+export const SUBSCRIPTIONS = '/api/v1/webhooks/subscriptions'
+
+const params = { id: subscriptionIdSchema }
+
+/** @throws AppError `subscription-not-found`, for a malformed id and another tenant's subscription as well */
+export async function findSubscription(
+  subscriptions: Pick<SubscriptionStore, 'find'>,
+  { tenant }: Caller,
+  id: string | undefined,
+): Promise<Subscription> {
+  const found = isGuid(id) ? await subscriptions.find(tenant, parseSubscriptionId(id)) : undefined
+  if (found === undefined) throw new AppError('subscription-not-found')
+  return found
+}
+
+export function createSubscriptionRoutes({ subscriptions, urlRules }: SubscriptionRoutesDeps): Route[] {
+  const create: Route<NewSubscription> = {
+    method: 'post',
+    path: SUBSCRIPTIONS,
+    operationId: 'createSubscription',
+    tag: 'subscriptions',
+    summary: 'Subscribe a url to event types',
+    description: 'The subscription is enabled at once. The answer to a faulty body lists the known event types.',
+    body: newSubscriptionSchema,
+    responses: {
+      201: {
+        description: 'Created.',
+        body: subscriptionSchema,
+        headers: { Location: { type: 'string', description: 'Where the new subscription is.' } },
+      },
+    },
+    failures: ['invalid-webhook-url', 'unknown-event-type'],
+    validate: (body, faults) => judgeSubscription(body, faults, urlRules),
+    async handle({ caller, body }) {
+      const subscription: Subscription = {
+        id: newSubscriptionId(),
+        tenant: caller.tenant,
+        url: body.url,
+        eventTypes: distinct(body.eventTypes),
+        description: body.description ?? null,
+        enabled: true,
+        createdAt: new Date().toISOString(),
+      }
+      await subscriptions.create(subscription)
+      return {
+        status: 201,
+        body: viewOf(subscription),
+        headers: { Location: `${SUBSCRIPTIONS}/${subscription.id}` },
+      }
+    },
+  }
+
+  const list: Route = {
+    method: 'get',
+    path: SUBSCRIPTIONS,
+    operationId: 'listSubscriptions',
+    tag: 'subscriptions',
+    summary: 'List the subscriptions',
+    responses: {
+      200: {
+        description: 'All of the tenant, the oldest first.',
+        body: { type: 'array', description: 'The subscriptions.', items: subscriptionSchema },
+      },
+    },
+    failures: [],
+    async handle({ caller }) {
+      const found = await subscriptions.list(caller.tenant)
+      return { status: 200, body: found.map(viewOf) }
+    },
+  }
+
+  const read: Route = {
+    method: 'get',
+    path: `${SUBSCRIPTIONS}/{id}`,
+    operationId: 'readSubscription',
+    tag: 'subscriptions',
+    summary: 'Read one subscription',
+    params,
+    responses: { 200: { description: 'The subscription.', body: subscriptionSchema } },
+    failures: ['subscription-not-found'],
+    async handle({ caller, params: { id } }) {
+      return { status: 200, body: viewOf(await findSubscription(subscriptions, caller, id)) }
+    },
+  }
+
+  const change: Route<SubscriptionChange> = {
+    method: 'patch',
+    path: `${SUBSCRIPTIONS}/{id}`,
+    operationId: 'changeSubscription',
+    tag: 'subscriptions',
+    summary: 'Change a subscription, or switch it off and on',
+    description:
+      'New deliveries follow the change at once. Deliveries that have already failed keep their schedule, their url and their body.',
+    params,
+    body: subscriptionChangeSchema,
+    responses: { 200: { description: 'The subscription as it is now.', body: subscriptionSchema } },
+    failures: ['subscription-not-found', 'invalid-webhook-url', 'unknown-event-type'],
+    validate: (body, faults) => judgeSubscription(body, faults, urlRules),
+    async handle({ caller, params: { id }, body: { url, eventTypes, description, enabled } }) {
+      if (!isGuid(id)) throw new AppError('subscription-not-found')
+      const changed = await subscriptions.change(caller.tenant, parseSubscriptionId(id), {
+        ...(url !== undefined && { url }),
+        ...(eventTypes !== undefined && { eventTypes: distinct(eventTypes) }),
+        ...(description !== undefined && { description }),
+        ...(enabled !== undefined && { enabled }),
+      })
+      if (changed === undefined) throw new AppError('subscription-not-found')
+      return { status: 200, body: viewOf(changed) }
+    },
+  }
+
+  const remove: Route = {
+    method: 'delete',
+    path: `${SUBSCRIPTIONS}/{id}`,
+    operationId: 'deleteSubscription',
+    tag: 'subscriptions',
+    summary: 'Delete a subscription',
+    description:
+      'No first attempt of a delivery leaves after the answer. Deliveries that have already failed and wait for a retry keep ' +
+      'their schedule; an answer with a 4xx that is not retried parks them.',
+    params,
+    responses: { 204: { description: 'Deleted.' } },
+    failures: ['subscription-not-found'],
+    async handle({ caller, params: { id } }) {
+      const removed = isGuid(id) && (await subscriptions.remove(caller.tenant, parseSubscriptionId(id)))
+      if (!removed) throw new AppError('subscription-not-found')
+      return { status: 204 }
+    },
+  }
+
+  return [create, list, read, change, remove]
+}
+
+const distinct = (eventTypes: readonly EventType[]): EventType[] => [...new Set(eventTypes)]

@@ -1,0 +1,90 @@
+import { EVENT_TYPES, type Subscription } from '@switchhook/contracts'
+import { component } from '../http/component.ts'
+import { MAX_URL_LENGTH } from './webhook-url.ts'
+
+/** A subscription as clients see it: without the tenant, which is always their own. */
+export type SubscriptionView = Omit<Subscription, 'tenant'>
+
+export const viewOf = ({ id, url, eventTypes, description, enabled, createdAt }: Subscription): SubscriptionView => ({
+  id,
+  url,
+  eventTypes,
+  description,
+  enabled,
+  createdAt,
+})
+
+export const MAX_DESCRIPTION_LENGTH = 1024
+
+const EXAMPLE_URL = 'https://client.example/hooks/calls'
+
+const url = {
+  type: 'string',
+  description:
+    'The endpoint that receives the deliveries: an absolute http or https url (https only, where the installation says so), ' +
+    'without credentials and without a fragment. Kept as written.',
+  maxLength: MAX_URL_LENGTH,
+  examples: [EXAMPLE_URL],
+} as const
+
+const eventTypes = {
+  type: 'array',
+  description: 'The event types that make deliveries. One that is named twice counts once.',
+  items: component('EventType', { type: 'string', description: 'What can be subscribed to.', enum: EVENT_TYPES }),
+  minItems: 1,
+  examples: [['call.status']],
+} as const
+
+const description = {
+  type: ['string', 'null'],
+  description: 'A label of your own.',
+  maxLength: MAX_DESCRIPTION_LENGTH,
+  examples: ['CRM, production'],
+} as const
+
+const enabled = {
+  type: 'boolean',
+  description: 'Only an enabled subscription receives deliveries.',
+  examples: [true],
+} as const
+
+export const subscriptionIdSchema = {
+  type: 'string',
+  format: 'uuid',
+  description: 'The id of the subscription.',
+  examples: ['4f1c2a9e-8a53-4c1d-9d1e-0d6d6b1f7a11'],
+} as const
+
+export const subscriptionSchema = component('Subscription', {
+  type: 'object',
+  description: "A tenant's wish to receive events at a url.",
+  required: ['id', 'url', 'eventTypes', 'description', 'enabled', 'createdAt'],
+  properties: {
+    id: subscriptionIdSchema,
+    url,
+    eventTypes,
+    description,
+    enabled,
+    createdAt: {
+      type: 'string',
+      format: 'date-time',
+      description: 'When it was created, in UTC.',
+      examples: ['2026-11-20T17:06:01.173Z'],
+    },
+  },
+})
+
+export const newSubscriptionSchema = component('NewSubscription', {
+  type: 'object',
+  description: 'Members that are not named here are ignored.',
+  required: ['url', 'eventTypes'],
+  properties: { url, eventTypes, description },
+  examples: [{ url: EXAMPLE_URL, eventTypes: ['call.status'], description: 'CRM, production' }],
+})
+
+export const subscriptionChangeSchema = component('SubscriptionChange', {
+  type: 'object',
+  description: 'Members that are left out stay as they are; those that are not named here are ignored.',
+  properties: { url, eventTypes, description, enabled },
+  examples: [{ enabled: false }],
+})

@@ -1,0 +1,240 @@
+import { EVENT_TYPES } from '@switchhook/contracts'
+import {
+  startTokenIssuer,
+  type TestBroker,
+  type TestRedis,
+  type TokenIssuer,
+  testBroker,
+  testRedis,
+} from '@switchhook/testkit'
+import { type ApiUnderTest, startApiUnderTest } from '../testing/api-under-test.ts'
+
+const PATH = '/api/v1/webhooks/subscriptions'
+const GUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/
+
+interface Subscription {
+  readonly id: string
+  readonly url: string
+  readonly eventTypes: string[]
+  readonly description: string | null
+  readonly enabled: boolean
+  readonly createdAt: string
+}
+
+let redis: TestRedis
+let broker: TestBroker
+let acmeIdp: TokenIssuer
+let globexIdp: TokenIssuer
+let api: ApiUnderTest
+let acme: { authorization: string }
+let globex: { authorization: string }
+
+beforeAll(async () => {
+  ;[redis, broker, acmeIdp, globexIdp] = await Promise.all([
+    testRedis(),
+    testBroker(),
+    startTokenIssuer(),
+    startTokenIssuer(),
+  ])
+  const issuers = [
+    { issuer: acmeIdp.issuer, audience: acmeIdp.audience, tenant: 'acme', jwksUri: acmeIdp.jwksUri },
+    { issuer: globexIdp.issuer, audience: globexIdp.audience, tenant: 'globex' },
+  ]
+  api = await startApiUnderTest({
+    REDIS_URL: redis.redisUrl,
+    AMQP_URL: broker.amqpUrl,
+    AUTH_ISSUERS: JSON.stringify(issuers),
+  })
+  acme = { authorization: `Bearer ${acmeIdp.token()}` }
+  globex = { authorization: `Bearer ${globexIdp.token()}` }
+})
+
+afterAll(async () => {
+  await api.close()
+  await Promise.all([redis.close(), broker.close(), acmeIdp.close(), globexIdp.close()])
+})
+
+const hook = (name = 'calls'): string => `https://client.example/${name}`
+
+async function create(
+  json: object = { url: hook(), eventTypes: ['call.status'] },
+  headers = acme,
+): Promise<Subscription> {
+  const { status, body } = await api.call('POST', PATH, { headers, json })
+  expect(status).toBe(201)
+  return body as Subscription
+}
+
+describe('POST', () => {
+  test('answers 201, the subscription, and where it is', async () => {
+    const before = Date.now()
+    const json = { url: hook(), eventTypes: ['call.status', 'agent.status'], description: 'CRM' }
+    const { status, headers, body } = await api.call('POST', PATH, { headers: acme, json })
+    expect(status).toBe(201)
+    expect(body).toEqual({ ...json, id: expect.stringMatching(GUID), enabled: true, createdAt: expect.any(String) })
+    const { id, createdAt } = body as Subscription
+    expect(createdAt).toMatch(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/)
+    expect(Date.parse(createdAt)).toBeGreaterThanOrEqual(before)
+    const location = headers.get('location') ?? ''
+    expect(new URL(location, `${api.url}${PATH}`).pathname).toBe(`${PATH}/${id}`)
+    expect((await api.call('GET', location, { headers: acme })).body).toEqual(body)
+  })
+
+  test('without a description it is null', async () => {
+    expect((await create()).description).toBeNull()
+  })
+
+  test('an event type that is named twice counts once', async () => {
+    expect((await create({ url: hook(), eventTypes: ['call.status', 'call.status'] })).eventTypes).toEqual([
+      'call.status',
+    ])
+  })
+
+  test('unknown members are ignored, and cannot set what is not the client’s to set', async () => {
+    const id = '00000000-0000-4000-8000-000000000000'
+    const json = {
+      url: hook(),
+      eventTypes: ['call.status'],
+      id,
+      enabled: false,
+      tenant: 'globex',
+      createdAt: 'never',
+      x: {},
+    }
+    const created = await create(json)
+    expect(created).toMatchObject({ enabled: true })
+    expect(created.id).not.toBe(id)
+    expect(Object.keys(created).toSorted()).toEqual(['createdAt', 'description', 'enabled', 'eventTypes', 'id', 'url'])
+  })
+
+  test.each<[string, object, string, string]>([
+    ['without a url', { eventTypes: ['call.status'] }, 'invalid-webhook-url', '/url'],
+    [
+      'with a url that is not http',
+      { url: 'ftp://client.example', eventTypes: ['call.status'] },
+      'invalid-webhook-url',
+      '/url',
+    ],
+    ['with a relative url', { url: '/hooks', eventTypes: ['call.status'] }, 'invalid-webhook-url', '/url'],
+    [
+      'with an unknown event type',
+      { url: hook(), eventTypes: ['call.status', 'fax.status'] },
+      'unknown-event-type',
+      '/eventTypes/1',
+    ],
+    ['without event types', { url: hook() }, 'unknown-event-type', '/eventTypes'],
+    ['with an empty list of event types', { url: hook(), eventTypes: [] }, 'unknown-event-type', '/eventTypes'],
+  ])('%s answers 400, says where, and lists the known event types', async (_name, json, code, pointer) => {
+    const before = (await api.call('GET', PATH, { headers: acme })).body
+    const { status, body } = await api.call('POST', PATH, { headers: acme, json })
+    expect(status).toBe(400)
+    expect(body).toMatchObject({ code, knownEventTypes: EVENT_TYPES, errors: [{ pointer }] })
+    expect((await api.call('GET', PATH, { headers: acme })).body).toEqual(before)
+  })
+
+  test('a hostile number of faults gets a short answer', async () => {
+    const eventTypes = Array.from({ length: 15_000 }, () => 'a')
+    const before = performance.now()
+    const { status, body } = await api.call('POST', PATH, { headers: acme, json: { url: hook(), eventTypes } })
+    expect(status).toBe(400)
+    expect((body as { errors: unknown[] }).errors.length).toBeLessThanOrEqual(50)
+    expect(performance.now() - before).toBeLessThan(500)
+  })
+})
+
+describe('GET', () => {
+  test('lists the tenant’s subscriptions, the oldest first, and nobody else’s', async () => {
+    await redis.flush()
+    const mine = [
+      await create({ url: hook('1'), eventTypes: ['call.status'] }),
+      await create({ url: hook('2'), eventTypes: ['agent.status'] }),
+    ]
+    const theirs = await create({ url: hook('3'), eventTypes: ['call.status'] }, globex)
+    expect((await api.call('GET', PATH, { headers: acme })).body).toEqual(mine)
+    expect((await api.call('GET', PATH, { headers: globex })).body).toEqual([theirs])
+  })
+
+  test('without any answers an empty array', async () => {
+    await redis.flush()
+    expect(await api.call('GET', PATH, { headers: acme })).toMatchObject({ status: 200, body: [] })
+  })
+
+  test('reads one by its id, in either case', async () => {
+    const created = await create()
+    expect((await api.call('GET', `${PATH}/${created.id}`, { headers: acme })).body).toEqual(created)
+    expect((await api.call('GET', `${PATH}/${created.id.toUpperCase()}`, { headers: acme })).body).toEqual(created)
+  })
+})
+
+describe('DELETE', () => {
+  test('answers 204 without a body; afterwards the subscription does not exist', async () => {
+    const { id } = await create()
+    expect(await api.call('DELETE', `${PATH}/${id}`, { headers: acme })).toMatchObject({ status: 204, body: undefined })
+    expect((await api.call('GET', `${PATH}/${id}`, { headers: acme })).status).toBe(404)
+    expect((await api.call('DELETE', `${PATH}/${id}`, { headers: acme })).status).toBe(404)
+    const listed = (await api.call('GET', PATH, { headers: acme })).body as Subscription[]
+    expect(listed.map((one) => one.id)).not.toContain(id)
+  })
+})
+
+describe('PATCH', () => {
+  test('changes what it names and leaves the rest', async () => {
+    const created = await create({ url: hook(), eventTypes: ['call.status'], description: 'CRM' })
+    const path = `${PATH}/${created.id}`
+    const patch = async (json: object) => (await api.call('PATCH', path, { headers: acme, json })).body
+    expect(await patch({ enabled: false })).toEqual({ ...created, enabled: false })
+    expect(await patch({ description: null, url: hook('new') })).toEqual({
+      ...created,
+      enabled: false,
+      description: null,
+      url: hook('new'),
+    })
+    expect(
+      await patch({ eventTypes: ['agent.status', 'agent.status'], enabled: true, id: 'x', createdAt: 'x' }),
+    ).toEqual({
+      ...created,
+      description: null,
+      url: hook('new'),
+      eventTypes: ['agent.status'],
+    })
+    const read = await api.call('GET', path, { headers: acme })
+    expect(await patch({})).toEqual(read.body)
+  })
+
+  test('judges by the rules of a create, and changes nothing then', async () => {
+    const created = await create()
+    const path = `${PATH}/${created.id}`
+    const json = { url: 'hello', eventTypes: ['fax'], enabled: 'no', description: 1 }
+    const { status, body } = await api.call('PATCH', path, { headers: acme, json })
+    expect(status).toBe(400)
+    expect((body as { errors: { pointer: string }[] }).errors.map(({ pointer }) => pointer).toSorted()).toEqual([
+      '/description',
+      '/enabled',
+      '/eventTypes/0',
+      '/url',
+    ])
+    expect((await api.call('GET', path, { headers: acme })).body).toEqual(created)
+  })
+})
+
+describe.each(['GET', 'DELETE', 'PATCH'])('%s', (method) => {
+  test.each([
+    ['an id that was never given', async () => 'b6e0b5a2-2d3c-4d9d-8d34-0f0f7d0f5a11'],
+    ['a malformed id', async () => 'hello'],
+    ['an id with escapes', async () => '%20%00%2F'],
+    ['another tenant’s subscription', async () => (await create(undefined, globex)).id],
+  ])('%s answers 404, all alike', async (_name, idOf) => {
+    const id = await idOf()
+    const request = { headers: acme, ...(method === 'PATCH' && { json: { enabled: false } }) }
+    const { status, body } = await api.call(method, `${PATH}/${id}`, request)
+    expect(status).toBe(404)
+    expect(body).toMatchObject({ code: 'subscription-not-found', title: 'No such subscription' })
+  })
+
+  test('another tenant’s subscription stays as it was', async () => {
+    const theirs = await create(undefined, globex)
+    const request = { headers: acme, ...(method === 'PATCH' && { json: { enabled: false } }) }
+    await api.call(method, `${PATH}/${theirs.id}`, request)
+    expect((await api.call('GET', `${PATH}/${theirs.id}`, { headers: globex })).body).toEqual(theirs)
+  })
+})

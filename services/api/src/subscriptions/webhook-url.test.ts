@@ -1,0 +1,77 @@
+import { assert, property, webUrl } from 'fast-check'
+import { MAX_URL_LENGTH, webhookUrlFault } from './webhook-url.ts'
+
+const lenient = { requireHttps: false }
+const strict = { requireHttps: true }
+
+test.each([
+  'https://client.example',
+  'https://client.example/',
+  'https://client.example/hooks/calls?tenant=a&b=%20c',
+  'HTTPS://CLIENT.EXAMPLE/Hooks',
+  'http://client.example:8080/hooks',
+  'http://127.0.0.1:1/',
+  'http://[::1]:8080/',
+  'https://bücher.example/straße',
+  'https://client.example/mailto:a@b',
+  'https://client.example/?to=a@b',
+])('%s is a url for webhooks', (url) => {
+  expect(webhookUrlFault(url, lenient)).toBeUndefined()
+})
+
+test.each([
+  ['nothing', '', 'absolute'],
+  ['a word', 'hello', 'absolute'],
+  ['a relative url', '/hooks', 'absolute'],
+  ['a host without a scheme', 'client.example/hooks', 'absolute'],
+  ['a network-path reference', '//client.example/hooks', 'absolute'],
+  ['a url without a host', 'https://', 'absolute'],
+  ['a url with an empty host', 'https:///hooks', 'absolute'],
+  ['slashes left out', 'https:client.example', 'absolute'],
+  ['one slash', 'https:/client.example', 'absolute'],
+  ['backslashes for slashes', String.raw`https:\\client.example`, 'absolute'],
+  ['a backslash further on', String.raw`https://client.example\hooks`, 'backslashes'],
+  ['another scheme', 'ftp://client.example/', 'absolute'],
+  ['a script', 'javascript:alert(1)', 'absolute'],
+  ['a file', 'file:///etc/passwd', 'absolute'],
+  ['a port out of range', 'https://client.example:70000/', 'absolute'],
+  ['a host that is no address', 'https://1.2.3.4.5/', 'absolute'],
+  ['a blank before it', ' https://client.example/', 'absolute'],
+  ['a blank after it', 'https://client.example/ ', 'blanks'],
+  ['a blank inside', 'https://client.example/a b', 'blanks'],
+  ['a line break', 'https://client.example/\r\nX-Evil: 1', 'control'],
+  ['a tab', 'https://client.example/\thooks', 'control'],
+  ['a NUL', 'https://client.example/\0', 'control'],
+  ['half a character', 'https://client.example/\ud800', 'control'],
+  ['a user', 'https://user@client.example/', 'credentials'],
+  ['a password', 'https://user:secret@client.example/', 'credentials'],
+  ['empty credentials', 'https://@client.example/', 'credentials'],
+  ['a fragment', 'https://client.example/#top', 'fragment'],
+  ['an empty fragment', 'https://client.example/#', 'fragment'],
+  ['too many characters', `https://client.example/${'a'.repeat(MAX_URL_LENGTH)}`, 'longer than 2048'],
+])('%s is refused', (_name, url, reason) => {
+  expect(webhookUrlFault(url, lenient)).toContain(reason)
+})
+
+test('http is refused where https is required', () => {
+  expect(webhookUrlFault('http://client.example/', strict)).toContain('https')
+  expect(webhookUrlFault('https://client.example/', strict)).toBeUndefined()
+})
+
+test('a fault never quotes the url', () => {
+  expect(webhookUrlFault('https://user:secret@client.example/', lenient)).not.toContain('secret')
+})
+
+test('whatever is accepted is understood by a url parser as it was written', () => {
+  assert(
+    property(
+      webUrl({ withQueryParameters: true, withFragments: true, validSchemes: ['http', 'https', 'ftp'] }),
+      (url) => {
+        if (webhookUrlFault(url, lenient) !== undefined) return
+        const parsed = new URL(url)
+        expect(parsed.protocol).toMatch(/^https?:$/)
+        expect(parsed.hash + parsed.username + parsed.password).toBe('')
+      },
+    ),
+  )
+})

@@ -1,0 +1,50 @@
+import { type Logger, loadConfig, Shutdown } from '@switchhook/runtime'
+import { apiFields, apiRules } from '../config.ts'
+import { type StartApiOptions, startApi } from '../start-api.ts'
+import { type CheckedClient, createCheckedClient } from './checked-client.ts'
+
+export interface LogLine {
+  readonly level: string
+  readonly message: string
+  readonly fields: Readonly<Record<string, unknown>>
+}
+
+/** A whole api in this process, on a free port, put together as `main` does it. */
+export interface ApiUnderTest {
+  readonly url: string
+  readonly port: number
+  readonly call: CheckedClient
+  readonly log: readonly LogLine[]
+  readonly isReady: () => boolean
+  close(): Promise<void>
+}
+
+export async function startApiUnderTest(
+  env: Readonly<Record<string, string>>,
+  options: Pick<StartApiOptions, 'keyTiming' | 'deadlines'> = {},
+): Promise<ApiUnderTest> {
+  const lines: LogLine[] = []
+  const writer =
+    (level: string): Logger['info'] =>
+    (message, fields = {}) =>
+      void lines.push({ level, message, fields })
+  const log = { debug: writer('debug'), info: writer('info'), warn: writer('warn'), error: writer('error') }
+  const config = loadConfig(apiFields, { API_PORT: '0', ...env }, apiRules)
+  const shutdown = new Shutdown(log, 10_000)
+  const keyTiming = { refreshMs: 60_000, cooldownMs: 0, timeoutMs: 2_000 }
+  const { port, checks } = await startApi({ config, log, shutdown, keyTiming, ...options })
+  const url = `http://127.0.0.1:${port}`
+  const document = (await (await fetch(`${url}/api/v1/openapi.json`)).json()) as Parameters<
+    typeof createCheckedClient
+  >[1]
+  return {
+    url,
+    port,
+    call: createCheckedClient(url, document),
+    log: lines,
+    isReady: () => checks.redis() && checks.rabbitmq(),
+    close: async () => {
+      expect(await shutdown.run()).toBe(true)
+    },
+  }
+}

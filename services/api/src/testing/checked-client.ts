@@ -1,0 +1,77 @@
+import { Ajv2020 } from 'ajv/dist/2020.js'
+import addFormats from 'ajv-formats'
+
+export interface CheckedAnswer {
+  readonly status: number
+  readonly headers: Headers
+  /** Parsed; undefined for an answer without a body. */
+  readonly body: unknown
+}
+
+export interface ClientRequest {
+  readonly headers?: Readonly<Record<string, string>>
+  /** Sent as JSON. */
+  readonly json?: unknown
+  /** Sent as it is. */
+  readonly body?: string | Uint8Array
+}
+
+/** Calls the API as a client would, and holds every answer against the API's own document. */
+export type CheckedClient = (method: string, path: string, request?: ClientRequest) => Promise<CheckedAnswer>
+
+interface Document {
+  readonly paths: Readonly<
+    Record<string, Readonly<Record<string, { readonly responses: Readonly<Record<string, object>> }>>>
+  >
+}
+
+/** @param document what the API itself serves */
+export function createCheckedClient(baseUrl: string, document: Document): CheckedClient {
+  const ajv = new Ajv2020({ strict: false, allErrors: true })
+  addFormats.default(ajv)
+  ajv.addSchema(document, 'openapi.json')
+
+  const check = (pointer: string, body: unknown): void => {
+    const validate = ajv.getSchema(`openapi.json#${pointer}`) ?? ajv.compile({ $ref: `openapi.json#${pointer}` })
+    if (!validate(body)) throw new Error(`the answer is not as documented: ${ajv.errorsText(validate.errors)}`)
+  }
+
+  return async (method, path, request = {}) => {
+    const response = await fetch(`${baseUrl}${path}`, {
+      method,
+      headers: { ...(request.json !== undefined && { 'content-type': 'application/json' }), ...request.headers },
+      ...(request.json !== undefined && { body: JSON.stringify(request.json) }),
+      ...(request.body !== undefined && { body: request.body as string }),
+    })
+    const text = await response.text()
+    const { status, headers } = response
+    const type = headers.get('content-type')?.split(';')[0]
+    const body: unknown = text === '' ? undefined : JSON.parse(text)
+
+    expect(headers.get('x-request-id')).toMatch(/^[\w.:-]{1,128}$/)
+    if (status >= 400) {
+      expect(type).toBe('application/problem+json')
+      check('/components/schemas/Problem', body)
+      expect(body).toMatchObject({ status, requestId: headers.get('x-request-id') })
+    }
+    const template = templateOf(document, path)
+    if (template === undefined || status === 405) return { status, headers, body }
+
+    const at = `/paths/${escape(template)}/${method.toLowerCase()}/responses/${status}`
+    const listed = document.paths[template]?.[method.toLowerCase()]?.responses[status]
+    if (listed === undefined) throw new Error(`${method} ${template} may not answer ${status}: ${text}`)
+    const response_ = '$ref' in listed ? String(listed.$ref).slice(1) : at
+    if (type !== undefined) check(`${response_}/content/${escape(type)}/schema`, body)
+    else expect(text).toBe('')
+    return { status, headers, body }
+  }
+}
+
+function templateOf({ paths }: Document, path: string): string | undefined {
+  const [pathname = ''] = path.split('?')
+  const fits = (template: string): boolean => new RegExp(`^${template.replaceAll(/\{\w+\}/g, '[^/]+')}$`).test(pathname)
+  return pathname in paths ? pathname : Object.keys(paths).find(fits)
+}
+
+/** RFC 6901, then as part of a fragment. */
+const escape = (token: string): string => encodeURIComponent(token.replaceAll('~', '~0').replaceAll('/', '~1'))
