@@ -1,0 +1,47 @@
+# Needs node (20 or later), npm and make. The pinned Node 24, pnpm and everything else come with `make install`.
+PNPM := npx --yes pnpm@12.21.0
+INSTALLED := node_modules/.installed
+LOCAL := node infra/local/dist/main.js
+
+export PATH := $(CURDIR)/node_modules/.bin:$(PATH)
+
+.DEFAULT_GOAL := help
+.PHONY: help install build check test demo up down format
+
+# $(call step,name,command): one line when it goes well, all it said when it does not.
+step = @printf '  %-20s' '$(1)'; said=$$( { $(2); } 2>&1 ) && echo ok || { echo FAILED; printf '%s\n' "$$said"; exit 1; }
+
+help: ## this list
+	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "  make %-9s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
+
+install: $(INSTALLED) ## the tool chain and the packages, as the lockfile pins them
+
+$(INSTALLED): pnpm-lock.yaml pnpm-workspace.yaml $(wildcard package.json packages/*/package.json services/*/package.json infra/*/package.json tests/*/package.json)
+	@echo 'installing the tool chain and the packages …'
+	@$(PNPM) install --frozen-lockfile
+	@touch $@
+
+build: $(INSTALLED)
+	$(call step,build,tsc -b)
+
+check: $(INSTALLED) ## format, lint, types, unused code, unit tests: seconds
+	$(call step,format,biome ci .)
+	$(call step,lint,oxlint --type-aware --deny-warnings)
+	$(call step,types,tsc -b && tsc -p tsconfig.test.json)
+	$(call step,unused code,knip)
+	$(call step,unit tests,jest --selectProjects unit)
+
+test: build ## everything, from nothing: what CI runs
+	@jest --reporters=default --reporters=./tests/jest/closing-line.mjs
+
+demo: build ## the whole service at work, from nothing, to watch
+	@$(LOCAL) demo
+
+up: build ## the stack in the background; again: starts whatever of it is not running
+	@$(LOCAL) up
+
+down: build ## the stack stopped, nothing left running
+	@$(LOCAL) down
+
+format: $(INSTALLED) ## format and sort imports
+	@biome check --write .

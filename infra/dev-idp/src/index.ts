@@ -1,0 +1,1 @@
+export { addressesOf, DEV_AUDIENCE, DEV_SCOPE, DEV_TENANTS, type DevTenant } from './tenants.ts'

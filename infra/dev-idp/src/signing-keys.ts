@@ -1,0 +1,38 @@
+import { generateKeyPairSync, randomUUID } from 'node:crypto'
+import { mkdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs'
+import { dirname } from 'node:path'
+import type { JWK } from 'oidc-provider'
+
+export type SigningKeys = Readonly<Record<string, JWK>>
+
+/**
+ * One RSA key per tenant, kept in a file, so that tokens stay good when the provider restarts. Without a file the keys
+ * live as long as the process.
+ */
+export function loadSigningKeys(file: string | undefined, tenants: readonly string[]): SigningKeys {
+  const kept = file === undefined ? {} : readKeys(file)
+  const keys = Object.fromEntries(tenants.map((tenant) => [tenant, kept[tenant] ?? newKey()]))
+  if (file !== undefined && tenants.some((tenant) => kept[tenant] === undefined)) writeKeys(file, keys)
+  return keys
+}
+
+function newKey(): JWK {
+  const { privateKey } = generateKeyPairSync('rsa', { modulusLength: 2048 })
+  return { ...privateKey.export({ format: 'jwk' }), kid: randomUUID(), alg: 'RS256', use: 'sig' }
+}
+
+function readKeys(file: string): SigningKeys {
+  try {
+    return JSON.parse(readFileSync(file, 'utf8')) as SigningKeys
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return {}
+    throw new Error(`DEV_IDP_KEYS names a file that is no key file: remove it or name another`, { cause: error })
+  }
+}
+
+function writeKeys(file: string, keys: SigningKeys): void {
+  mkdirSync(dirname(file), { recursive: true })
+  // A half-written file would be worse than none.
+  writeFileSync(`${file}.new`, JSON.stringify(keys), { mode: 0o600 })
+  renameSync(`${file}.new`, file)
+}

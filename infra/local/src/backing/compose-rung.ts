@@ -1,0 +1,90 @@
+import { existsSync, rmSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import type { Home } from '../home.ts'
+import { processStart } from '../process/process-start.ts'
+import { type Say, withProgress } from '../process/progress.ts'
+import { type CommandResult, runCommand } from '../process/run-command.ts'
+import { composeFile } from '../repository.ts'
+import { missingDocker } from './docker-engine.ts'
+import { rememberPorts } from './remember-ports.ts'
+import { type BackingName, type Rung, RungUnavailable } from './rung.ts'
+
+const PORTS = { amqp: 0, management: 0, redis: 0 }
+
+/** The user that docker-compose.yml gives the broker. */
+const USER = 'switchhook:switchhook'
+
+/**
+ * The broker and the Redis of docker-compose.yml, under a project name and on host ports of this home's own. Their data
+ * lives in the project's volumes and survives `stop`, unless it is to be discarded.
+ */
+export function composeRung(home: Home, say: Say, options: { readonly discardData?: boolean } = {}): Rung {
+  const portsFile = join(home.dataDir, 'compose-ports.json')
+  const compose = (args: readonly string[], env: NodeJS.ProcessEnv = {}): Promise<CommandResult> =>
+    runCommand('docker', ['compose', '-p', `switchhook-${home.id}`, '-f', composeFile, ...args], {
+      env: { ...process.env, ...env },
+      timeoutMs: 600_000,
+    })
+
+  return {
+    name: 'docker',
+    missing: missingDocker,
+    start: async (wanted) => {
+      if (!(await runCommand('docker', ['compose', 'version'])).ok) {
+        throw new RungUnavailable('the engine answers, but the compose plugin is not installed')
+      }
+      const running = await compose(['ps', '--status', 'running', '--services'])
+      const services = running.stdout.split('\n')
+      const kept = [
+        ...(services.includes('rabbitmq') ? ['amqp', 'management'] : []),
+        ...(services.includes('redis') ? ['redis'] : []),
+      ]
+      const ports = await rememberPorts(portsFile, PORTS, new Set(kept))
+      const { ok, output } = await withProgress(
+        say,
+        'containers are starting (images are pulled the first time)',
+        compose(['up', '--detach', '--wait', ...wanted], {
+          RABBITMQ_PORT: String(ports.amqp),
+          RABBITMQ_MANAGEMENT_PORT: String(ports.management),
+          REDIS_PORT: String(ports.redis),
+        }),
+      )
+      if (!ok) {
+        await compose(['down'])
+        rmSync(portsFile, { force: true })
+        throw new RungUnavailable(`docker compose up failed (${output.trim().split('\n').at(-1) ?? ''})`)
+      }
+      await Promise.all(wanted.map((name) => writePidFile(home, name, compose)))
+      return {
+        rabbitmq: {
+          amqpUrl: `amqp://${USER}@127.0.0.1:${ports.amqp}`,
+          managementUrl: `http://${USER}@127.0.0.1:${ports.management}`,
+        },
+        redis: { redisUrl: `redis://127.0.0.1:${ports.redis}` },
+      }
+    },
+    stop: async () => {
+      if (!existsSync(portsFile)) return
+      const { ok, output } = await withProgress(
+        say,
+        'containers are stopping',
+        compose(options.discardData ? ['down', '--volumes'] : ['down']),
+      )
+      if (!ok) throw new Error(`docker compose down failed: ${output.trim()}`)
+      rmSync(home.pidFile('rabbitmq'), { force: true })
+      rmSync(home.pidFile('redis'), { force: true })
+    },
+  }
+}
+
+/** Where the engine runs on this very kernel, a container's process has a pid here as well. */
+async function writePidFile(
+  home: Home,
+  name: BackingName,
+  compose: (args: readonly string[]) => Promise<CommandResult>,
+): Promise<void> {
+  const { stdout: id } = await compose(['ps', '--quiet', name])
+  const { stdout } = await runCommand('docker', ['inspect', '--format', '{{.State.Pid}}', id.trim()])
+  const pid = Number(stdout)
+  if (pid > 1 && (await processStart(pid)) !== undefined) writeFileSync(home.pidFile(name), `${pid}\n`)
+}

@@ -1,0 +1,26 @@
+import { accessSync, constants } from 'node:fs'
+import { delimiter, join } from 'node:path'
+
+/** Where packages put servers, which a plain user's PATH often leaves out. */
+const SERVER_FOLDERS = [
+  '/usr/sbin',
+  '/usr/local/sbin',
+  '/usr/local/bin',
+  '/usr/bin',
+  '/opt/homebrew/sbin',
+  '/opt/homebrew/bin',
+]
+
+export function findBinary(name: string, folders: readonly string[] = []): string | undefined {
+  const path = (process.env['PATH'] ?? '').split(delimiter)
+  return [...folders, ...path, ...SERVER_FOLDERS].map((folder) => join(folder, name)).find(isExecutable)
+}
+
+function isExecutable(path: string): boolean {
+  try {
+    accessSync(path, constants.X_OK)
+    return true
+  } catch {
+    return false
+  }
+}

@@ -1,0 +1,36 @@
+import { createScreen } from './screen.ts'
+
+function watch(colour = false): { lines: string[]; screen: ReturnType<typeof createScreen> } {
+  const lines: string[] = []
+  return { lines, screen: createScreen((line) => lines.push(line), { colour }) }
+}
+
+test('what happens while an answer is awaited is shown below it', async () => {
+  const { lines, screen } = watch()
+  const value = await screen.exchange('POST /somewhere', async () => {
+    screen.row(['a webhook'])
+    return { status: 202, detail: 'accepted', value: 42 }
+  })
+  expect(value).toBe(42)
+  expect(lines).toEqual([expect.stringMatching(/^ {3}POST \/somewhere +202$/), '   accepted', '   a webhook'])
+})
+
+test('what happened before a failure is not swallowed by it', async () => {
+  const { lines, screen } = watch()
+  const failing = screen.exchange('POST /somewhere', async () => {
+    screen.row(['a webhook'])
+    throw new Error('refused')
+  })
+  await expect(failing).rejects.toThrow('refused')
+  expect(lines).toEqual(['   a webhook'])
+})
+
+test('scenes are numbered, and there is no colour unless it is asked for', () => {
+  const { lines, screen } = watch()
+  screen.scene('one')
+  screen.scene('two')
+  expect(lines).toEqual(['', '1  one', '', '2  two'])
+  const coloured = watch(true)
+  coloured.screen.scene('one')
+  expect(coloured.lines[1]).not.toBe('1  one')
+})

@@ -1,0 +1,16 @@
+export { missingDocker } from './backing/docker-engine.ts'
+export { localRung } from './backing/local-rung.ts'
+export { type RabbitmqAddress, type RedisAddress, type Rung, RungUnavailable, startWanted } from './backing/rung.ts'
+export {
+  type BackingOptions,
+  type BackingServices,
+  type RungName,
+  startBackingServices,
+} from './backing/start-backing-services.ts'
+export { type Home, openHome } from './home.ts'
+export { type Say, withProgress } from './process/progress.ts'
+export { composeFile } from './repository.ts'
+export { type StackFile } from './stack/stack-file.ts'
+export { readStackOptions, type StackOptions, WrongSettings } from './stack/stack-options.ts'
+export { startStack } from './stack/start-stack.ts'
+export { stopStack } from './stack/stop-stack.ts'

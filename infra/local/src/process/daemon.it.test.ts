@@ -1,0 +1,87 @@
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { existsSync, mkdtempSync, readFileSync, rmSync, utimesSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { type Home, openHome } from '../home.ts'
+import { DaemonFailed, type DaemonSpec, runningPid, startDaemon, stopDaemon } from './daemon.ts'
+import { waitUntil } from './wait-until.ts'
+
+let home: Home
+
+beforeEach(() => {
+  home = openHome(mkdtempSync(join(tmpdir(), 'daemon-')))
+})
+
+afterEach(async () => {
+  await stopDaemon(home, 'worker', 0)
+  rmSync(home.path, { recursive: true })
+})
+
+/** A process that runs a piece of JavaScript, ready once that has said so in a file. */
+function daemon(script: string, more: Partial<DaemonSpec> = {}): DaemonSpec {
+  const marker = join(home.path, 'ready')
+  return {
+    name: 'worker',
+    command: process.execPath,
+    args: ['-e', `const ready = () => require('fs').writeFileSync(${JSON.stringify(marker)}, ''); ${script}`],
+    env: process.env,
+    isReady: async () => existsSync(marker),
+    readyWithinMs: 10_000,
+    ...more,
+  }
+}
+
+const FOREVER = 'setInterval(() => {}, 1000);'
+
+test('a process is known by its pid file from its start to its end', async () => {
+  await startDaemon(home, daemon(`${FOREVER} ready()`))
+  const pid = await runningPid(home, 'worker')
+  expect(pid).toBe(Number(readFileSync(home.pidFile('worker'), 'utf8')))
+  await expect(stopDaemon(home, 'worker')).resolves.toBe('stopped')
+  await expect(runningPid(home, 'worker')).resolves.toBeUndefined()
+  expect(existsSync(home.pidFile('worker'))).toBe(false)
+})
+
+test('one that was killed does not run any more', async () => {
+  await startDaemon(home, daemon(`${FOREVER} ready()`))
+  process.kill((await runningPid(home, 'worker')) ?? 0, 'SIGKILL')
+  await waitUntil(async () => (await runningPid(home, 'worker')) === undefined, 5_000)
+  await expect(stopDaemon(home, 'worker')).resolves.toBe('not running')
+})
+
+test('one that ignores SIGTERM is killed when its grace is over', async () => {
+  await startDaemon(home, daemon(`process.on('SIGTERM', () => {}); ${FOREVER} ready()`))
+  await expect(stopDaemon(home, 'worker', 200)).resolves.toBe('killed')
+})
+
+test('a pid that belongs to a younger process is not ours, and is left alone', async () => {
+  const stranger = spawn(process.execPath, ['-e', FOREVER], { stdio: 'ignore' })
+  await once(stranger, 'spawn')
+  writeFileSync(home.pidFile('worker'), `${stranger.pid}\n`)
+  const anHourAgo = Date.now() / 1_000 - 3_600
+  utimesSync(home.pidFile('worker'), anHourAgo, anHourAgo)
+
+  await expect(stopDaemon(home, 'worker')).resolves.toBe('not running')
+  expect(stranger.exitCode ?? stranger.signalCode).toBeNull()
+  stranger.kill()
+  await once(stranger, 'exit')
+})
+
+test('one that ends at once says why by the end of its log, without what earlier runs said', async () => {
+  writeFileSync(home.logFile('worker'), 'from long ago\n')
+  const failure = startDaemon(home, daemon(`console.error('port is taken'); process.exit(3)`))
+  await expect(failure).rejects.toThrow(DaemonFailed)
+  await expect(failure).rejects.toThrow(/exit code 3[^]*port is taken$/)
+  await expect(failure).rejects.not.toThrow(/from long ago/)
+  expect(existsSync(home.pidFile('worker'))).toBe(false)
+})
+
+test('one that is never ready is stopped again', async () => {
+  await expect(startDaemon(home, daemon(FOREVER, { readyWithinMs: 300 }))).rejects.toThrow('not ready within 0.3 s')
+  await expect(runningPid(home, 'worker')).resolves.toBeUndefined()
+})
+
+test('a program that is not there is a failure like any other', async () => {
+  await expect(startDaemon(home, daemon('', { command: '/no/such/program' }))).rejects.toThrow('ENOENT')
+})

@@ -1,0 +1,101 @@
+import { spawn } from 'node:child_process'
+import { closeSync, openSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
+import type { Home } from '../home.ts'
+import { processStart } from './process-start.ts'
+import { waitUntil } from './wait-until.ts'
+
+export interface DaemonSpec {
+  readonly name: string
+  readonly command: string
+  readonly args: readonly string[]
+  readonly env: NodeJS.ProcessEnv
+  readonly cwd?: string
+  /** Asked again and again until it says yes. */
+  readonly isReady: () => Promise<boolean>
+  readonly readyWithinMs: number
+}
+
+/** A process that did not come up; the message ends with the last lines of its log. */
+export class DaemonFailed extends Error {
+  override readonly name = 'DaemonFailed'
+}
+
+/**
+ * Starts a process that outlives this one, with a pid file and a log file in the home, and waits until it is ready.
+ * @throws DaemonFailed when it ends before that or takes too long; nothing of it is left running then.
+ */
+export async function startDaemon(home: Home, spec: DaemonSpec): Promise<void> {
+  const log = openSync(home.logFile(spec.name), 'a')
+  const startsAt = statSync(home.logFile(spec.name)).size
+  // Detached: a Ctrl-C in the terminal is for the one who waits here, not for what is to keep running.
+  const child = spawn(spec.command, spec.args, {
+    detached: true,
+    env: spec.env,
+    stdio: ['ignore', log, log],
+    ...(spec.cwd !== undefined && { cwd: spec.cwd }),
+  })
+  closeSync(log)
+  let ended: string | undefined
+  child.once('error', (error) => (ended = error.message))
+  child.once('exit', (code, signal) => (ended ??= signal === null ? `exit code ${code}` : signal))
+  child.unref()
+  if (child.pid !== undefined) writeFileSync(home.pidFile(spec.name), `${child.pid}\n`)
+
+  const ready = await waitUntil(async () => ended !== undefined || (await spec.isReady()), spec.readyWithinMs)
+  if (ready && ended === undefined) return
+  const what = ended === undefined ? `was not ready within ${spec.readyWithinMs / 1_000} s` : `ended at once (${ended})`
+  await stopDaemon(home, spec.name)
+  throw new DaemonFailed(
+    `${spec.name} ${what}. The end of ${home.logFile(spec.name)}:\n${logTail(home, spec.name, startsAt)}`,
+  )
+}
+
+/** The pid of the named process of this home, if it runs. */
+export async function runningPid(home: Home, name: string): Promise<number | undefined> {
+  let pid: number
+  let writtenAt: number
+  try {
+    pid = Number(readFileSync(home.pidFile(name), 'utf8'))
+    writtenAt = statSync(home.pidFile(name)).mtimeMs
+  } catch {
+    return undefined
+  }
+  if (!Number.isInteger(pid) || pid <= 1) return undefined
+  const startedAt = await processStart(pid)
+  // Pids are used again: a process younger than the file is somebody else's. Start times are known to the second.
+  return startedAt !== undefined && startedAt <= writtenAt + 1_000 ? pid : undefined
+}
+
+/** Asks the process to end, makes it after `graceMs`, and removes its pid file. Answers how it ended. */
+export async function stopDaemon(
+  home: Home,
+  name: string,
+  graceMs = 40_000,
+): Promise<'stopped' | 'killed' | 'not running'> {
+  const pid = await runningPid(home, name)
+  let how: 'stopped' | 'killed' | 'not running' = 'not running'
+  if (pid !== undefined) {
+    const isGone = async (): Promise<boolean> => (await runningPid(home, name)) !== pid
+    signal(pid, 'SIGTERM')
+    how = (await waitUntil(isGone, graceMs)) ? 'stopped' : 'killed'
+    if (how === 'killed') {
+      signal(pid, 'SIGKILL')
+      await waitUntil(isGone, 5_000)
+    }
+  }
+  rmSync(home.pidFile(name), { force: true })
+  return how
+}
+
+function signal(pid: number, name: NodeJS.Signals): void {
+  try {
+    process.kill(pid, name)
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== 'ESRCH') throw error
+  }
+}
+
+function logTail(home: Home, name: string, from: number, lines = 20): string {
+  const text = readFileSync(home.logFile(name)).subarray(from).toString('utf8').trimEnd()
+  return text === '' ? '(nothing)' : text.split('\n').slice(-lines).join('\n')
+}

@@ -1,0 +1,8 @@
+import { join } from 'node:path'
+
+/** The checkout's top folder. This file lies three folders below it both as a source and as built. */
+export const repository = join(import.meta.dirname, '..', '..', '..')
+
+export const composeFile = join(repository, 'docker-compose.yml')
+export const rabbitmqConfigFile = join(repository, 'infra', 'rabbitmq', 'rabbitmq.conf')
+export const redisConfigFile = join(repository, 'infra', 'redis', 'redis.conf')

@@ -1,0 +1,33 @@
+import { readStackOptions } from './stack-options.ts'
+
+test('without any variable: the standard ports, one api, one fanout, two workers', () => {
+  expect(readStackOptions({})).toEqual({
+    home: '.local',
+    apiPort: 8080,
+    idpPort: 8090,
+    replicas: { api: 1, fanout: 1, 'delivery-worker': 2 },
+  })
+})
+
+test('every variable counts, and 0 is a port', () => {
+  const env = {
+    SWITCHHOOK_HOME: '/tmp/other',
+    API_PORT: '0',
+    DEV_IDP_PORT: '9000',
+    REPLICAS_API: '2',
+    REPLICAS_FANOUT: '0',
+    REPLICAS_WORKER: '3',
+  }
+  expect(readStackOptions(env)).toEqual({
+    home: '/tmp/other',
+    apiPort: 0,
+    idpPort: 9000,
+    replicas: { api: 2, fanout: 0, 'delivery-worker': 3 },
+  })
+})
+
+test('every wrong value is named at once', () => {
+  expect(() => readStackOptions({ API_PORT: '70000', DEV_IDP_PORT: '', REPLICAS_WORKER: '-1' })).toThrow(
+    /^API_PORT must be .*\nREPLICAS_WORKER must be [^\n]*$/,
+  )
+})

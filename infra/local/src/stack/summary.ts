@@ -1,0 +1,33 @@
+import { addressesOf, DEV_SCOPE, DEV_TENANTS } from '@switchhook/dev-idp'
+import type { StackFile } from './stack-file.ts'
+
+/** What a person needs to go on with: where things are, and a command that gets a token. */
+export function summary({ home, urls, processes }: StackFile): string {
+  const [{ tenant, clientId, clientSecret }] = DEV_TENANTS
+  const rows = [
+    ['api', urls.apis.map((api) => `${api}/api/v1`).join('  ')],
+    ['identity provider', `${urls.devIdp}  (development only)`],
+    ['RabbitMQ', withoutCredentials(urls.amqp)],
+    ['RabbitMQ management', urls.rabbitmqManagement === null ? '' : withoutCredentials(urls.rabbitmqManagement)],
+    ['Redis', withoutCredentials(urls.redis)],
+    ['processes', Object.keys(processes).toSorted().join(' ')],
+    ['details and logs', `${home}/stack.json  ${home}/log/`],
+  ]
+  return [
+    '',
+    'Switchhook is up.',
+    ...rows.filter(([, value]) => value !== '').map(([name = '', value]) => `  ${name.padEnd(20)} ${value}`),
+    '',
+    'A token for an hour:',
+    `  TOKEN=$(curl -s ${addressesOf(urls.devIdp, tenant).tokenUrl} -d grant_type=client_credentials \\`,
+    `    -d client_id=${clientId} -d client_secret=${clientSecret} -d scope=${DEV_SCOPE} | sed 's/.*"access_token":"\\([^"]*\\)".*/\\1/')`,
+    `  curl -s ${urls.api}/api/v1/webhooks/subscriptions -H "Authorization: Bearer $TOKEN"`,
+  ].join('\n')
+}
+
+function withoutCredentials(url: string): string {
+  const bare = new URL(url)
+  bare.username = ''
+  bare.password = ''
+  return bare.href
+}
