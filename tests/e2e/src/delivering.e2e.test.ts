@@ -1,0 +1,310 @@
+import { type Answer, eventually, type ReceivedRequest, type Receiver, startReceiver } from '@switchhook/testkit'
+import { type Client, type Delivery, type Envelope, openClient, publishEvent, type Subscription } from './client.ts'
+
+/** What the stack of these tests was started with. */
+const WAITS_MS = [300, 500, 700]
+const ATTEMPTS = WAITS_MS.length + 1
+
+interface Page {
+  readonly items: readonly Delivery[]
+  readonly nextCursor: string | null
+}
+
+let acme: Client
+let globex: Client
+let receiver: Receiver
+let subscription: Subscription
+
+beforeAll(async () => {
+  ;[acme, globex] = await Promise.all([openClient('acme'), openClient('globex', 1)])
+})
+
+beforeEach(async () => {
+  receiver = await startReceiver()
+  subscription = await acme.subscribe(receiver.url('/hook'))
+})
+
+afterEach(async () => {
+  await acme.request('DELETE', `/webhooks/subscriptions/${subscription.id}`)
+  await receiver.close()
+})
+
+const envelopeOf = (request: ReceivedRequest): Envelope => JSON.parse(request.body.toString()) as Envelope
+
+const attemptsOf = (requests: readonly ReceivedRequest[]): number[] =>
+  requests.map(({ headers }) => Number(headers['x-svc-attempt']))
+
+const parkedOf = async ({ id }: Subscription): Promise<readonly Delivery[]> =>
+  (await acme.request<{ items: Delivery[] }>('GET', `/webhooks/subscriptions/${id}/deliveries?state=parked`)).body.items
+
+const deliveryOf = async (deliveryId: string): Promise<Delivery> =>
+  (await acme.request<Delivery>('GET', `/webhooks/deliveries/${deliveryId}`)).body
+
+/** Lets everything that was published before come through: an event published now overtakes nothing. */
+async function passTime(): Promise<void> {
+  const probe = await startReceiver()
+  const { id } = await acme.subscribe(probe.url('/probe'))
+  await publishEvent()
+  await probe.waitFor(1)
+  await acme.request('DELETE', `/webhooks/subscriptions/${id}`)
+  await probe.close()
+}
+
+test('a failing endpoint is tried on the schedule: same id, same bytes, counted attempts', async () => {
+  receiver.answer('/hook', [{ status: 500 }, { status: 503 }, { status: 429 }, { status: 200 }])
+  await publishEvent()
+  const requests = await receiver.waitFor(ATTEMPTS, '/hook')
+
+  expect(attemptsOf(requests)).toEqual([1, 2, 3, 4])
+  expect(new Set(requests.map(({ headers }) => headers['x-svc-delivery'])).size).toBe(1)
+  expect(new Set(requests.map(({ body }) => body.toString('hex'))).size).toBe(1)
+  requests.slice(1).forEach(({ receivedAt }, index) => {
+    const gapMs = receivedAt - (requests[index]?.receivedAt ?? 0)
+    expect(gapMs).toBeGreaterThanOrEqual((WAITS_MS[index] ?? 0) - 5)
+  })
+  await eventually(async () => {
+    const { state, attempts } = await deliveryOf(envelopeOf(requests[0] as ReceivedRequest).deliveryId)
+    expect(state).toBe('acknowledged')
+    expect(attempts.map(({ status }) => status)).toEqual([500, 503, 429, 200])
+  })
+})
+
+test('after the last scheduled attempt it is parked, kept with everything, and not tried any more', async () => {
+  receiver.answer('/hook', { status: 500 })
+  const marker = await publishEvent()
+  const parked = await eventually(async () => {
+    const [delivery] = await parkedOf(subscription)
+    if (delivery === undefined) throw new Error('nothing is parked yet')
+    return delivery
+  })
+  expect(receiver.requests('/hook')).toHaveLength(ATTEMPTS)
+
+  const record = await deliveryOf(parked.deliveryId)
+  expect(record).toMatchObject({
+    state: 'parked',
+    parkedReason: 'exhausted',
+    envelope: { deliveryId: parked.deliveryId, eventType: 'call.status', tenant: 'acme', data: { marker } },
+  })
+  expect(record.attempts.map(({ attempt, outcome, status }) => [attempt, outcome, status])).toEqual(
+    [1, 2, 3, 4].map((attempt) => [attempt, 'answered', 500]),
+  )
+  for (const { at, durationMs } of record.attempts) {
+    expect(Date.parse(at)).toBeGreaterThan(Date.now() - 60_000)
+    expect(durationMs).toBeGreaterThanOrEqual(0)
+  }
+})
+
+describe('what is tried again, and what is not', () => {
+  test.each<[string, Answer]>([
+    ['408', { status: 408 }],
+    ['425', { status: 425 }],
+    ['429', { status: 429 }],
+    ['500', { status: 500 }],
+    ['502', { status: 502 }],
+    ['504', { status: 504 }],
+    ['a connection that is torn down', { instead: 'reset' }],
+    ['a timeout', { instead: 'hang' }],
+  ])('%s is tried again', async (_name, answer) => {
+    receiver.answer('/hook', [answer, { status: 204 }])
+    await publishEvent()
+    expect(attemptsOf(await receiver.waitFor(2, '/hook'))).toEqual([1, 2])
+  })
+
+  test.each([400, 401, 403, 404, 409, 410, 422, 451, 301, 302, 303, 307, 308])(
+    '%i is parked at once',
+    async (status) => {
+      receiver.answer('/hook', { status, headers: { location: receiver.url('/elsewhere') } })
+      await publishEvent()
+      await eventually(async () => {
+        const [delivery] = await parkedOf(subscription)
+        expect(delivery).toMatchObject({
+          parkedReason: 'rejected',
+          attempts: [{ attempt: 1, outcome: 'answered', status }],
+        })
+      })
+      expect(receiver.requests().map(({ path }) => path)).toEqual(['/hook'])
+    },
+  )
+
+  test.each([200, 201, 202, 204, 299])('%i acknowledges, whatever the answer says', async (status) => {
+    receiver.answer('/hook', { status, ...(status !== 204 && { body: '{"error":"please send again"}' }) })
+    await publishEvent()
+    const [request] = await receiver.waitFor(1, '/hook')
+    await eventually(async () => {
+      expect((await deliveryOf(envelopeOf(request as ReceivedRequest).deliveryId)).state).toBe('acknowledged')
+    })
+    expect(receiver.requests('/hook')).toHaveLength(1)
+  })
+
+  test('an endpoint that is not there is tried again, and gets it when it is', async () => {
+    const { port } = receiver
+    await receiver.close()
+    const marker = await publishEvent()
+    const back = await startReceiverOn(port)
+    const [request] = await back.waitFor(1, '/hook')
+    expect(envelopeOf(request as ReceivedRequest).data).toEqual({ marker })
+    await back.close()
+  })
+
+  test('a timeout counts as an attempt, and a delivery that was processed after all comes twice with one id', async () => {
+    receiver.answer('/hook', [{ status: 200, delayMs: 1_500 }, { status: 200 }])
+    await publishEvent()
+    const [first, second] = await receiver.waitFor(2, '/hook')
+    expect(first?.headers['x-svc-delivery']).toBe(second?.headers['x-svc-delivery'])
+    await eventually(async () => {
+      const { attempts } = await deliveryOf(String(first?.headers['x-svc-delivery']))
+      expect(attempts.map(({ outcome }) => outcome)).toEqual(['timeout', 'delivered'])
+      expect(attempts[0]?.durationMs).toBeGreaterThanOrEqual(1_000)
+      expect(attempts[0]?.durationMs).toBeLessThan(1_450)
+    })
+  })
+})
+
+describe('after DELETE', () => {
+  test('no new delivery comes', async () => {
+    await acme.request('DELETE', `/webhooks/subscriptions/${subscription.id}`)
+    await publishEvent()
+    await passTime()
+    expect(receiver.requests()).toEqual([])
+  })
+
+  test('what has failed before keeps its schedule', async () => {
+    receiver.answer('/hook', [{ status: 500 }, { status: 500 }, { status: 204 }])
+    await publishEvent()
+    await receiver.waitFor(1, '/hook')
+    expect((await acme.request('DELETE', `/webhooks/subscriptions/${subscription.id}`)).status).toBe(204)
+    expect(attemptsOf(await receiver.waitFor(3, '/hook'))).toEqual([1, 2, 3])
+  })
+
+  test('a 410 ends the rest', async () => {
+    receiver.answer('/hook', [{ status: 500 }, { status: 410 }])
+    await publishEvent()
+    const [first] = await receiver.waitFor(1, '/hook')
+    await acme.request('DELETE', `/webhooks/subscriptions/${subscription.id}`)
+    const deliveryId = envelopeOf(first as ReceivedRequest).deliveryId
+    await eventually(async () => {
+      expect(await deliveryOf(deliveryId)).toMatchObject({ state: 'parked', parkedReason: 'rejected' })
+    })
+    expect((await acme.request('POST', `/webhooks/deliveries/${deliveryId}/redeliver`)).body).toMatchObject({
+      code: 'subscription-deleted',
+    })
+  })
+})
+
+describe('a disabled subscription', () => {
+  test('gets nothing, until it is enabled again', async () => {
+    const path = `/webhooks/subscriptions/${subscription.id}`
+    expect((await acme.request('PATCH', path, { enabled: false })).body).toMatchObject({ enabled: false })
+    await publishEvent()
+    await passTime()
+    expect(receiver.requests()).toEqual([])
+
+    await acme.request('PATCH', path, { enabled: true })
+    const marker = await publishEvent()
+    const [request] = await receiver.waitFor(1, '/hook')
+    expect(envelopeOf(request as ReceivedRequest).data).toEqual({ marker })
+  })
+})
+
+describe('sending a parked delivery again', () => {
+  async function park(): Promise<string> {
+    receiver.answer('/hook', { status: 404 })
+    await publishEvent()
+    return eventually(async () => {
+      const [delivery] = await parkedOf(subscription)
+      if (delivery === undefined) throw new Error('nothing is parked yet')
+      return delivery.deliveryId
+    })
+  }
+
+  test('starts the schedule anew with the same id and bytes, goes on counting, and takes it off the list', async () => {
+    const deliveryId = await park()
+    receiver.answer('/hook', [{ status: 503 }, { status: 200 }])
+    expect((await acme.request('POST', `/webhooks/deliveries/${deliveryId}/redeliver`)).status).toBe(202)
+    const requests = await receiver.waitFor(3, '/hook')
+    expect(attemptsOf(requests)).toEqual([1, 2, 3])
+    expect(new Set(requests.map(({ body }) => body.toString('hex'))).size).toBe(1)
+    await eventually(async () => {
+      const record = await deliveryOf(deliveryId)
+      expect(record.state).toBe('acknowledged')
+      expect(record.attempts.map(({ status }) => status)).toEqual([404, 503, 200])
+    })
+    expect(await parkedOf(subscription)).toEqual([])
+    expect((await acme.request('POST', `/webhooks/deliveries/${deliveryId}/redeliver`)).body).toMatchObject({
+      code: 'delivery-not-parked',
+    })
+  })
+
+  test('goes to the url that the subscription has now', async () => {
+    const deliveryId = await park()
+    await acme.request('PATCH', `/webhooks/subscriptions/${subscription.id}`, { url: receiver.url('/moved') })
+    expect((await acme.request('POST', `/webhooks/deliveries/${deliveryId}/redeliver`)).status).toBe(202)
+    const [request] = await receiver.waitFor(1, '/moved')
+    expect(request?.headers['x-svc-delivery']).toBe(deliveryId)
+  })
+
+  test('that fails for good once more is parked once more', async () => {
+    const deliveryId = await park()
+    await acme.request('POST', `/webhooks/deliveries/${deliveryId}/redeliver`)
+    await eventually(async () => {
+      const record = await deliveryOf(deliveryId)
+      expect(record).toMatchObject({ state: 'parked', parkedReason: 'rejected' })
+      expect(record.attempts.map(({ attempt }) => attempt)).toEqual([1, 2])
+    })
+  })
+
+  test('is not possible while the subscription is disabled', async () => {
+    const deliveryId = await park()
+    await acme.request('PATCH', `/webhooks/subscriptions/${subscription.id}`, { enabled: false })
+    const reply = await acme.request('POST', `/webhooks/deliveries/${deliveryId}/redeliver`)
+    expect(reply).toMatchObject({ status: 409, body: { code: 'subscription-disabled' } })
+  })
+
+  test('is nothing that another tenant can do, or see', async () => {
+    const deliveryId = await park()
+    const replies = await Promise.all([
+      globex.request('GET', `/webhooks/deliveries/${deliveryId}`),
+      globex.request('POST', `/webhooks/deliveries/${deliveryId}/redeliver`),
+      globex.request('GET', `/webhooks/subscriptions/${subscription.id}/deliveries?state=parked`),
+    ])
+    expect(replies.map(({ status }) => status)).toEqual([404, 404, 404])
+  })
+})
+
+test('parked deliveries come in pages that do not shift while more are parked', async () => {
+  receiver.answer('/hook', { status: 410 })
+  const park = async (total: number): Promise<void> => {
+    await publishEvent()
+    await eventually(async () => expect(await parkedOf(subscription)).toHaveLength(total))
+  }
+  for (let n = 1; n <= 5; n++) await park(n)
+  const all = (await parkedOf(subscription)).map(({ deliveryId }) => deliveryId)
+
+  const path = `/webhooks/subscriptions/${subscription.id}/deliveries?state=parked&limit=2`
+  const pages: string[][] = []
+  let cursor: string | null = null
+  do {
+    const query: string = cursor === null ? '' : `&cursor=${encodeURIComponent(cursor)}`
+    const page: Page = (await acme.request<Page>('GET', `${path}${query}`)).body
+    pages.push(page.items.map(({ deliveryId }) => deliveryId))
+    cursor = page.nextCursor
+    if (pages.length === 1) await park(6)
+  } while (cursor !== null)
+  expect(pages.flat()).toEqual(all)
+})
+
+test('a failing subscriber does not affect another one', async () => {
+  receiver.answer('/hook', { instead: 'hang' })
+  const healthy = await startReceiver()
+  const { id } = await acme.subscribe(healthy.url())
+  for (let n = 0; n < 20; n++) await publishEvent()
+  const requests = await healthy.waitFor(20)
+  expect(attemptsOf(requests)).toEqual(Array(20).fill(1))
+  await acme.request('DELETE', `/webhooks/subscriptions/${id}`)
+  await healthy.close()
+})
+
+/** Something that listens where the first receiver did. */
+async function startReceiverOn(port: number): Promise<Receiver> {
+  return eventually(() => startReceiver({}, { port }))
+}

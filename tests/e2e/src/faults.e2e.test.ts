@@ -1,0 +1,118 @@
+import { eventually, type ReceivedRequest, type Receiver, startReceiver } from '@switchhook/testkit'
+import { type Client, type Envelope, openClient, publishEvent, type Subscription } from './client.ts'
+import { bringUp, end, logOf, readStack } from './stack.ts'
+
+let acme: Client
+let receiver: Receiver
+let subscription: Subscription
+
+beforeAll(async () => {
+  ;[acme, receiver] = await Promise.all([openClient('acme'), startReceiver()])
+  subscription = await acme.subscribe(receiver.url('/hook'))
+})
+
+afterEach(bringUp, 60_000)
+
+afterAll(async () => {
+  await acme.request('DELETE', `/webhooks/subscriptions/${subscription.id}`)
+  await receiver.close()
+})
+
+const dataOf = (request: ReceivedRequest): Envelope['data'] => (JSON.parse(request.body.toString()) as Envelope).data
+
+/** Every one of these events has reached the endpoint at least once. */
+async function allArrived(markers: readonly string[], timeoutMs = 30_000): Promise<void> {
+  await eventually(
+    () => {
+      const arrived = new Set(receiver.requests('/hook').map((request) => dataOf(request)['marker']))
+      expect(markers.filter((marker) => !arrived.has(marker))).toEqual([])
+    },
+    { timeoutMs },
+  )
+}
+
+async function publishMany(count: number): Promise<string[]> {
+  const markers: string[] = []
+  for (let n = 0; n < count; n++) markers.push(await publishEvent())
+  return markers
+}
+
+test.each(['delivery-worker-1', 'fanout-1', 'api-1'])(
+  'killing %s in mid-load loses nothing',
+  async (name) => {
+    const before = await publishMany(20)
+    await end(name, 'SIGKILL')
+    const after = await publishMany(20)
+    await allArrived([...before, ...after])
+  },
+  60_000,
+)
+
+test('a worker that is told to end finishes what it has in hand, and ends with 0', async () => {
+  const name = 'delivery-worker-1'
+  receiver.answer('/hook', { status: 204, delayMs: 500 })
+  const markers = await publishMany(20)
+  await receiver.waitFor(1, '/hook')
+  await end(name, 'SIGTERM')
+  await allArrived(markers)
+  receiver.answer('/hook', { status: 204 })
+
+  expect(logOf(name).map((line) => JSON.parse(line) as { message: string; clean?: boolean })).toContainEqual(
+    expect.objectContaining({ message: 'shut down', clean: true }),
+  )
+  const deliveries = receiver.requests('/hook').filter((request) => markers.includes(String(dataOf(request)['marker'])))
+  expect(deliveries.map(({ headers }) => headers['x-svc-attempt'])).toEqual(Array(20).fill('1'))
+}, 60_000)
+
+test('a call goes on when every api dies, and what it tells arrives after they are back', async () => {
+  const agentUri = 'sip:e2e-20@acme.example'
+  const callId = await acme.dial(agentUri, '+15550100')
+  await Promise.all([end('api-1', 'SIGKILL'), end('api-2', 'SIGKILL')])
+  await bringUp()
+  await eventually(
+    () => {
+      const states = receiver
+        .requests('/hook')
+        .map(dataOf)
+        .filter((data) => data['callId'] === callId)
+      expect(states.map((data) => data['state'])).toEqual(expect.arrayContaining([1, 8, 3]))
+    },
+    { timeoutMs: 20_000 },
+  )
+  expect((await acme.request('POST', `/voice/calls/${callId}/hangup`, { agentUri })).status).toBe(202)
+}, 60_000)
+
+test('while the broker is away calls are accepted, and told when it is back', async () => {
+  const agentUri = 'sip:e2e-21@acme.example'
+  await end('rabbitmq', 'SIGKILL')
+  await eventually(async () => {
+    const ready = await fetch(`http://127.0.0.1:${readStack().healthPorts['api-1']}/readyz`)
+    expect(ready.status).toBe(503)
+  })
+  const callId = await acme.dial(agentUri, '+15550101')
+  await bringUp()
+  await eventually(
+    () => {
+      const states = receiver
+        .requests('/hook')
+        .map(dataOf)
+        .filter((data) => data['callId'] === callId)
+      expect(states.map((data) => data['state'])).toEqual(expect.arrayContaining([1, 7]))
+    },
+    { timeoutMs: 40_000 },
+  )
+}, 120_000)
+
+test('while Redis is away nothing is promised, and everything works by itself when it is back', async () => {
+  await end('redis', 'SIGKILL')
+  const refused = await acme.request<{ code: string }>('POST', '/webhooks/subscriptions', {
+    url: receiver.url(),
+    eventTypes: ['call.status'],
+  })
+  expect(refused).toMatchObject({ status: 503, body: { code: 'service-unavailable' } })
+  expect(refused.headers.get('retry-after')).not.toBeNull()
+  const markers = await publishMany(10)
+  await bringUp()
+  await allArrived(markers, 40_000)
+  expect((await acme.request<Subscription[]>('GET', '/webhooks/subscriptions')).body).toContainEqual(subscription)
+}, 120_000)

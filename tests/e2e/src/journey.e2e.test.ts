@@ -1,0 +1,183 @@
+import { type ReceivedRequest, type Receiver, startReceiver } from '@switchhook/testkit'
+import { type Client, type Envelope, openClient, type Subscription } from './client.ts'
+
+const ALICE = 'sip:e2e-0@acme.example'
+const BUSY_CALLER = 'sip:e2e-1@acme.example'
+const IMPATIENT = 'sip:e2e-2@acme.example'
+const LOST = 'sip:e2e-3@acme.example'
+const CAROL = 'sip:e2e-0@globex.example'
+
+let acme: Client
+let otherReplica: Client
+let globex: Client
+let receiver: Receiver
+
+beforeAll(async () => {
+  ;[acme, otherReplica, globex, receiver] = await Promise.all([
+    openClient('acme'),
+    openClient('acme', 1),
+    openClient('globex'),
+    startReceiver(),
+  ])
+})
+
+afterAll(() => receiver.close())
+
+const envelopeOf = (request: ReceivedRequest): Envelope => JSON.parse(request.body.toString()) as Envelope
+
+/** The deliveries of one call to one path, in the order of their sequence, once there are so many of them. */
+async function followed(path: string, callId: string, count: number): Promise<readonly ReceivedRequest[]> {
+  const ofCall = (): ReceivedRequest[] =>
+    receiver.requests(path).filter((request) => envelopeOf(request).data['callId'] === callId)
+  for (let seen = 0; ofCall().length < count; seen++) await receiver.waitFor(seen + 1, path)
+  return ofCall().toSorted((a, b) => Number(envelopeOf(a).data['sequence']) - Number(envelopeOf(b).data['sequence']))
+}
+
+const field = (requests: readonly ReceivedRequest[], name: string): unknown[] =>
+  requests.map((request) => envelopeOf(request).data[name])
+
+test('a client subscribes, dials and hangs up, and every state of the call arrives as specified', async () => {
+  const subscription = await acme.subscribe(receiver.url('/journey'))
+  const callId = await acme.dial(ALICE, '+15550100', { cli: '+15550199', correlationId: 'crm-4711' })
+  await followed('/journey', callId, 3)
+  const hangup = await otherReplica.request('POST', `/voice/calls/${callId}/hangup`, { agentUri: ALICE })
+  expect(hangup.status).toBe(202)
+
+  const requests = await followed('/journey', callId, 4)
+  expect(field(requests, 'state')).toEqual([1, 8, 3, 7])
+  expect(field(requests, 'previousState')).toEqual([0, 1, 8, 3])
+  expect(field(requests, 'sequence')).toEqual([1, 2, 3, 4])
+  expect(field(requests, 'correlationId')).toEqual(Array(4).fill('crm-4711'))
+  expect(field(requests, 'cli')).toEqual(Array(4).fill('+15550199'))
+  expect(envelopeOf(requests[3] as ReceivedRequest).data).toMatchObject({ endReason: 1, endedBy: 1, agentUri: ALICE })
+
+  for (const request of requests) {
+    const envelope = envelopeOf(request)
+    expect(Object.keys(envelope)).toEqual(['deliveryId', 'eventType', 'occurredAt', 'tenant', 'data'])
+    expect(request).toMatchObject({
+      method: 'POST',
+      headers: {
+        'content-type': 'application/json; charset=utf-8',
+        'x-svc-event': 'call.status',
+        'x-svc-delivery': envelope.deliveryId,
+        'x-svc-attempt': '1',
+      },
+    })
+    expect(envelope).toMatchObject({
+      eventType: 'call.status',
+      tenant: 'acme',
+      occurredAt: envelope.data['occurredAt'],
+    })
+    expect(envelope.occurredAt).toMatch(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/)
+  }
+  expect(new Set(requests.map((request) => envelopeOf(request).deliveryId)).size).toBe(4)
+  await acme.request('DELETE', `/webhooks/subscriptions/${subscription.id}`)
+})
+
+test.each([
+  ['+15550101', BUSY_CALLER, [1, 7], 2],
+  ['+15550103', LOST, [1, 7], 3],
+])('a call to %s ends with the reason that the table says', async (destination, agentUri, states, endReason) => {
+  const { id } = await acme.subscribe(receiver.url(`/fails/${endReason}`))
+  const callId = await acme.dial(agentUri, destination)
+  const requests = await followed(`/fails/${endReason}`, callId, states.length)
+  expect(field(requests, 'state')).toEqual(states)
+  expect(field(requests, 'endReason')).toEqual([0, endReason])
+  await acme.request('DELETE', `/webhooks/subscriptions/${id}`)
+})
+
+test('a call that is hung up the moment it was dialled still tells its beginning and its one end', async () => {
+  const { id } = await acme.subscribe(receiver.url('/at-once'))
+  const callId = await acme.dial(IMPATIENT, '+15550102')
+  const reply = await otherReplica.request('POST', `/voice/calls/${callId}/hangup`, { agentUri: IMPATIENT })
+  expect(reply).toMatchObject({ status: 202, body: { callId, command: 'hangup', noop: false } })
+  const requests = await followed('/at-once', callId, 2)
+  expect(field(requests, 'state').at(-1)).toBe(7)
+  expect(field(requests, 'endReason').at(-1)).toBe(5)
+
+  const again = await acme.request('POST', `/voice/calls/${callId}/hangup`, { agentUri: IMPATIENT })
+  expect(again).toMatchObject({ status: 202, body: { noop: true } })
+  await acme.request('DELETE', `/webhooks/subscriptions/${id}`)
+})
+
+test('each subscription gets a delivery of its own, and no other tenant gets any', async () => {
+  const subscriptions = await Promise.all(['/one', '/two'].map((path) => acme.subscribe(receiver.url(path))))
+  const presence = await acme.subscribe(receiver.url('/presence'), ['agent.status'])
+  const foreign = await globex.subscribe(receiver.url('/foreign'), ['call.status', 'agent.status'])
+
+  const callId = await acme.dial(LOST, '+15550101')
+  const [one, two] = await Promise.all(['/one', '/two'].map((path) => followed(path, callId, 2)))
+  const ids = [...(one ?? []), ...(two ?? [])].map((request) => envelopeOf(request).deliveryId)
+  expect(new Set(ids).size).toBe(4)
+
+  // What globex's own call brings shows that its endpoint was listening all the time.
+  const foreignCall = await globex.dial(CAROL, '+15550101')
+  await followed('/foreign', foreignCall, 2)
+  expect(field(receiver.requests('/foreign'), 'callId')).toEqual([foreignCall, foreignCall])
+  expect(receiver.requests('/presence')).toEqual([])
+
+  await globex.request('DELETE', `/webhooks/subscriptions/${foreign.id}`)
+  for (const { id } of [...subscriptions, presence]) await acme.request('DELETE', `/webhooks/subscriptions/${id}`)
+})
+
+test('what one replica was told, the other one knows', async () => {
+  const { id } = await acme.subscribe(receiver.url('/replicas'))
+  expect((await otherReplica.request<Subscription>('GET', `/webhooks/subscriptions/${id}`)).body.url).toBe(
+    receiver.url('/replicas'),
+  )
+  expect((await otherReplica.request('DELETE', `/webhooks/subscriptions/${id}`)).status).toBe(204)
+  expect((await acme.request('GET', `/webhooks/subscriptions/${id}`)).status).toBe(404)
+})
+
+describe('commands that cannot be', () => {
+  test.each<[string, string, object, number, string]>([
+    ['a dial without an agent', '/voice/calls/dial', { destination: '+15550100' }, 401, 'missing-agent-uri'],
+    ['a dial with nothing', '/voice/calls/dial', {}, 401, 'missing-agent-uri'],
+    ['a dial without a destination', '/voice/calls/dial', { agentUri: ALICE }, 400, 'invalid-request'],
+    [
+      'a dial for nobody we know',
+      '/voice/calls/dial',
+      { agentUri: 'sip:x@acme.example', destination: '1' },
+      404,
+      'agent-not-found',
+    ],
+    ['a dial for another tenant', '/voice/calls/dial', { agentUri: CAROL, destination: '1' }, 404, 'agent-not-found'],
+    [
+      'hanging up without an agent',
+      '/voice/calls/5f0c1f5e-2c55-4f0a-8f6b-6f1d3f2a9b10/hangup',
+      {},
+      400,
+      'missing-agent-uri',
+    ],
+    [
+      'hanging up a call that is not',
+      '/voice/calls/5f0c1f5e-2c55-4f0a-8f6b-6f1d3f2a9b10/hangup',
+      { agentUri: ALICE },
+      404,
+      'call-not-found',
+    ],
+    ['hanging up what is no call id', '/voice/calls/4711/hangup', { agentUri: ALICE }, 404, 'call-not-found'],
+  ])('%s', async (_name, path, body, status, code) => {
+    const reply = await acme.request<{ code: string }>('POST', path, body)
+    expect(reply).toMatchObject({ status, body: { code, status } })
+    expect(reply.headers.get('content-type')).toMatch(/^application\/problem\+json/)
+  })
+
+  test('an agent in a call cannot dial a second one', async () => {
+    const callId = await acme.dial(ALICE, '+15550102')
+    const second = await otherReplica.request('POST', '/voice/calls/dial', {
+      agentUri: ALICE,
+      destination: '+15550100',
+    })
+    expect(second).toMatchObject({ status: 409, body: { code: 'agent-device-unavailable' } })
+    expect((await acme.request('POST', `/voice/calls/${callId}/hangup`, { agentUri: ALICE })).status).toBe(202)
+  })
+
+  test("another agent's call, and another tenant's, are not there", async () => {
+    const callId = await acme.dial(BUSY_CALLER, '+15550102')
+    const colleague = await acme.request('POST', `/voice/calls/${callId}/hangup`, { agentUri: LOST })
+    const stranger = await globex.request('POST', `/voice/calls/${callId}/hangup`, { agentUri: CAROL })
+    expect([colleague.status, stranger.status]).toEqual([404, 404])
+    expect((await acme.request('POST', `/voice/calls/${callId}/hangup`, { agentUri: BUSY_CALLER })).status).toBe(202)
+  })
+})

@@ -1,0 +1,125 @@
+import { randomUUID } from 'node:crypto'
+import { eventually, type ReceivedRequest, type Receiver, startReceiver } from '@switchhook/testkit'
+import { type Client, depthOf, type Envelope, openClient, publish, publishEvent, type Subscription } from './client.ts'
+import { logOf, readStack } from './stack.ts'
+
+let acme: Client
+let receiver: Receiver
+let subscription: Subscription
+
+beforeAll(async () => {
+  ;[acme, receiver] = await Promise.all([openClient('acme'), startReceiver()])
+  subscription = await acme.subscribe(receiver.url('/hook'), ['call.status', 'agent.status'])
+})
+
+afterAll(async () => {
+  await acme.request('DELETE', `/webhooks/subscriptions/${subscription.id}`)
+  await receiver.close()
+})
+
+const envelopeOf = (request: ReceivedRequest): Envelope => JSON.parse(request.body.toString()) as Envelope
+
+test('any platform may publish an event of its own, and it is delivered with its data and its time', async () => {
+  const occurredAt = '2026-01-02T03:04:05.678Z'
+  const marker = await publishEvent({ eventType: 'agent.status', occurredAt })
+  await eventually(() => {
+    const request = receiver.requests('/hook').find((one) => envelopeOf(one).data['marker'] === marker)
+    if (request === undefined) throw new Error('the event has not arrived yet')
+    expect(envelopeOf(request)).toMatchObject({ eventType: 'agent.status', occurredAt, tenant: 'acme' })
+    expect(request.headers['x-svc-event']).toBe('agent.status')
+  })
+})
+
+test('an event that is published twice is one delivery', async () => {
+  const eventId = randomUUID()
+  const payload = JSON.stringify({
+    eventId,
+    eventType: 'call.status',
+    occurredAt: new Date().toISOString(),
+    tenant: 'acme',
+    data: { twice: eventId },
+  })
+  await publish('call.status', payload)
+  const ofEvent = (): ReceivedRequest[] =>
+    receiver.requests('/hook').filter((one) => envelopeOf(one).data['twice'] === eventId)
+  await eventually(() => expect(ofEvent()).toHaveLength(1))
+  await publish('call.status', payload)
+  const after = await publishEvent()
+  await eventually(() =>
+    expect(receiver.requests('/hook').some((one) => envelopeOf(one).data['marker'] === after)).toBe(true),
+  )
+  expect(ofEvent()).toHaveLength(1)
+})
+
+describe('what cannot be understood goes to quarantine, once', () => {
+  const event = {
+    eventId: randomUUID(),
+    eventType: 'call.status',
+    occurredAt: '2026-01-01T00:00:00Z',
+    tenant: 'acme',
+    data: {},
+  }
+
+  test.each<[string, string, string]>([
+    ['no JSON', 'call.status', '{"eventId":'],
+    ['an unknown event type', 'call.rating', JSON.stringify({ ...event, eventType: 'call.rating' })],
+    ['an event without an id', 'call.status', JSON.stringify({ ...event, eventId: undefined })],
+    ['data that is no object', 'call.status', JSON.stringify({ ...event, data: 'ring' })],
+    ['a time that is none', 'call.status', JSON.stringify({ ...event, occurredAt: 'yesterday' })],
+    ['a routing key that contradicts the event', 'agent.status', JSON.stringify(event)],
+  ])('%s', async (_name, routingKey, payload) => {
+    const before = await eventually(async () => depthOf('quarantine'))
+    await publish(routingKey, payload)
+    await eventually(async () => expect(await depthOf('quarantine')).toBe(before + 1), { timeoutMs: 20_000 })
+    const marker = await publishEvent()
+    await eventually(() =>
+      expect(receiver.requests('/hook').some((one) => envelopeOf(one).data['marker'] === marker)).toBe(true),
+    )
+  })
+})
+
+test('every attempt is one line in the log of a worker, and no line holds a secret', async () => {
+  const marker = await publishEvent()
+  const delivered = await eventually(() => {
+    const request = receiver.requests('/hook').find((one) => envelopeOf(one).data['marker'] === marker)
+    if (request === undefined) throw new Error('the event has not arrived yet')
+    return envelopeOf(request).deliveryId
+  })
+  await eventually(() => {
+    const lines = ['delivery-worker-1', 'delivery-worker-2'].flatMap(logOf).filter((line) => line.includes(delivered))
+    expect(lines).toHaveLength(1)
+    expect(JSON.parse(lines[0] ?? '')).toMatchObject({
+      level: 'info',
+      service: 'delivery-worker',
+      message: 'delivery.attempted',
+      subscriptionId: subscription.id,
+      attempt: 1,
+      outcome: 'delivered',
+      status: 204,
+      decision: 'acknowledged',
+    })
+  })
+  for (const name of Object.keys(readStack().processes).filter((process) => /^(api|fanout|delivery)/.test(process))) {
+    expect(logOf(name).filter((line) => /eyJ[\w-]+\.eyJ|guest:guest|acme-secret/.test(line))).toEqual([])
+  }
+})
+
+test('every process says on its own port that it lives, whether it is ready, and how it does', async () => {
+  const { healthPorts } = readStack()
+  expect(Object.keys(healthPorts).toSorted()).toEqual([
+    'api-1',
+    'api-2',
+    'delivery-worker-1',
+    'delivery-worker-2',
+    'fanout-1',
+    'fanout-2',
+  ])
+  for (const port of Object.values(healthPorts)) {
+    const [health, ready, metrics] = await Promise.all(
+      ['/healthz', '/readyz', '/metrics'].map((path) => fetch(`http://127.0.0.1:${port}${path}`)),
+    )
+    expect([health?.status, ready?.status, metrics?.status]).toEqual([200, 200, 200])
+    expect(await ready?.json()).toEqual({ status: 'ready', checks: { redis: true, rabbitmq: true } })
+    expect(await metrics?.text()).toContain('process_cpu_seconds_total')
+  }
+})

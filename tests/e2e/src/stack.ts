@@ -1,0 +1,52 @@
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { existsSync, readFileSync } from 'node:fs'
+import { join } from 'node:path'
+
+/** `stack.json`, as far as the tests read it. */
+export interface Stack {
+  readonly urls: {
+    readonly apis: readonly [string, string]
+    readonly devIdp: string
+    readonly rabbitmqManagement: string | null
+  }
+  readonly healthPorts: Readonly<Record<string, number>>
+  readonly processes: Readonly<Record<string, { readonly pid: number; readonly log: string }>>
+}
+
+const home = (): string => {
+  const folder = process.env['SWITCHHOOK_HOME']
+  if (folder === undefined) throw new Error('the stack of the tests has no home')
+  return folder
+}
+
+export const readStack = (): Stack => JSON.parse(readFileSync(join(home(), 'stack.json'), 'utf8')) as Stack
+
+/** Starts whatever of the stack is not running, and resolves when all of it is ready. */
+export async function bringUp(): Promise<void> {
+  const local = join(import.meta.dirname, '../../../infra/local/dist/main.js')
+  const up = spawn(process.execPath, [local, 'up'], { stdio: 'ignore' })
+  const [code] = (await once(up, 'exit')) as [number]
+  if (code !== 0) throw new Error(`make up failed with exit code ${code}`)
+}
+
+/** Sends a signal to one process of the stack and resolves when it is gone. */
+export async function end(name: string, signal: 'SIGTERM' | 'SIGKILL'): Promise<void> {
+  const pid = Number.parseInt(readFileSync(join(home(), 'run', `${name}.pid`), 'utf8'), 10)
+  process.kill(pid, signal)
+  while (existsSync(`/proc/${pid}`) && !isZombie(pid)) await new Promise(setImmediate)
+}
+
+const isZombie = (pid: number): boolean => {
+  try {
+    return /\) Z /.test(readFileSync(`/proc/${pid}/stat`, 'utf8'))
+  } catch {
+    return true
+  }
+}
+
+/** What a process has logged so far, line by line. */
+export const logOf = (name: string): string[] =>
+  readFileSync(join(home(), 'log', `${name}.log`), 'utf8')
+    .trimEnd()
+    .split('\n')

@@ -1,0 +1,37 @@
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { mkdtempSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+
+/** Enough agents for every test to have its own: an agent is in one call at a time. */
+const agents = ['acme', 'globex'].flatMap((tenant) =>
+  Array.from({ length: 40 }, (_, n) => ({
+    agentUri: `sip:e2e-${n}@${tenant}.example`,
+    tenant,
+    device: `SIM/${tenant}-${n}`,
+  })),
+)
+
+/**
+ * One stack for all end-to-end tests, started as `make up` starts it: two replicas of everything, a schedule of three
+ * waits that a test can sit out, and a home of its own.
+ */
+export default async function startStack() {
+  Object.assign(process.env, {
+    SWITCHHOOK_HOME: mkdtempSync(join(tmpdir(), 'switchhook-e2e-')),
+    API_PORT: '0',
+    DEV_IDP_PORT: '0',
+    REPLICAS_API: '2',
+    REPLICAS_FANOUT: '2',
+    REPLICAS_WORKER: '2',
+    DELIVERY_RETRY_WAITS: '300ms,500ms,700ms',
+    DELIVERY_TIMEOUT: '1s',
+    SHUTDOWN_GRACE: '5s',
+    SIMULATOR_AGENTS: JSON.stringify(agents),
+  })
+  const local = join(import.meta.dirname, '../../infra/local/dist/main.js')
+  const up = spawn(process.execPath, [local, 'up'], { stdio: ['ignore', 'ignore', 'inherit'] })
+  const [code] = await once(up, 'exit')
+  if (code !== 0) throw new Error(`the stack did not start (exit code ${code})`)
+}
