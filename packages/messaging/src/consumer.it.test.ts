@@ -141,6 +141,16 @@ describe('while something that it needs is away', () => {
     expect(await left(broker, consumer)).toBe(0)
   })
 
+  test('what comes meanwhile stays in the queue, for whoever can handle it', async () => {
+    const broker = await open()
+    const consumer = await consume(broker, { handle: away, recovered: () => new Promise(() => {}) })
+    await publish(broker, 1)
+    await eventually(() => expect(log.count('consuming paused')).toBe(1))
+    await publish(broker, 3)
+    await waiting(3)
+    expect(consumer.inFlight()).toBe(1)
+  })
+
   test('it waits longer each time that coming back was a false alarm', async () => {
     const broker = await open({ firstPauseMs: 50, longestPauseMs: 200, holdMs: 60_000 })
     const calls: number[] = []
@@ -226,6 +236,21 @@ describe('while something that it needs is away', () => {
     await publish(broker, 1)
     await eventually(() => expect({ asked, calls }).toEqual({ asked: 3, calls: 2 }))
   })
+})
+
+test('a message that hits a bug does not come back before the pause is over', async () => {
+  const broker = await open({ firstPauseMs: 100, longestPauseMs: 100, holdMs: 60_000 })
+  const calls: number[] = []
+  const consumer = await consume(broker, {
+    handle: async () => {
+      calls.push(performance.now())
+      if (calls.length <= 3) throw new TypeError('a bug')
+    },
+  })
+  await publish(broker, 1)
+  await eventually(() => expect(calls).toHaveLength(4))
+  for (const [n, at] of calls.slice(1).entries()) expect(at - (calls[n] ?? 0)).toBeGreaterThan(95)
+  expect(await left(broker, consumer)).toBe(0)
 })
 
 test('a message that cannot be handled, for whatever bug, ends in quarantine and the others are handled', async () => {
@@ -360,6 +385,7 @@ test('a message in hand when the connection is lost comes again, and its late ac
   proxy.cut()
   await eventually(() => expect(calls).toHaveLength(2))
   finish.open()
+  await broker.ready()
   await publish(broker, 1)
   await eventually(() => expect(calls).toHaveLength(3))
   expect(calls.map(({ redelivered }) => redelivered)).toEqual([false, true, false])

@@ -92,9 +92,7 @@ export class QueueConsumer<T> implements Consumer {
     const channel = await session.model.createChannel()
     channel.on('error', session.fail)
     channel.on('close', () => {
-      if (this.#channel !== channel) return
-      this.#detach()
-      session.fail(new Error(`the channel of ${this.#options.queue} was closed`))
+      if (this.#channel === channel) this.#detach()
     })
     await channel.prefetch(this.#options.concurrency)
     if (this.#session !== session) return
@@ -170,7 +168,7 @@ export class QueueConsumer<T> implements Consumer {
   async #take(message: ConsumeMessage, channel: Channel): Promise<void> {
     this.#inFlight += 1
     const fate = await this.#process(message)
-    this.#answer(channel, () => {
+    this.#answer(() => {
       if (fate === 'done') channel.ack(message)
       else if (fate === 'give back') channel.nack(message, false, true)
       else channel.reject(message, true)
@@ -251,12 +249,11 @@ export class QueueConsumer<T> implements Consumer {
     }
   }
 
-  /** Acks of a lost channel are dropped: the broker has already handed the message out again. */
-  #answer(channel: Channel, send: () => void): void {
-    if (this.#channel !== channel) return
+  #answer(send: () => void): void {
     try {
       send()
     } catch (error) {
+      // A lost channel: the broker has already handed the message out again.
       if (!(error instanceof IllegalOperationError)) throw error
     }
   }

@@ -43,7 +43,6 @@ export class Publisher {
     channel.on('error', fail)
     channel.on('close', () => {
       if (this.#channel === channel) this.#channel = undefined
-      fail(new Error('the publishing channel was closed'))
     })
     channel.on('return', ({ fields, properties }) => this.#markReturned({ ...fields, messageId: properties.messageId }))
     model.on('blocked', () => this.#setBlocked(true))

@@ -108,6 +108,8 @@ export async function startTcpProxy(target: string): Promise<TcpProxy> {
 }
 
 function reset([client, upstream]: readonly [Socket, Socket]): void {
-  client.resetAndDestroy()
+  // libuv refuses to reset what is just shutting down, and Node 24 then waits for it, spinning, when the process ends.
+  if (client.writableEnded) client.destroy()
+  else client.resetAndDestroy()
   upstream.destroy()
 }

@@ -1,3 +1,4 @@
+import { EventEmitter, once } from 'node:events'
 import {
   type Delivery,
   newEventId,
@@ -58,22 +59,20 @@ test('an event that nobody subscribed to is done', async () => {
 })
 
 test('it does not resolve before the last confirm', async () => {
-  let confirmLast = (): void => {}
-  const last = new Promise<void>((resolve) => {
-    confirmLast = resolve
-  })
+  const broker = new EventEmitter()
+  const confirmed = async (): Promise<void> => void (await once(broker, 'confirm'))
   let published = 0
   let done = false
   const handle = createHandleEvent(
     deps({
       matching: () => Promise.resolve(subscribers(10)),
-      publishDelivery: () => (++published === 10 ? last : Promise.resolve()),
+      publishDelivery: () => (++published === 10 ? confirmed() : Promise.resolve()),
     }),
   )
   const handling = handle(event).then(() => (done = true))
   await new Promise((resolve) => void setImmediate(resolve))
   expect({ published, done }).toEqual({ published: 10, done: false })
-  confirmLast()
+  broker.emit('confirm')
   await handling
 })
 

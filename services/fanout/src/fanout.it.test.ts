@@ -1,0 +1,322 @@
+import { type ChildProcess, spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { join } from 'node:path'
+import { text } from 'node:stream/consumers'
+import {
+  type Delivery,
+  deliveryIdOf,
+  newEventId,
+  newSubscriptionId,
+  type PlatformEvent,
+  parseDelivery,
+  type Subscription,
+} from '@switchhook/contracts'
+import { type Broker, openBroker, openQuarantine, Queue, serviceTopology } from '@switchhook/messaging'
+import { createSubscriptionStore, openRedis, type Redis, type SubscriptionStore } from '@switchhook/store'
+import {
+  eventually,
+  startTcpProxy,
+  type TcpProxy,
+  type TestBroker,
+  type TestRedis,
+  testBroker,
+  testRedis,
+} from '@switchhook/testkit'
+
+/** The service as it is run: a process of its own, told by its environment alone. */
+interface Service {
+  readonly process: ChildProcess
+  lines(): readonly LogLine[]
+  said(message: string): number
+  /** null: it was killed. */
+  readonly exitCode: Promise<number | null>
+}
+
+interface LogLine {
+  readonly level: string
+  readonly message: string
+  readonly healthPort?: number
+}
+
+jest.setTimeout(30_000)
+const quiet = { error: () => {}, warn: () => {}, info: () => {}, debug: () => {} }
+
+let rabbit: TestBroker
+let redisServer: TestRedis
+let amqp: TcpProxy
+let redisProxy: TcpProxy
+let broker: Broker
+let redis: Redis
+let subscriptions: SubscriptionStore
+const services: Service[] = []
+
+beforeEach(async () => {
+  ;[rabbit, redisServer] = await Promise.all([testBroker(), testRedis()])
+  ;[amqp, redisProxy] = await Promise.all([startTcpProxy(rabbit.amqpUrl), startTcpProxy(redisServer.redisUrl)])
+  broker = await openBroker({ url: rabbit.amqpUrl, topology: serviceTopology([]), log: quiet, name: 'test' })
+  redis = await openRedis({ url: redisServer.redisUrl, log: quiet, name: 'test' })
+  subscriptions = createSubscriptionStore(redis)
+})
+
+afterEach(async () => {
+  for (const service of services.splice(0)) {
+    service.process.kill('SIGKILL')
+    await service.exitCode
+  }
+  await Promise.all([broker.close(), redis.close(), amqp.close(), redisProxy.close()])
+  await Promise.all([rabbit.close(), redisServer.close()])
+})
+
+function run(script: string, args: readonly string[], env: Readonly<Record<string, string>>): ChildProcess {
+  return spawn(process.execPath, ['--conditions=source', join(import.meta.dirname, script), ...args], {
+    env: { AMQP_URL: amqp.url, REDIS_URL: redisProxy.url, HEALTH_PORT: '0', NODE_ENV: 'test', ...env },
+    stdio: ['ignore', 'pipe', 'pipe'],
+  })
+}
+
+function start(env: Readonly<Record<string, string>> = {}): Service {
+  const child = run('main.ts', [], env)
+  let output = ''
+  child.stdout?.on('data', (chunk: Buffer) => (output += chunk.toString()))
+  child.stderr?.on('data', (chunk: Buffer) => (output += chunk.toString()))
+  const lines = (): LogLine[] =>
+    output
+      .split('\n')
+      .filter((line) => line.startsWith('{') && line.endsWith('}'))
+      .map((line) => JSON.parse(line) as LogLine)
+  const service: Service = {
+    process: child,
+    lines,
+    said: (message) => lines().filter((line) => line.message === message).length,
+    exitCode: once(child, 'exit').then(([code]) => code as number | null),
+  }
+  services.push(service)
+  return service
+}
+
+async function started(env?: Readonly<Record<string, string>>): Promise<Service> {
+  const service = start(env)
+  await eventually(() => expect(service.said('started')).toBe(1))
+  return service
+}
+
+async function subscribe(change: Partial<Subscription> = {}): Promise<Subscription> {
+  const subscription: Subscription = {
+    id: newSubscriptionId(),
+    tenant: 'acme',
+    url: `https://client.example/${newSubscriptionId()}`,
+    eventTypes: ['call.status'],
+    description: null,
+    enabled: true,
+    createdAt: new Date().toISOString(),
+    ...change,
+  }
+  await subscriptions.create(subscription)
+  return subscription
+}
+
+const anEvent = (change: Partial<PlatformEvent> = {}): PlatformEvent => ({
+  eventId: newEventId(),
+  eventType: 'call.status',
+  occurredAt: '2026-11-20T08:30:00.000Z',
+  tenant: 'acme',
+  data: { state: 3 },
+  ...change,
+})
+
+/** What comes for the workers; found in the list. */
+async function collectDeliveries(): Promise<readonly Delivery[]> {
+  const deliveries: Delivery[] = []
+  await broker.consume({
+    queue: Queue.deliveryDue,
+    parse: ({ content, headers }) => parseDelivery(content, headers),
+    handle: async (delivery) => void deliveries.push(delivery),
+    concurrency: 100,
+    recovered: () => Promise.resolve(),
+  })
+  return deliveries
+}
+
+/** So that what came of the last event was preceded by all that came of those before it. */
+const ONE_AFTER_THE_OTHER = { FANOUT_CONCURRENCY: '1' }
+
+const idsOf = (deliveries: readonly Delivery[]): string[] => deliveries.map(({ deliveryId }) => deliveryId).toSorted()
+
+test('each enabled subscription of the event’s tenant to its type gets one delivery, nobody else any', async () => {
+  const wanted = [await subscribe(), await subscribe({ eventTypes: ['agent.status', 'call.status'] })]
+  await subscribe({ enabled: false })
+  await subscribe({ eventTypes: ['agent.status'] })
+  await subscribe({ tenant: 'globex' })
+  await subscribe({ tenant: null })
+  const deliveries = await collectDeliveries()
+  await started(ONE_AFTER_THE_OTHER)
+  const event = anEvent()
+  await broker.publishEvent(event)
+  const marker = await subscribe({ tenant: 'marker' })
+  await broker.publishEvent(anEvent({ tenant: 'marker' }))
+  await eventually(() => expect(deliveries.some(({ subscriptionId }) => subscriptionId === marker.id)).toBe(true))
+  await eventually(() => expect(deliveries).toHaveLength(3))
+  const ofEvent = deliveries.filter(({ eventId }) => eventId === event.eventId)
+  expect(idsOf(ofEvent)).toEqual(wanted.map(({ id }) => deliveryIdOf(event.eventId, id) as string).toSorted())
+  for (const delivery of ofEvent) {
+    expect(delivery).toMatchObject({ tenant: 'acme', run: 1, slot: 0, attempt: 0, eventType: 'call.status' })
+    expect(JSON.parse(delivery.body.toString())).toMatchObject({ deliveryId: delivery.deliveryId, data: { state: 3 } })
+  }
+})
+
+test('the same event twice gives the same deliveries, byte for byte', async () => {
+  await subscribe()
+  const deliveries = await collectDeliveries()
+  await started()
+  const event = anEvent({ data: { text: 'ä', n: 1.5 } })
+  await broker.publishEvent(event)
+  await broker.publishEvent(event)
+  await eventually(() => expect(deliveries).toHaveLength(2))
+  expect(deliveries[1]?.deliveryId).toBe(deliveries[0]?.deliveryId)
+  expect(deliveries[1]?.body).toEqual(deliveries[0]?.body)
+})
+
+test('a subscription that is changed, disabled or removed counts from the next event on', async () => {
+  const { id, tenant } = await subscribe()
+  const deliveries = await collectDeliveries()
+  await started(ONE_AFTER_THE_OTHER)
+  await broker.publishEvent(anEvent())
+  await eventually(() => expect(deliveries).toHaveLength(1))
+  await subscriptions.change(tenant, id, { url: 'https://client.example/moved' })
+  await broker.publishEvent(anEvent())
+  await eventually(() => expect(deliveries).toHaveLength(2))
+  expect(deliveries[1]?.url).toBe('https://client.example/moved')
+  await subscriptions.change(tenant, id, { enabled: false })
+  await broker.publishEvent(anEvent())
+  await subscriptions.remove(tenant, id)
+  await broker.publishEvent(anEvent())
+  const other = await subscribe()
+  await broker.publishEvent(anEvent())
+  await eventually(() => expect(deliveries.at(-1)?.subscriptionId).toBe(other.id))
+  expect(deliveries.filter(({ subscriptionId }) => subscriptionId === id)).toHaveLength(2)
+})
+
+test('without Redis it pauses, and afterwards nothing is missing and nothing went to quarantine', async () => {
+  await subscribe()
+  const deliveries = await collectDeliveries()
+  const service = await started()
+  redisProxy.refuse()
+  const events = Array.from({ length: 100 }, () => anEvent())
+  await Promise.all(events.map((event) => broker.publishEvent(event)))
+  await eventually(() => expect(service.said('consuming paused')).toBe(1))
+  expect(deliveries).toEqual([])
+  redisProxy.accept()
+  await eventually(() => expect(new Set(idsOf(deliveries)).size).toBe(100), { timeoutMs: 15_000 })
+  expect(service.said('consuming resumed')).toBeGreaterThan(0)
+  const quarantine = await openQuarantine({ url: rabbit.amqpUrl, name: 'test' })
+  expect(await quarantine.list(1)).toEqual([])
+  await quarantine.close()
+})
+
+test('killed or told to end in mid-load, none of the events is lost', async () => {
+  await subscribe()
+  await subscribe()
+  const deliveries = await collectDeliveries()
+  const first = await started({ FANOUT_CONCURRENCY: '4' })
+  const events = Array.from({ length: 600 }, () => anEvent())
+  const publishing = Promise.all(events.map((event) => broker.publishEvent(event)))
+  await eventually(() => expect(deliveries.length).toBeGreaterThan(20), { intervalMs: 1 })
+  first.process.kill('SIGKILL')
+  const second = await started({ FANOUT_CONCURRENCY: '4' })
+  await eventually(() => expect(deliveries.length).toBeGreaterThan(200), { intervalMs: 1 })
+  second.process.kill('SIGTERM')
+  expect(await second.exitCode).toBe(0)
+  expect(second.lines().filter(({ level }) => level === 'error')).toEqual([])
+  await started()
+  await publishing
+  await eventually(() => expect(new Set(idsOf(deliveries)).size).toBe(1_200), { timeoutMs: 15_000 })
+})
+
+test('told to end in mid-load, it finishes and acks what it has in hand: nothing is done twice', async () => {
+  await subscribe()
+  const deliveries = await collectDeliveries()
+  const service = await started({ FANOUT_CONCURRENCY: '16' })
+  const publishing = Promise.all(Array.from({ length: 500 }, () => broker.publishEvent(anEvent())))
+  await eventually(() => expect(deliveries.length).toBeGreaterThan(50), { intervalMs: 1 })
+  service.process.kill('SIGTERM')
+  expect(await service.exitCode).toBe(0)
+  expect(deliveries.length).toBeLessThan(500)
+  await publishing
+  await started()
+  await eventually(() => expect(new Set(idsOf(deliveries)).size).toBe(500))
+  expect(deliveries).toHaveLength(500)
+})
+
+test('it waits for a broker and a Redis that are not there yet, alive and not ready, and says so', async () => {
+  amqp.refuse()
+  redisProxy.refuse()
+  const port = await freePort()
+  const service = start({ HEALTH_PORT: String(port) })
+  const status = async (path: string): Promise<number> => (await fetch(`http://127.0.0.1:${port}${path}`)).status
+  await eventually(() => expect(service.said('waiting for Redis')).toBeGreaterThan(0))
+  expect([await status('/healthz'), await status('/readyz')]).toEqual([200, 503])
+  redisProxy.accept()
+  await eventually(() => expect(service.said('waiting for RabbitMQ')).toBeGreaterThan(0))
+  expect(await status('/readyz')).toBe(503)
+  amqp.accept()
+  await eventually(async () => expect(await status('/readyz')).toBe(200))
+  redisProxy.refuse()
+  await eventually(async () => expect(await status('/readyz')).toBe(503))
+})
+
+test('wrong configuration stops it at once, with every problem and no value', async () => {
+  const child = run('main.ts', [], { AMQP_URL: 'http://user:secret@host', FANOUT_CONCURRENCY: '0', LOG_LEVEL: 'loud' })
+  const [errors, [code]] = await Promise.all([text(child.stderr as NodeJS.ReadableStream), once(child, 'exit')])
+  expect(code).toBe(1)
+  for (const name of ['AMQP_URL', 'FANOUT_CONCURRENCY', 'LOG_LEVEL']) expect(errors).toContain(name)
+  expect(errors).not.toContain('secret')
+})
+
+describe('the quarantine command', () => {
+  async function command(args: readonly string[], env: Readonly<Record<string, string>> = {}) {
+    const child = run('quarantine.ts', args, env)
+    const [out, errors, [code]] = await Promise.all([
+      text(child.stdout as NodeJS.ReadableStream),
+      text(child.stderr as NodeJS.ReadableStream),
+      once(child, 'exit'),
+    ])
+    return { out, errors, code: code as number }
+  }
+
+  test('shows what could not be understood, and sends it back', async () => {
+    const service = await started()
+    // A later version might know this type; this one quarantines it.
+    await broker.publishEvent({ ...anEvent(), eventType: 'call.dreamt' as 'call.status' })
+    await eventually(() => expect(service.said('message put into quarantine')).toBe(1))
+    const { out, code } = await command(['list'])
+    expect(code).toBe(0)
+    expect(JSON.parse(out)).toMatchObject({
+      from: 'fanout.events',
+      type: 'call.dreamt',
+      reason: expect.stringContaining('/eventType') as string,
+    })
+    await eventually(async () => expect((await command(['requeue'])).out).toBe('{"requeued":1,"kept":0}\n'))
+    await eventually(() => expect(service.said('message put into quarantine')).toBe(2))
+    expect(service.said('consuming paused')).toBe(0)
+  })
+
+  test('says how it is used, and what it cannot reach', async () => {
+    expect(await command(['--help'])).toMatchObject({ code: 0, out: expect.stringContaining('usage:') as string })
+    expect(await command(['drop'])).toMatchObject({ code: 2, errors: expect.stringContaining('usage:') as string })
+    expect(await command(['list'], { AMQP_URL: 'amqp://user:secret@127.0.0.1:1' })).toEqual({
+      code: 1,
+      out: '',
+      errors: 'RabbitMQ cannot be reached\n',
+    })
+    expect(await command(['list'], { AMQP_URL: '' })).toMatchObject({
+      code: 1,
+      errors: expect.stringContaining('AMQP_URL') as string,
+    })
+  })
+})
+
+async function freePort(): Promise<number> {
+  const proxy = await startTcpProxy('redis://127.0.0.1')
+  await proxy.close()
+  return proxy.port
+}
