@@ -27,7 +27,8 @@ export const platformEventSchema = {
   properties: {
     eventId: { type: 'string', format: 'uuid' },
     eventType: { type: 'string', enum: EVENT_TYPES },
-    occurredAt: { type: 'string', format: 'date-time' },
+    // In UTC and nothing else: it is passed on as it is, and the specification promises UTC.
+    occurredAt: { type: 'string', format: 'date-time', pattern: '^\\S+T\\S+Z$' },
     tenant: { type: ['string', 'null'], minLength: 1, maxLength: 128 },
     data: { type: 'object' },
   },

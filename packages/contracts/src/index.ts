@@ -11,6 +11,7 @@ export {
   type RemoteParty,
   Role,
 } from './call.ts'
+export { callStatusSchema } from './call-status-schema.ts'
 export {
   type Delivery,
   type DeliveryHeaders,
@@ -18,6 +19,7 @@ export {
   deliveryHeadersSchema,
   parseDelivery,
 } from './delivery.ts'
+export { describeEvents } from './describe-events.ts'
 export { type Envelope, envelopesOf } from './envelope.ts'
 export {
   EVENT_TYPES,
@@ -50,6 +52,7 @@ export {
   type SubscriptionId,
   uuidV5,
 } from './ids.ts'
+export { numberedSchema } from './numbered-schema.ts'
 export {
   type Attempt,
   type Outcome,

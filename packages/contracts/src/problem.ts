@@ -17,5 +17,5 @@ export function toProblem(error: unknown, requestId: string): Problem {
 }
 
 function problem(code: FailureCode, requestId: string, extra: FailureExtra = {}): Problem {
-  return { type: 'about:blank', ...FAILURES[code], code, requestId, ...extra }
+  return { type: 'about:blank', ...FAILURES[code], ...extra, code, requestId }
 }

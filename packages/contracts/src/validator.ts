@@ -1,6 +1,7 @@
 import { type AnySchemaObject, type ErrorObject, type ValidateFunction } from 'ajv'
 import { Ajv2020 } from 'ajv/dist/2020.js'
 import addFormats from 'ajv-formats'
+import { isGuid } from './ids.ts'
 
 /** One fault of an input: where it is (RFC 6901 pointer; '' is the whole) and what is wrong with it. Never the value. */
 export interface Fault {
@@ -14,6 +15,8 @@ const ajv = new Ajv2020({ allErrors: true, strict: true, allowUnionTypes: true, 
 // ajv-formats is CommonJS: its default export arrives wrapped or not, depending on who loads it.
 const plugin = 'default' in addFormats ? (addFormats.default as unknown as typeof addFormats) : addFormats
 ;(plugin as unknown as (target: Ajv2020) => void)(ajv)
+// The plugin's own also takes `urn:uuid:…`, which is no id here.
+ajv.addFormat('uuid', isGuid)
 
 /** Compiles a JSON Schema (2020-12) into a check that lists every fault at once and leaves the value as it is. */
 export function compileSchema<T>(schema: AnySchemaObject): (value: unknown) => Validation<T> {

@@ -1,0 +1,147 @@
+import * as fc from 'fast-check'
+import { type Delivery, deliveryHeaders, deliveryHeadersSchema, parseDelivery } from './delivery.ts'
+import { EVENT_TYPES, Unparsable } from './event.ts'
+import { parseDeliveryId, parseEventId, parseSubscriptionId } from './ids.ts'
+
+const anyDelivery: fc.Arbitrary<Delivery> = fc
+  .record({
+    deliveryId: fc.uuid().map(parseDeliveryId),
+    subscriptionId: fc.uuid().map(parseSubscriptionId),
+    eventId: fc.uuid().map(parseEventId),
+    eventType: fc.constantFrom(...EVENT_TYPES),
+    tenant: fc.option(fc.string({ minLength: 1 })),
+    url: fc.webUrl(),
+    run: fc.integer({ min: 1, max: 1_000 }),
+    slot: fc.nat({ max: 50 }),
+    attempt: fc.nat({ max: 1_000 }),
+    firstDueAt: fc
+      .date({ min: new Date(0), max: new Date('9999-12-31'), noInvalidDate: true })
+      .map((date) => date.toISOString()),
+    traceparent: fc.option(fc.string(), { nil: undefined }),
+    body: fc.uint8Array().map((bytes) => Buffer.from(bytes)),
+  })
+  .map(({ traceparent, ...delivery }) => ({ ...delivery, ...(traceparent !== undefined && { traceparent }) }))
+
+const [example] = fc.sample(anyDelivery, { numRuns: 1, seed: 1 }) as [Delivery]
+const headers = (over: object = {}): object => ({ ...deliveryHeaders(example), ...over })
+
+test('a delivery that travels as headers and content arrives as it was', () => {
+  fc.assert(
+    fc.property(anyDelivery, (delivery) => {
+      expect(parseDelivery(delivery.body, deliveryHeaders(delivery))).toEqual(delivery)
+    }),
+  )
+})
+
+test('the content is the body itself, not a copy or a decoding of it', () => {
+  const body = Buffer.from([0xff, 0x00, 0x0a])
+  expect(parseDelivery(body, headers()).body).toBe(body)
+})
+
+test('the installation itself has no tenant header, since AMQP tables with null are not for everybody', () => {
+  const own = deliveryHeaders({ ...example, tenant: null })
+  expect(Object.keys(own)).not.toContain('sh-tenant')
+  expect(parseDelivery(example.body, own).tenant).toBeNull()
+})
+
+test('headers of the broker and of newer versions are ignored, and not copied on', () => {
+  const parsed = parseDelivery(
+    example.body,
+    headers({ 'x-death': [{ count: 3 }], 'x-delivery-count': 2, 'sh-new': 'x' }),
+  )
+  expect(parsed).toEqual(example)
+  expect(deliveryHeaders(parsed)).toEqual(deliveryHeaders(example))
+})
+
+test.each<[string, object, string]>([
+  ['another version', { 'sh-version': 2 }, '/sh-version must be equal to constant'],
+  ['no version', { 'sh-version': undefined }, '/sh-version is required'],
+  ['a delivery id that is not a GUID', { 'sh-delivery-id': 'x' }, '/sh-delivery-id must match format "uuid"'],
+  ['an unknown event type', { 'sh-event-type': 'x' }, '/sh-event-type must be one of call.status, agent.status'],
+  ['run 0', { 'sh-run': 0 }, '/sh-run must be >= 1'],
+  ['a slot before the first', { 'sh-slot': -1 }, '/sh-slot must be >= 0'],
+  ['half a slot', { 'sh-slot': 0.5 }, '/sh-slot must be integer'],
+  ['a number as text', { 'sh-attempt': '1' }, '/sh-attempt must be integer'],
+  ['no url', { 'sh-url': undefined }, '/sh-url is required'],
+])('%s cannot be parsed', (_what, fault, expected) => {
+  expect(() => parseDelivery(example.body, headers(fault))).toThrow(new Unparsable(expected))
+})
+
+test.each([undefined, null, 'text', []])('without headers (%j) there is no delivery', (value) => {
+  expect(() => parseDelivery(example.body, value)).toThrow(Unparsable)
+})
+
+test('every fault is told at once, and no value is quoted', () => {
+  const parse = () =>
+    parseDelivery(example.body, headers({ 'sh-url': 7, 'sh-run': 'secret', 'sh-event-type': 'secret' }))
+  expect(parse).toThrow(/(?=.*\/sh-url)(?=.*\/sh-run)(?=.*\/sh-event-type)/)
+  expect(parse).not.toThrow(/secret/)
+})
+
+test('the schema of the headers changes only on purpose: messages that are hours old must still be read', () => {
+  expect(deliveryHeadersSchema).toMatchInlineSnapshot(`
+{
+  "properties": {
+    "sh-attempt": {
+      "minimum": 0,
+      "type": "integer",
+    },
+    "sh-delivery-id": {
+      "format": "uuid",
+      "type": "string",
+    },
+    "sh-event-id": {
+      "format": "uuid",
+      "type": "string",
+    },
+    "sh-event-type": {
+      "enum": [
+        "call.status",
+        "agent.status",
+      ],
+      "type": "string",
+    },
+    "sh-first-due-at": {
+      "type": "string",
+    },
+    "sh-run": {
+      "minimum": 1,
+      "type": "integer",
+    },
+    "sh-slot": {
+      "minimum": 0,
+      "type": "integer",
+    },
+    "sh-subscription-id": {
+      "format": "uuid",
+      "type": "string",
+    },
+    "sh-tenant": {
+      "type": "string",
+    },
+    "sh-url": {
+      "type": "string",
+    },
+    "sh-version": {
+      "const": 1,
+    },
+    "traceparent": {
+      "type": "string",
+    },
+  },
+  "required": [
+    "sh-version",
+    "sh-delivery-id",
+    "sh-subscription-id",
+    "sh-event-id",
+    "sh-event-type",
+    "sh-url",
+    "sh-run",
+    "sh-slot",
+    "sh-attempt",
+    "sh-first-due-at",
+  ],
+  "type": "object",
+}
+`)
+})

@@ -1,0 +1,122 @@
+import { callStatusSchema } from './call-status-schema.ts'
+import { EVENT_TYPES, platformEventSchema } from './event.ts'
+
+const EVENT_EXAMPLE = {
+  eventId: '9b2f1c54-3c1e-4d58-9d0b-6f6a5b8f2f10',
+  eventType: 'agent.status',
+  occurredAt: '2026-11-20T17:06:01.173Z',
+  tenant: 'acme',
+  data: { agentUri: 'sip:alice@acme.example', statusCode: 2 },
+}
+
+const envelopeProperties = {
+  deliveryId: {
+    type: 'string',
+    format: 'uuid',
+    description:
+      'Unique per delivery, identical on every retry: use it as an idempotency key. Equals `X-SVC-Delivery`.',
+  },
+  eventType: { type: 'string', enum: EVENT_TYPES, description: 'Equals `X-SVC-Event`.' },
+  occurredAt: { type: 'string', format: 'date-time', description: 'When the event occurred; unchanged on retry.' },
+  tenant: { type: ['string', 'null'], description: 'The tenant that the event belongs to.' },
+  data: { type: 'object', description: 'Specific to the event type.' },
+}
+
+/** The AsyncAPI 3 document: events on the exchange, which any platform may publish, and the deliveries made of them. */
+export function describeEvents(): object {
+  return {
+    asyncapi: '3.0.0',
+    info: {
+      title: 'Switchhook events and webhooks',
+      version: '1.0.0',
+      description:
+        'What happens in the contact center is published as events on a RabbitMQ exchange; each event becomes one webhook delivery per enabled subscription of its tenant. Delivery is at-least-once, and events can arrive out of order.',
+    },
+    defaultContentType: 'application/json',
+    channels: {
+      events: {
+        address: 'switchhook.events',
+        description:
+          'Topic exchange; the routing key is the event type. A public seam: any platform may publish its own events here. A message that does not match goes to the queue `quarantine`, with the reason, and is kept.',
+        messages: { event: { $ref: '#/components/messages/event' } },
+        bindings: { amqp: { is: 'routingKey', exchange: { name: 'switchhook.events', type: 'topic', durable: true } } },
+      },
+      webhook: {
+        address: '/',
+        description:
+          "The url of a subscription, as its owner gave it. The address here is relative to that url's host.",
+        messages: {
+          callStatus: { $ref: '#/components/messages/callStatus' },
+          agentStatus: { $ref: '#/components/messages/agentStatus' },
+        },
+        bindings: { http: {} },
+      },
+    },
+    operations: {
+      receiveEvent: {
+        action: 'receive',
+        channel: { $ref: '#/channels/events' },
+        summary:
+          'Takes an event and makes its deliveries. The same eventId, published again, makes the same deliveries.',
+      },
+      deliver: {
+        action: 'send',
+        channel: { $ref: '#/channels/webhook' },
+        summary:
+          'POSTs a delivery. Any 2xx acknowledges it; connection failures, timeouts, 408, 425, 429 and 5xx are retried on the schedule; any other answer parks it.',
+        bindings: { http: { method: 'POST' } },
+      },
+    },
+    components: {
+      messages: {
+        event: {
+          name: 'event',
+          title: 'Something happened',
+          contentType: 'application/json',
+          payload: { $ref: '#/components/schemas/event' },
+          bindings: { amqp: { contentEncoding: 'utf-8', messageType: 'the event type' } },
+          examples: [{ name: 'agentStatus', payload: EVENT_EXAMPLE }],
+        },
+        callStatus: deliveryMessage('call.status', "A call's state has changed", {
+          $ref: '#/components/schemas/callStatus',
+        }),
+        agentStatus: deliveryMessage('agent.status', "An agent's state has changed", { type: 'object' }),
+      },
+      schemas: {
+        event: {
+          ...platformEventSchema,
+          description: 'Persistent, `messageId` = eventId, `type` = eventType. Unknown members are ignored.',
+          examples: [EVENT_EXAMPLE],
+        },
+        callStatus: callStatusSchema,
+      },
+    },
+  }
+}
+
+function deliveryMessage(eventType: string, title: string, data: object): object {
+  return {
+    name: eventType,
+    title,
+    contentType: 'application/json; charset=utf-8',
+    headers: {
+      type: 'object',
+      required: ['X-SVC-Event', 'X-SVC-Delivery', 'X-SVC-Attempt'],
+      properties: {
+        'X-SVC-Event': { type: 'string', const: eventType, description: 'Event type of the delivery.' },
+        'X-SVC-Delivery': { type: 'string', format: 'uuid', description: 'Identical on every retry.' },
+        'X-SVC-Attempt': {
+          type: 'integer',
+          minimum: 1,
+          description: 'One-based attempt counter: 1 is the first delivery, higher is a retry.',
+        },
+      },
+    },
+    payload: {
+      type: 'object',
+      description: 'The envelope. Its bytes are identical on every attempt.',
+      required: Object.keys(envelopeProperties),
+      properties: { ...envelopeProperties, eventType: { const: eventType }, data },
+    },
+  }
+}

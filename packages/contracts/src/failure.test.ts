@@ -1,0 +1,58 @@
+import { AppError, FAILURES, type FailureCode, Unavailable } from './failure.ts'
+
+const codes = Object.keys(FAILURES) as FailureCode[]
+
+test('every code is stable: clients know it by its name and its status', () => {
+  expect(Object.fromEntries(codes.map((code) => [code, FAILURES[code].status]))).toMatchInlineSnapshot(`
+{
+  "agent-device-unavailable": 409,
+  "agent-not-found": 404,
+  "body-too-large": 413,
+  "call-not-found": 404,
+  "delivery-not-found": 404,
+  "delivery-not-parked": 409,
+  "idempotency-key-reused": 422,
+  "internal": 500,
+  "invalid-call-state": 409,
+  "invalid-request": 400,
+  "invalid-webhook-url": 400,
+  "malformed-json": 400,
+  "method-not-allowed": 405,
+  "missing-agent-uri": 400,
+  "not-found": 404,
+  "platform-unavailable": 503,
+  "service-unavailable": 503,
+  "subscription-deleted": 409,
+  "subscription-disabled": 409,
+  "subscription-not-found": 404,
+  "unauthorized": 401,
+  "unknown-event-type": 400,
+  "unsupported-media-type": 415,
+}
+`)
+})
+
+test.each(codes)('%s has a client or server status and a title that is a sentence without an end', (code) => {
+  const { status, title } = FAILURES[code]
+  expect(status >= 400 && status <= 599).toBe(true)
+  expect(code).toMatch(/^[a-z]+(-[a-z]+)*$/)
+  expect(title).toMatch(/^[A-Z].*[^.]$/)
+})
+
+test('an error for a client says its detail, else its title', () => {
+  expect(new AppError('call-not-found').message).toBe(FAILURES['call-not-found'].title)
+  const cause = new Error('inside')
+  const error = new AppError('invalid-request', { detail: 'no body' }, { cause })
+  expect(error).toMatchObject({
+    message: 'no body',
+    code: 'invalid-request',
+    extra: { detail: 'no body' },
+    cause,
+    name: 'AppError',
+  })
+})
+
+test('something that is unavailable is named', () => {
+  const cause = new Error('ECONNREFUSED')
+  expect(new Unavailable('redis', 'away', { cause })).toMatchObject({ dependency: 'redis', message: 'away', cause })
+})
