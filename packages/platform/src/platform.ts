@@ -5,7 +5,7 @@ export interface ProvisionedAgent {
   readonly agentUri: string
   /** null: an agent of the installation itself. */
   readonly tenant: string | null
-  readonly device: string | null
+  readonly device?: string | null
 }
 
 /** What every command names: which call, and whose leg it acts on. */

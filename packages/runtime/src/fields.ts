@@ -62,9 +62,9 @@ const MAX_TIMER_MS = 24 * 86_400_000
 export const duration = (fallback?: string, { minMs = 0, maxMs = MAX_TIMER_MS } = {}): Field<number> =>
   field((raw) => toMs(raw, minMs, maxMs), fallback)
 
-/** `10s,1m,5m`, read as milliseconds. May be empty: then nothing is retried. */
+/** `10s,1m,5m`, read as milliseconds; `none` is the empty list, which an empty variable cannot say. */
 export const durations = (fallback?: string): Field<readonly number[]> =>
-  field((raw) => (raw === '' ? [] : raw.split(',').map((part) => toMs(part.trim(), 1, MAX_TIMER_MS))), fallback)
+  field((raw) => (raw === 'none' ? [] : raw.split(',').map((part) => toMs(part.trim(), 1, MAX_TIMER_MS))), fallback)
 
 function toMs(raw: string, minMs: number, maxMs: number): number {
   const [, amount, unit] = /^(\d{1,12})(ms|s|m|h|d)$/.exec(raw) ?? []

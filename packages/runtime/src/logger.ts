@@ -1,4 +1,5 @@
 import winston from 'winston'
+import { withoutCredentials } from './without-credentials.ts'
 
 /** What a log line may carry beside its message: ids and measures, never urls with credentials, tokens or bodies. */
 export type LogFields = Readonly<Record<string, unknown>>
@@ -14,8 +15,11 @@ export interface Logger {
   debug(message: string, fields?: LogFields): void
 }
 
-/** JSON lines on standard output, each with `time`, `level`, `service` and `message`. */
-export function createLogger(service: string, level: string): Logger {
+/** Where winston keeps the finished line. */
+const LINE = Symbol.for('message')
+
+/** JSON lines on standard output, each with `time`, `level`, `service` and `message`; no url shows its credentials. */
+export function createLogger(service: string, level: string, stream: NodeJS.WritableStream = process.stdout): Logger {
   return winston.createLogger({
     level,
     defaultMeta: { service },
@@ -23,22 +27,24 @@ export function createLogger(service: string, level: string): Logger {
       winston.format((info) => ({ ...info, time: new Date().toISOString() }))(),
       winston.format((info) => ({ ...info, ...(info['error'] instanceof Error && describeError(info['error'])) }))(),
       winston.format.json(),
+      winston.format((info) => ({ ...info, [LINE]: withoutCredentials(String(info[LINE])) }))(),
     ),
-    transports: [new winston.transports.Console()],
+    transports: [new winston.transports.Stream({ stream })],
   })
 }
 
+/** Ends even a chain that leads back to itself. */
+const MAX_CAUSES = 10
+
 function describeError(error: Error): LogFields {
   const causes: string[] = []
-  for (let cause = error.cause; cause instanceof Error; cause = cause.cause)
-    causes.push(withoutCredentials(cause.message))
+  for (let cause = error.cause; cause instanceof Error && causes.length < MAX_CAUSES; cause = cause.cause) {
+    causes.push(cause.message)
+  }
   return {
-    error: withoutCredentials(error.message),
+    error: error.message,
     errorName: error.name,
     ...(causes.length > 0 && { causes }),
-    stack: withoutCredentials(error.stack ?? ''),
+    stack: error.stack,
   }
 }
-
-/** Client libraries like to quote the url that they could not reach, with its user and password. */
-const withoutCredentials = (message: string): string => message.replaceAll(/\/\/[^/@\s]*@/g, '//***@')

@@ -2,7 +2,7 @@ import type { Logger } from './logger.ts'
 
 interface Step {
   readonly name: string
-  readonly close: () => Promise<unknown> | unknown
+  readonly close: () => unknown
 }
 
 /**

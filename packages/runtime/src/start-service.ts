@@ -1,4 +1,5 @@
 import { ConfigError } from './config.ts'
+import { withoutCredentials } from './without-credentials.ts'
 
 /**
  * Runs a service's `main`. Wrong configuration ends the process with every problem listed and no stack; any other error
@@ -9,9 +10,8 @@ export function startService(service: string, main: () => Promise<void>): void {
   const fail = (error: unknown): never => {
     const message = error instanceof ConfigError ? error.message : 'service failed'
     const stack = error instanceof ConfigError ? {} : { stack: error instanceof Error ? error.stack : String(error) }
-    process.stderr.write(
-      `${JSON.stringify({ time: new Date().toISOString(), level: 'error', service, message, ...stack })}\n`,
-    )
+    const line = JSON.stringify({ time: new Date().toISOString(), level: 'error', service, message, ...stack })
+    process.stderr.write(`${withoutCredentials(line)}\n`)
     if (error instanceof ConfigError) process.stderr.write(`${error.message}\n`)
     process.exit(1)
   }

@@ -20,7 +20,6 @@ if stored then
     if over[notedState] or (notedSlot >= slot and state ~= 'acknowledged') then
       return ledger
     end
-    slot = math.max(slot, notedSlot)
   end
   attempts = rest
 end

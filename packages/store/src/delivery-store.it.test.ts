@@ -6,8 +6,8 @@ import {
   newSubscriptionId,
   type SubscriptionId,
 } from '@switchhook/contracts'
-import { eventually, type TestRedis, testRedis } from '@switchhook/testkit'
-import { createDeliveryStore, type DeliveryRetention, type DeliveryStore } from './delivery-store.ts'
+import { type TestRedis, testRedis } from '@switchhook/testkit'
+import { createDeliveryStore, type DeliveryStore } from './delivery-store.ts'
 import { bodyKey, parkedKey, recordKey } from './keys.ts'
 import { openRedis, type Redis, run } from './redis.ts'
 
@@ -155,16 +155,16 @@ describe('the ledger', () => {
     expect(await store.find(delivery.deliveryId)).toMatchObject({ state: 'acknowledged', nextAttemptAt: null })
   })
 
-  test('what was acknowledged stays so, even if a second POST of the slot failed', async () => {
+  test('what was acknowledged stays so, whatever a second worker made of it', async () => {
     const delivery = deliveryOf()
+    const later = nextOf(delivery)
     await store.settle(delivery, delivered(delivery), acknowledged)
     await store.settle(delivery, failed(delivery), waiting)
-    await store.park(delivery, refused(delivery), 'rejected')
-    expect(await store.find(delivery.deliveryId)).toMatchObject({
-      state: 'acknowledged',
-      attempts: [delivered(delivery)],
-    })
-    expect(await store.parked(delivery.subscriptionId, { limit: 10 })).toEqual({ items: [], nextCursor: null })
+    await store.settle(later, failed(later), waiting)
+    await store.park(later, refused(later), 'rejected')
+    const found = await store.find(delivery.deliveryId)
+    expect(found).toMatchObject({ state: 'acknowledged', attempts: [delivered(delivery)] })
+    expect(await redis[run]((commands) => commands.zcard(parkedKey(delivery.subscriptionId)))).toBe(0)
   })
 
   test('many workers that settle the same slot at once note one attempt', async () => {
@@ -333,16 +333,30 @@ describe('the list of parked deliveries', () => {
     expect((await store.parked(delivery.subscriptionId, { limit: 10 })).items).toHaveLength(1)
   })
 
-  test('entries older than parked deliveries are kept do not pile up', async () => {
-    const brief: DeliveryRetention = { ...retention, parkedRetentionMs: 30 }
+  test('parking one again does not make it newer', async () => {
     const subscriptionId = newSubscriptionId()
-    const forgetful = createDeliveryStore(redis, brief)
-    const old = deliveryOf({ subscriptionId })
-    await forgetful.park(old, refused(old), 'rejected')
-    await eventually(async () => expect(await store.find(old.deliveryId)).toBeUndefined())
-    const fresh = deliveryOf({ subscriptionId })
-    await forgetful.park(fresh, refused(fresh), 'rejected')
-    expect(await redis[run]((commands) => commands.zcard(parkedKey(subscriptionId)))).toBe(1)
+    const [older, newer] = [deliveryOf({ subscriptionId }), deliveryOf({ subscriptionId })]
+    for (const delivery of [older, newer, older]) await store.park(delivery, refused(delivery), 'rejected')
+    expect(await pages(subscriptionId, 10)).toEqual([[newer.deliveryId, older.deliveryId]])
+  })
+
+  test('the order holds even when the clock of Redis goes back', async () => {
+    const subscriptionId = newSubscriptionId()
+    const ids = await parkMany(subscriptionId, 1)
+    const inAnHour = String((Date.now() + HOUR_MS) * 1_000)
+    await redis[run]((commands) => commands.zadd(parkedKey(subscriptionId), inAnHour, `${ids[0]}:1`))
+    expect(await pages(subscriptionId, 1)).toEqual([ids])
+    const later = await parkMany(subscriptionId, 2)
+    expect(await pages(subscriptionId, 1)).toEqual([...later, ...ids].map((id) => [id]))
+  })
+
+  test('entries older than parked deliveries are kept do not pile up', async () => {
+    const subscriptionId = newSubscriptionId()
+    const longAgo = String((Date.now() - retention.parkedRetentionMs - HOUR_MS) * 1_000)
+    await redis[run]((commands) => commands.zadd(parkedKey(subscriptionId), longAgo, `${deliveryOf().deliveryId}:1`))
+    const ids = await parkMany(subscriptionId, 1)
+    const listed = await redis[run]((commands) => commands.zrange(parkedKey(subscriptionId), '0', '-1'))
+    expect(listed).toEqual(ids.map((id) => `${id}:1`))
   })
 
   test.each([

@@ -21,6 +21,8 @@ test('two tenants never share a key', () => {
       expect(keys.stateKey(one, name)).not.toBe(keys.stateKey(two, otherName))
       expect(keys.timerMember(one, name)).not.toBe(keys.timerMember(two, otherName))
     }),
+    // The second looks like what the first is escaped to.
+    { examples: [['a:b', 'a~003ab', 'name', 'name']] },
   )
 })
 

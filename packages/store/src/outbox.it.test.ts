@@ -1,5 +1,5 @@
 import { newEventId, type PlatformEvent } from '@switchhook/contracts'
-import { eventually, type TestRedis, testRedis } from '@switchhook/testkit'
+import { type TestRedis, testRedis } from '@switchhook/testkit'
 import { outboxKey, partitionOf } from './keys.ts'
 import { createOutbox, type OutboxEntry } from './outbox.ts'
 import { openRedis, type Redis, run } from './redis.ts'
@@ -69,20 +69,17 @@ test('the events of all tenants are claimed once, never more than asked for, unt
 })
 
 test('a claim smaller than the number of tenants starves none of them', async () => {
-  const tenants = ['acme', 'globex', 'initech', 'umbrella', 'hooli']
+  const tenants = ['acme', 'globex', 'initech']
+  expect(new Set(tenants.map(partitionOf)).size).toBe(tenants.length)
   for (const tenant of tenants) await commit(tenant, 20)
   const outbox = createOutbox(redis, 'relay-1')
-  const seen = new Set<string | null>()
-  await eventually(
-    async () => {
-      const batch = await outbox.claim(1)
-      expect(batch).toHaveLength(1)
-      await outbox.sent(batch)
-      seen.add(batch[0]?.event.tenant ?? null)
-      expect(seen.size).toBe(tenants.length)
-    },
-    { intervalMs: 0 },
-  )
+  const served: (string | null | undefined)[] = []
+  while (served.length < tenants.length) {
+    const batch = await outbox.claim(1)
+    await outbox.sent(batch)
+    served.push(batch[0]?.event.tenant)
+  }
+  expect(new Set(served)).toEqual(new Set(tenants))
 })
 
 test('the backlog counts what was claimed and not sent', async () => {

@@ -86,7 +86,7 @@ test('what was in flight when the connection broke is refused, not sent a second
   const redis = await open()
   await set(redis, '0')
   proxy.cutWhen((chunk, direction) => direction === 'toClient' && chunk.length > 0)
-  await timed(() => redis[run]((commands) => commands.incr('sh:test')))
+  expect(await timed(() => redis[run]((commands) => commands.incr('sh:test')))).toBeLessThan(500)
   await redis.ready()
   // Redis had done it; only its reply was lost.
   expect(await get(redis)).toBe('1')
@@ -171,6 +171,16 @@ test('once closed, waiting for it ends, commands are refused, and nothing is log
   await redis.close()
   expect(redis.isReady()).toBe(false)
   expect(messages()).toEqual([])
+})
+
+test('a primary that was demoted is left for whoever has its address now', async () => {
+  const redis = await open()
+  const before = proxy.accepted()
+  // What a replica answers to a write.
+  const refusal = "return redis.error_reply('READONLY You can\\'t write against a read only replica.')"
+  await timed(() => redis[run]((commands) => commands.eval(refusal, 0)))
+  await eventually(() => expect(proxy.accepted()).toBe(before + 1))
+  await redis.ready()
 })
 
 test('closing ends the wait for a Redis that is away', async () => {

@@ -26,7 +26,7 @@ export interface Redis {
   readonly [run]: <T>(action: (commands: Commands) => Promise<T>) => Promise<T>
 }
 
-export type Commands = Client & {
+type Commands = Client & {
   runScript<Name extends ScriptName>(
     name: Name,
     keys: readonly string[],
@@ -53,7 +53,6 @@ export async function openRedis(options: { url: string; log: Log; name: string }
     enableAutoPipelining: true,
     // A command whose fate is unknown is reported, never sent again behind the caller's back.
     enableOfflineQueue: false,
-    autoResendUnfulfilledCommands: false,
     maxRetriesPerRequest: 0,
     retryStrategy: (times) => Math.min(50 * 2 ** Math.min(times, 10), LONGEST_RECONNECT_WAIT_MS),
     // A primary that was demoted keeps its connections; the address may lead to the new one.

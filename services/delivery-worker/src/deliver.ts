@@ -2,7 +2,7 @@ import type { Attempt, Delivery, Outcome, ParkedReason } from '@switchhook/contr
 import { type Decision, decide, type Withheld } from './decide.ts'
 
 /** Where a delivery stands after its turn, for the ledger and the log. */
-export type Standing =
+type Standing =
   | { readonly state: 'acknowledged' }
   | { readonly state: 'withdrawn' }
   | { readonly state: 'waiting'; readonly nextAttemptAt: string }

@@ -28,15 +28,16 @@ startService(SERVICE, async () => {
   const client = createPostClient({ timeoutMs: config.DELIVERY_TIMEOUT, maxSockets: config.DELIVERY_CONCURRENCY })
   shutdown.defer('connections', () => client.close())
 
+  const subscriptions = createSubscriptionStore(redis)
   const deliveries = createDeliveryStore(redis, retentionOf(config))
   const deliver = createDeliver({
     waitsMs: config.DELIVERY_RETRY_WAITS,
-    isSettled: deliveries.isSettled,
-    admit: createAdmit(createSubscriptionStore(redis).find),
-    post: client.post,
-    retryLater: broker.publishRetry,
-    park: deliveries.park,
-    settle: deliveries.settle,
+    isSettled: (delivery) => deliveries.isSettled(delivery),
+    admit: createAdmit((tenant, id) => subscriptions.find(tenant, id)),
+    post: (delivery, attempt) => client.post(delivery, attempt),
+    retryLater: (delivery, waitMs) => broker.publishRetry(delivery, waitMs),
+    park: (delivery, attempt, reason) => deliveries.park(delivery, attempt, reason),
+    settle: (delivery, attempt, standing) => deliveries.settle(delivery, attempt, standing),
     report: createReport(log),
     now: Date.now,
   })

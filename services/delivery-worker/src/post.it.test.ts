@@ -225,9 +225,9 @@ test('a connection that the endpoint closes on reuse does not fail the attempt',
     let onThisConnection = 0
     socket.on('data', () => {
       // The second request on a kept connection meets a server that has just given it up.
-      if (++onThisConnection > 1) return void socket.resetAndDestroy()
-      served += 1
-      socket.write('HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n')
+      onThisConnection += 1
+      if (onThisConnection > 1) socket.resetAndDestroy()
+      else socket.write('HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n', () => (served += 1))
     })
   })
   for (let n = 0; n < 4; n++) {

@@ -7,6 +7,7 @@ import {
   PlatformUnavailable,
   type ProvisionedAgent,
 } from '../platform.ts'
+import { Alarm } from './alarm.ts'
 import { type Cue, play, type SimulatedCall } from './simulated-call.ts'
 
 /** A cue that is due, with the lease under which it is played. */
@@ -57,13 +58,10 @@ interface CuePayload {
  */
 export function createSimulator(deps: SimulatorDeps): Platform {
   const agents = new Map(deps.agents.map((agent) => [agentKey(agent.tenant, agent.agentUri), agent]))
-  const wakers = new Set<NodeJS.Timeout>()
-  let running = false
+  const alarm = new Alarm()
+  const state = { isRunning: false }
   let listener: FactListener | undefined
   let loop: Promise<void> = Promise.resolve()
-  // A wake-up that comes while we are at work counts for the next pause.
-  let woken = false
-  let endPause: () => void = () => {}
 
   const findAgent = (tenant: string | null, agentUri: string): ProvisionedAgent | undefined =>
     agents.get(agentKey(tenant, agentUri))
@@ -78,61 +76,41 @@ export function createSimulator(deps: SimulatorDeps): Platform {
       for (const fact of step.facts) await listener?.(fact)
       const timer = step.next && { ...timerFor(callId, step.next.cue), dueInMs: step.next.afterMs }
       if ((await deps.save(step.call, version, timer)) === 'committed') {
-        if (timer !== null) wakeIn(timer.dueInMs)
+        if (timer !== null) alarm.ringIn(timer.dueInMs + CLOCK_SLACK_MS)
         return
       }
     }
   }
 
+  /** Plays what is due. A cue that fails stays under its lease, and falls due again at its end. */
   async function playDue(): Promise<number> {
     const due = await deps.claimDue(MAX_CUES_AT_ONCE)
-    await Promise.all(
+    const played = await Promise.allSettled(
       due.map(async (timer) => {
         const { callId, cue } = timer.payload as CuePayload
         await apply(timer.tenant, callId, cue)
         await deps.done([timer])
       }),
     )
+    const failed = played.find((result) => result.status === 'rejected')
+    if (failed !== undefined) throw failed.reason
     return due.length
   }
 
   async function run(): Promise<void> {
-    while (running) {
+    while (state.isRunning) {
       const played = await playDue().catch((error: unknown) => {
         deps.onError('simulator cannot play its timers, will try again', error)
         return 0
       })
-      if (played === 0 && running) await pause()
+      if (played === 0) await alarm.sleep(LOOK_AROUND_MS)
     }
-  }
-
-  async function pause(): Promise<void> {
-    const timer = setTimeout(() => wake(), LOOK_AROUND_MS)
-    await new Promise<void>((resolve) => {
-      endPause = resolve
-      if (woken) resolve()
-    })
-    clearTimeout(timer)
-    woken = false
-  }
-
-  function wake(): void {
-    woken = true
-    endPause()
-  }
-
-  function wakeIn(ms: number): void {
-    const waker = setTimeout(() => {
-      wakers.delete(waker)
-      wake()
-    }, ms + CLOCK_SLACK_MS)
-    wakers.add(waker)
   }
 
   /** Records a cue of its own call at once, as a timer that is due now: it survives us from here on. */
   async function enqueue(call: SimulatedCall, expectedVersion: number, cue: Cue): Promise<'committed' | 'conflict'> {
     const result = await deps.save(call, expectedVersion, { ...timerFor(call.callId, cue), dueInMs: 0 })
-    if (result === 'committed') wake()
+    if (result === 'committed') alarm.ring()
     return result
   }
 
@@ -145,13 +123,12 @@ export function createSimulator(deps: SimulatorDeps): Platform {
   return {
     async start(factListener) {
       listener = factListener
-      running = true
+      state.isRunning = true
       loop = run()
     },
     async stop() {
-      running = false
-      for (const waker of wakers) clearTimeout(waker)
-      wake()
+      state.isRunning = false
+      alarm.silence()
       await loop
     },
     findAgent: async (tenant, agentUri) => findAgent(tenant, agentUri),
@@ -165,7 +142,7 @@ export function createSimulator(deps: SimulatorDeps): Platform {
         caller,
         callerDevice: findAgent(tenant, caller)?.device ?? null,
         destination,
-        callee: callee === undefined ? null : { agentUri: callee.agentUri, device: callee.device },
+        callee: callee === undefined ? null : { agentUri: callee.agentUri, device: callee.device ?? null },
         cli,
         phase: 'dialled',
       }

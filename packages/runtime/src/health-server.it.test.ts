@@ -1,0 +1,80 @@
+import { once } from 'node:events'
+import { connect } from 'node:net'
+import { type HealthServer, startHealthServer } from './health-server.ts'
+
+let health: HealthServer
+const opened: HealthServer[] = []
+
+async function open(service: string): Promise<HealthServer> {
+  const server = await startHealthServer({ port: 0, service })
+  opened.push(server)
+  return server
+}
+
+const state = { redis: true, rabbitmq: true }
+
+beforeEach(async () => {
+  state.redis = true
+  state.rabbitmq = true
+  health = await open('worker')
+  health.readyWhen({ redis: () => state.redis, rabbitmq: () => state.rabbitmq })
+})
+afterEach(() => Promise.all(opened.splice(0).map((server) => server.close())))
+
+const get = (path: string) => fetch(`http://127.0.0.1:${health.port}${path}`)
+
+test('the process runs, whatever it depends on', async () => {
+  state.redis = false
+  const answer = await get('/healthz')
+  expect(answer.status).toBe(200)
+  expect(await answer.json()).toEqual({ status: 'ok' })
+})
+
+test('it is ready when every check holds', async () => {
+  const answer = await get('/readyz?verbose')
+  expect(answer.status).toBe(200)
+  expect(await answer.json()).toEqual({ status: 'ready', checks: { redis: true, rabbitmq: true } })
+})
+
+test('one check that does not hold makes it not ready, and is named, until it holds again', async () => {
+  state.rabbitmq = false
+  const answer = await get('/readyz')
+  expect(answer.status).toBe(503)
+  expect(await answer.json()).toEqual({ status: 'not ready', checks: { redis: true, rabbitmq: false } })
+  state.rabbitmq = true
+  expect((await get('/readyz')).status).toBe(200)
+})
+
+test('while it starts it is alive, not ready, and shows metrics', async () => {
+  const starting = await open('starting')
+  const statusOf = async (path: string) => (await fetch(`http://127.0.0.1:${starting.port}${path}`)).status
+  expect(await Promise.all(['/healthz', '/readyz', '/metrics'].map(statusOf))).toEqual([200, 503, 200])
+  starting.readyWhen({})
+  expect(await statusOf('/readyz')).toBe(200)
+})
+
+test('metrics are Prometheus text that names the service', async () => {
+  const answer = await get('/metrics')
+  expect(answer.headers.get('content-type')).toMatch(/^text\/plain/)
+  expect(await answer.text()).toMatch(/^process_cpu_seconds_total\{service="worker"\} [\d.]+/m)
+})
+
+test('anything else is not found', async () => {
+  for (const path of ['/', '/healthz/x', '//healthz']) expect((await get(path)).status).toBe(404)
+})
+
+test('two in one process do not share metrics, and a port that is taken is an error', async () => {
+  const other = await open('other')
+  expect(await (await fetch(`http://127.0.0.1:${other.port}/metrics`)).text()).not.toContain('worker')
+  await expect(startHealthServer({ port: other.port, service: 'third' })).rejects.toMatchObject({
+    code: 'EADDRINUSE',
+  })
+})
+
+test('closing does not wait for connections that somebody keeps open', async () => {
+  const other = await open('other')
+  const socket = connect(other.port, '127.0.0.1')
+  await once(socket, 'connect')
+  await other.close()
+  socket.destroy()
+})

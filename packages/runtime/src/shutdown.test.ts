@@ -1,0 +1,72 @@
+import { setTimeout as delay } from 'node:timers/promises'
+import type { LogFields } from './logger.ts'
+import { Shutdown } from './shutdown.ts'
+
+function shutdownOf(graceMs: number) {
+  const lines: { level: string; message: string; fields: LogFields | undefined }[] = []
+  const record = (level: string) => (message: string, fields?: LogFields) => void lines.push({ level, message, fields })
+  const log = { error: record('error'), warn: record('warn'), info: record('info'), debug: record('debug') }
+  return { shutdown: new Shutdown(log, graceMs), lines }
+}
+
+test('what was opened last is closed first, one after the other', async () => {
+  const { shutdown, lines } = shutdownOf(1_000)
+  const events: string[] = []
+  for (const name of ['redis', 'broker', 'consumer']) {
+    shutdown.defer(name, async () => {
+      events.push(`closing ${name}`)
+      await delay(1)
+      events.push(`closed ${name}`)
+    })
+  }
+  expect(await shutdown.run()).toBe(true)
+  expect(events).toEqual(['consumer', 'broker', 'redis'].flatMap((name) => [`closing ${name}`, `closed ${name}`]))
+  expect(lines.at(-1)).toEqual({ level: 'info', message: 'shut down', fields: { clean: true } })
+})
+
+test('nothing to close is a clean end', async () => {
+  expect(await shutdownOf(1_000).shutdown.run()).toBe(true)
+})
+
+test('asked many times, it closes once, and all who asked are told the same', async () => {
+  const { shutdown } = shutdownOf(1_000)
+  let closed = 0
+  shutdown.defer('redis', () => ++closed)
+  expect(await Promise.all([shutdown.run(), shutdown.run()])).toEqual([true, true])
+  expect(await shutdown.run()).toBe(true)
+  expect(closed).toBe(1)
+})
+
+test.each<[string, () => unknown]>([
+  ['rejects', () => Promise.reject(new Error('stuck'))],
+  [
+    'throws',
+    () => {
+      throw new Error('stuck')
+    },
+  ],
+])('a step that %s does not keep the others open; it is told, and the end is not clean', async (_how, close) => {
+  const { shutdown, lines } = shutdownOf(1_000)
+  let closed = false
+  shutdown.defer('redis', () => (closed = true))
+  shutdown.defer('broker', close)
+  expect(await shutdown.run()).toBe(false)
+  expect(closed).toBe(true)
+  expect(lines[0]).toMatchObject({ level: 'error', fields: { step: 'broker', error: { message: 'stuck' } } })
+})
+
+test('a step that hangs is given up on at the deadline, which all steps share, and the rest is still closed', async () => {
+  const { shutdown, lines } = shutdownOf(400)
+  let closed = false
+  shutdown.defer('redis', () => Promise.resolve((closed = true)))
+  shutdown.defer('hanging', () => new Promise(() => {}))
+  shutdown.defer('slow', () => delay(300))
+  const from = performance.now()
+  expect(await shutdown.run()).toBe(false)
+  const tookMs = performance.now() - from
+  expect(tookMs).toBeGreaterThan(390)
+  expect(tookMs).toBeLessThan(650)
+  expect(closed).toBe(true)
+  const told = lines.filter(({ level }) => level === 'error').map(({ fields }) => fields)
+  expect(told).toMatchObject([{ step: 'hanging', error: { message: expect.stringContaining('SHUTDOWN_GRACE') } }])
+})

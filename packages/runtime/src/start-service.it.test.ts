@@ -1,0 +1,123 @@
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { join } from 'node:path'
+
+const door = join(import.meta.dirname, 'index.ts')
+
+interface Ended {
+  readonly code: number | null
+  readonly stdout: string
+  readonly stderr: string
+}
+
+/** Runs a service whose `main` is the given text, in a process of its own. */
+async function runService(
+  main: string,
+  onOutput: (text: string, kill: (signal: NodeJS.Signals) => void) => void = () => {},
+): Promise<Ended> {
+  const script = `
+    import { createLogger, loadConfig, Shutdown, startService, url } from ${JSON.stringify(door)}
+    startService('worker', async () => { ${main} })`
+  const child = spawn(process.execPath, ['--conditions=source', '--input-type=module', '--eval', script], {
+    env: { ...process.env, NODE_OPTIONS: '' },
+  })
+  const output = { stdout: '', stderr: '' }
+  for (const name of ['stdout', 'stderr'] as const) {
+    child[name].on('data', (chunk) => {
+      output[name] += String(chunk)
+      onOutput(output[name], (signal) => child.kill(signal))
+    })
+  }
+  const [code] = (await once(child, 'close')) as [number | null]
+  return { code, ...output }
+}
+
+const lastJson = (text: string): Record<string, unknown> =>
+  JSON.parse(text.split('\n').findLast((line) => line.startsWith('{')) ?? '{}') as Record<string, unknown>
+
+test('wrong configuration ends it with every problem listed, and without a stack', async () => {
+  const { code, stderr } = await runService(
+    `loadConfig({ A_URL: url(['amqp']), B_URL: url(['redis']) }, { A_URL: 'http://u:secret@h' })`,
+  )
+  expect(code).toBe(1)
+  expect(stderr).toMatch(/^ {2}A_URL must be a url.*\n {2}B_URL is required$/m)
+  expect(lastJson(stderr)).toMatchObject({
+    level: 'error',
+    service: 'worker',
+    message: expect.stringContaining('A_URL'),
+  })
+  expect(stderr).not.toMatch(/secret|node:internal|at async/)
+})
+
+test.each<[string, string]>([
+  ['an error at the start', `throw new Error('broken amqp://u:secret@h')`],
+  [
+    'an error that nobody handled later',
+    `setTimeout(() => { throw new Error('broken amqp://u:secret@h') }, 1); await new Promise(() => {})`,
+  ],
+  [
+    'a rejection that nobody handled',
+    `void Promise.reject(new Error('broken amqp://u:secret@h')); await new Promise((r) => setTimeout(r, 5000))`,
+  ],
+])('%s ends it with one line that tells where, and no credentials', async (_what, main) => {
+  const { code, stderr } = await runService(main)
+  expect(code).toBe(1)
+  expect(lastJson(stderr)).toMatchObject({
+    message: 'service failed',
+    stack: expect.stringContaining('broken amqp://***@h'),
+  })
+  expect(stderr).not.toContain('secret')
+})
+
+const withShutdown = (steps: string) => `
+  const log = createLogger('worker', 'info')
+  const shutdown = new Shutdown(log, 10_000)
+  shutdown.onSignals('SIGTERM', 'SIGINT')
+  const timer = setInterval(() => {}, 1000)
+  ${steps}
+  log.info('up')`
+
+test.each(['SIGTERM', 'SIGINT'] as const)('%s closes everything and ends it with 0', async (signal) => {
+  let sent = false
+  const ended = await runService(
+    withShutdown(`shutdown.defer('timer', async () => clearInterval(timer))`),
+    (text, kill) => {
+      if (!sent && text.includes('"up"')) {
+        sent = true
+        kill(signal)
+      }
+    },
+  )
+  expect(ended.code).toBe(0)
+  expect(lastJson(ended.stdout)).toMatchObject({ message: 'shut down', clean: true })
+})
+
+test('a step that fails makes it end with 1', async () => {
+  let sent = false
+  const ended = await runService(
+    withShutdown(`shutdown.defer('x', () => { throw new Error('stuck') })`),
+    (text, kill) => {
+      if (!sent && text.includes('"up"')) {
+        sent = true
+        kill('SIGTERM')
+      }
+    },
+  )
+  expect(ended.code).toBe(1)
+  expect(ended.stdout).toContain('could not close')
+})
+
+test('a second signal ends it at once, whatever still hangs', async () => {
+  const signals: NodeJS.Signals[] = ['SIGTERM', 'SIGINT']
+  const from = performance.now()
+  const ended = await runService(withShutdown(`shutdown.defer('x', () => new Promise(() => {}))`), (text, kill) => {
+    const expected = signals.length === 2 ? '"up"' : 'shutting down'
+    const next = signals[0]
+    if (next !== undefined && text.includes(expected)) {
+      signals.shift()
+      kill(next)
+    }
+  })
+  expect(ended.code).toBe(1)
+  expect(performance.now() - from).toBeLessThan(8_000)
+})

@@ -1,0 +1,32 @@
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { loadConfig } from '@switchhook/runtime'
+import { graceOutlastsDeadline, workerFields } from './config.ts'
+
+const REQUIRED = { AMQP_URL: 'amqp://127.0.0.1', REDIS_URL: 'redis://127.0.0.1' }
+const load = (env: Record<string, string> = {}) =>
+  loadConfig(workerFields, { ...REQUIRED, ...env }, [graceOutlastsDeadline])
+
+test('the defaults are the limits of the specification', () => {
+  const { DELIVERY_TIMEOUT, DELIVERY_RETRY_WAITS } = load()
+  expect(DELIVERY_TIMEOUT).toBe(10_000)
+  expect(DELIVERY_RETRY_WAITS.map((waitMs) => waitMs / 1_000)).toEqual([10, 60, 300, 1_800, 7_200, 14_400, 21_600])
+  // 12 h 36 min and 10 s.
+  expect(DELIVERY_RETRY_WAITS.reduce((sum, waitMs) => sum + waitMs, 0)).toBe((12 * 3_600 + 36 * 60 + 10) * 1_000)
+})
+
+test('both are configurable', () => {
+  expect(load({ DELIVERY_TIMEOUT: '2s', DELIVERY_RETRY_WAITS: '1s, 250ms' })).toMatchObject({
+    DELIVERY_TIMEOUT: 2_000,
+    DELIVERY_RETRY_WAITS: [1_000, 250],
+  })
+})
+
+test('deliveries in flight must be able to finish when the worker is told to end', () => {
+  expect(() => load({ SHUTDOWN_GRACE: '10s' })).toThrow('SHUTDOWN_GRACE must be longer than DELIVERY_TIMEOUT')
+})
+
+test('every variable stands in the README', () => {
+  const readme = readFileSync(join(import.meta.dirname, '../../../README.md'), 'utf8')
+  expect(Object.keys(workerFields).filter((name) => !readme.includes(`| \`${name}\``))).toEqual([])
+})
