@@ -6,7 +6,7 @@ LOCAL := node infra/local/dist/main.js
 export PATH := $(CURDIR)/node_modules/.bin:$(PATH)
 
 .DEFAULT_GOAL := help
-.PHONY: help install build check test demo up down format
+.PHONY: help install build check test demo up down format docs
 
 # $(call step,name,command): one line when it goes well, all it said when it does not.
 step = @printf '  %-20s' '$(1)'; said=$$( { $(2); } 2>&1 ) && echo ok || { echo FAILED; printf '%s\n' "$$said"; exit 1; }
@@ -24,10 +24,11 @@ $(INSTALLED): pnpm-lock.yaml pnpm-workspace.yaml $(wildcard package.json package
 build: $(INSTALLED)
 	$(call step,build,tsc -b)
 
+# Types go before lint: the linter reads other packages' types from what the compiler has built.
 check: $(INSTALLED) ## format, lint, types, unused code, unit tests: seconds
 	$(call step,format,biome ci .)
-	$(call step,lint,oxlint --type-aware --deny-warnings)
 	$(call step,types,tsc -b && tsc -p tsconfig.test.json)
+	$(call step,lint,oxlint --type-aware --deny-warnings)
 	$(call step,unused code,knip)
 	$(call step,unit tests,jest --selectProjects unit)
 
@@ -40,8 +41,11 @@ demo: build ## the whole service at work, from nothing, to watch
 up: build ## the stack in the background; again: starts whatever of it is not running
 	@$(LOCAL) up
 
-down: build ## the stack stopped, nothing left running
-	@$(LOCAL) down
+down: ## the stack stopped, nothing left running
+	@test ! -e infra/local/dist/main.js || $(LOCAL) down
 
 format: $(INSTALLED) ## format and sort imports
 	@biome check --write .
+
+docs: $(INSTALLED) ## docs/openapi.json and docs/asyncapi.json anew, from the code
+	@node --conditions=source services/api/src/openapi/write-document.ts

@@ -20,6 +20,8 @@ const common = {
 const infrastructure = '<rootDir>/packages/testkit/src/jest'
 
 export default {
+  // A bound on what waits for other processes, not an expectation: everything awaits conditions.
+  testTimeout: 30_000,
   projects: [
     { ...common, displayName: 'unit', testMatch: ['**/src/**/!(*.it|*.e2e).test.ts'] },
     {

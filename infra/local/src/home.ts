@@ -11,6 +11,8 @@ export interface Home {
   readonly logDir: string
   readonly dataDir: string
   pidFile(name: string): string
+  /** Beside the pid file: which of all processes that ever have this pid it is. */
+  identityFile(name: string): string
   logFile(name: string): string
 }
 
@@ -31,6 +33,7 @@ export function openHome(folder: string): Home {
     logDir,
     dataDir,
     pidFile: (name) => join(runDir, `${name}.pid`),
+    identityFile: (name) => join(runDir, `${name}.identity`),
     logFile: (name) => join(logDir, `${name}.log`),
   }
 }

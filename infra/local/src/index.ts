@@ -1,5 +1,6 @@
 export { missingDocker } from './backing/docker-engine.ts'
 export { localRung } from './backing/local-rung.ts'
+export { amqpAnswers, httpAnswers, redisAnswers } from './backing/probe.ts'
 export { type RabbitmqAddress, type RedisAddress, type Rung, RungUnavailable, startWanted } from './backing/rung.ts'
 export {
   type BackingOptions,
@@ -9,6 +10,7 @@ export {
 } from './backing/start-backing-services.ts'
 export { type Home, openHome } from './home.ts'
 export { type Say, withProgress } from './process/progress.ts'
+export { waitUntil } from './process/wait-until.ts'
 export { composeFile } from './repository.ts'
 export { type StackFile } from './stack/stack-file.ts'
 export { readStackOptions, type StackOptions, WrongSettings } from './stack/stack-options.ts'

@@ -1,3 +1,4 @@
+import { ConfigError } from '@switchhook/runtime'
 import { RungUnavailable } from './backing/rung.ts'
 import { NotShown } from './demo/claim.ts'
 import { runDemo } from './demo/run-demo.ts'
@@ -27,7 +28,9 @@ async function main(): Promise<void> {
 /** What a person did not expect comes with its stack; what it can do something about comes as a sentence. */
 function explain(error: unknown): string {
   if (error instanceof AggregateError) return error.errors.map(explain).join('\n\n')
-  const isForPeople = [DaemonFailed, NotShown, RungUnavailable, WrongSettings].some((kind) => error instanceof kind)
+  const isForPeople = [ConfigError, DaemonFailed, NotShown, RungUnavailable, WrongSettings].some(
+    (kind) => error instanceof kind,
+  )
   return error instanceof Error ? ((isForPeople ? error.message : error.stack) ?? error.message) : String(error)
 }
 

@@ -41,6 +41,10 @@ export function openManagement(baseUrl: string, vhost: string): Management {
       method,
       headers: { authorization, 'content-type': 'application/json' },
       ...(body !== undefined && { body: JSON.stringify(body) }),
+    }).catch((error: unknown) => {
+      throw new Error(`RabbitMQ's management API does not answer at ${origin}: is MANAGEMENT_URL right?`, {
+        cause: error,
+      })
     })
     const text = await response.text()
     if (!response.ok) throw new Error(`${method} /api/${path} answered ${response.status}: ${text}`)

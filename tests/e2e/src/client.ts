@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto'
 import { readStack } from './stack.ts'
 
 /** An answer, as a client sees it. Types are the tests' own: they say what clients may rely on. */
-export interface Reply<T> {
+interface Reply<T> {
   readonly status: number
   readonly headers: Headers
   readonly body: T
@@ -31,12 +31,18 @@ export interface Delivery {
   }[]
 }
 
-export interface Envelope {
+interface Envelope {
   readonly deliveryId: string
   readonly eventType: string
   readonly occurredAt: string
   readonly tenant: string | null
   readonly data: Readonly<Record<string, unknown>>
+}
+
+/** What a request to a receiver carried. */
+export function envelopeOf(request: { readonly body: Buffer } | undefined): Envelope {
+  if (request === undefined) throw new Error('there is no such request')
+  return JSON.parse(request.body.toString()) as Envelope
 }
 
 export interface Client {
@@ -54,7 +60,7 @@ export interface Client {
 const CLIENTS = { acme: 'acme-app:acme-secret', globex: 'globex-app:globex-secret' }
 
 /** The client credentials flow of the specification. */
-export async function requestToken(tenant: keyof typeof CLIENTS): Promise<string> {
+async function requestToken(tenant: keyof typeof CLIENTS): Promise<string> {
   const [client_id = '', client_secret = ''] = CLIENTS[tenant].split(':')
   const response = await fetch(`${readStack().urls.devIdp}/${tenant}/oauth2/v2.0/token`, {
     method: 'POST',
@@ -141,12 +147,6 @@ export async function publishEvent(
   } = event
   await publish(eventType, JSON.stringify({ eventId, eventType, occurredAt, tenant, data: { marker } }))
   return marker
-}
-
-/** How many messages a queue holds. */
-export async function depthOf(queue: string): Promise<number> {
-  const { messages } = (await management('GET', `/queues/%2F/${queue}`)) as { messages?: number }
-  return messages ?? 0
 }
 
 async function management(method: string, path: string, body?: object): Promise<unknown> {

@@ -1,5 +1,5 @@
 import { type Answer, eventually, type ReceivedRequest, type Receiver, startReceiver } from '@switchhook/testkit'
-import { type Client, type Delivery, type Envelope, openClient, publishEvent, type Subscription } from './client.ts'
+import { type Client, type Delivery, envelopeOf, openClient, publishEvent, type Subscription } from './client.ts'
 
 /** What the stack of these tests was started with. */
 const WAITS_MS = [300, 500, 700]
@@ -28,8 +28,6 @@ afterEach(async () => {
   await acme.request('DELETE', `/webhooks/subscriptions/${subscription.id}`)
   await receiver.close()
 })
-
-const envelopeOf = (request: ReceivedRequest): Envelope => JSON.parse(request.body.toString()) as Envelope
 
 const attemptsOf = (requests: readonly ReceivedRequest[]): number[] =>
   requests.map(({ headers }) => Number(headers['x-svc-attempt']))
@@ -63,7 +61,7 @@ test('a failing endpoint is tried on the schedule: same id, same bytes, counted 
     expect(gapMs).toBeGreaterThanOrEqual((WAITS_MS[index] ?? 0) - 5)
   })
   await eventually(async () => {
-    const { state, attempts } = await deliveryOf(envelopeOf(requests[0] as ReceivedRequest).deliveryId)
+    const { state, attempts } = await deliveryOf(envelopeOf(requests[0]).deliveryId)
     expect(state).toBe('acknowledged')
     expect(attempts.map(({ status }) => status)).toEqual([500, 503, 429, 200])
   })
@@ -131,7 +129,7 @@ describe('what is tried again, and what is not', () => {
     await publishEvent()
     const [request] = await receiver.waitFor(1, '/hook')
     await eventually(async () => {
-      expect((await deliveryOf(envelopeOf(request as ReceivedRequest).deliveryId)).state).toBe('acknowledged')
+      expect((await deliveryOf(envelopeOf(request).deliveryId)).state).toBe('acknowledged')
     })
     expect(receiver.requests('/hook')).toHaveLength(1)
   })
@@ -142,7 +140,7 @@ describe('what is tried again, and what is not', () => {
     const marker = await publishEvent()
     const back = await startReceiverOn(port)
     const [request] = await back.waitFor(1, '/hook')
-    expect(envelopeOf(request as ReceivedRequest).data).toEqual({ marker })
+    expect(envelopeOf(request).data).toEqual({ marker })
     await back.close()
   })
 
@@ -181,7 +179,7 @@ describe('after DELETE', () => {
     await publishEvent()
     const [first] = await receiver.waitFor(1, '/hook')
     await acme.request('DELETE', `/webhooks/subscriptions/${subscription.id}`)
-    const deliveryId = envelopeOf(first as ReceivedRequest).deliveryId
+    const deliveryId = envelopeOf(first).deliveryId
     await eventually(async () => {
       expect(await deliveryOf(deliveryId)).toMatchObject({ state: 'parked', parkedReason: 'rejected' })
     })
@@ -202,7 +200,7 @@ describe('a disabled subscription', () => {
     await acme.request('PATCH', path, { enabled: true })
     const marker = await publishEvent()
     const [request] = await receiver.waitFor(1, '/hook')
-    expect(envelopeOf(request as ReceivedRequest).data).toEqual({ marker })
+    expect(envelopeOf(request).data).toEqual({ marker })
   })
 })
 

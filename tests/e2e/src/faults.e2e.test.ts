@@ -1,5 +1,5 @@
-import { eventually, type ReceivedRequest, type Receiver, startReceiver } from '@switchhook/testkit'
-import { type Client, type Envelope, openClient, publishEvent, type Subscription } from './client.ts'
+import { eventually, type Receiver, startReceiver } from '@switchhook/testkit'
+import { type Client, envelopeOf, openClient, publishEvent, type Subscription } from './client.ts'
 import { bringUp, end, logOf, readStack } from './stack.ts'
 
 let acme: Client
@@ -18,13 +18,11 @@ afterAll(async () => {
   await receiver.close()
 })
 
-const dataOf = (request: ReceivedRequest): Envelope['data'] => (JSON.parse(request.body.toString()) as Envelope).data
-
 /** Every one of these events has reached the endpoint at least once. */
 async function allArrived(markers: readonly string[], timeoutMs = 30_000): Promise<void> {
   await eventually(
     () => {
-      const arrived = new Set(receiver.requests('/hook').map((request) => dataOf(request)['marker']))
+      const arrived = new Set(receiver.requests('/hook').map((request) => envelopeOf(request).data['marker']))
       expect(markers.filter((marker) => !arrived.has(marker))).toEqual([])
     },
     { timeoutMs },
@@ -60,7 +58,9 @@ test('a worker that is told to end finishes what it has in hand, and ends with 0
   expect(logOf(name).map((line) => JSON.parse(line) as { message: string; clean?: boolean })).toContainEqual(
     expect.objectContaining({ message: 'shut down', clean: true }),
   )
-  const deliveries = receiver.requests('/hook').filter((request) => markers.includes(String(dataOf(request)['marker'])))
+  const deliveries = receiver
+    .requests('/hook')
+    .filter((request) => markers.includes(String(envelopeOf(request).data['marker'])))
   expect(deliveries.map(({ headers }) => headers['x-svc-attempt'])).toEqual(Array(20).fill('1'))
 }, 60_000)
 
@@ -73,7 +73,7 @@ test('a call goes on when every api dies, and what it tells arrives after they a
     () => {
       const states = receiver
         .requests('/hook')
-        .map(dataOf)
+        .map((request) => envelopeOf(request).data)
         .filter((data) => data['callId'] === callId)
       expect(states.map((data) => data['state'])).toEqual(expect.arrayContaining([1, 8, 3]))
     },
@@ -95,7 +95,7 @@ test('while the broker is away calls are accepted, and told when it is back', as
     () => {
       const states = receiver
         .requests('/hook')
-        .map(dataOf)
+        .map((request) => envelopeOf(request).data)
         .filter((data) => data['callId'] === callId)
       expect(states.map((data) => data['state'])).toEqual(expect.arrayContaining([1, 7]))
     },

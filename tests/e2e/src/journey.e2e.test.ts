@@ -1,5 +1,5 @@
 import { type ReceivedRequest, type Receiver, startReceiver } from '@switchhook/testkit'
-import { type Client, type Envelope, openClient, type Subscription } from './client.ts'
+import { type Client, envelopeOf, openClient, type Subscription } from './client.ts'
 
 const ALICE = 'sip:e2e-0@acme.example'
 const BUSY_CALLER = 'sip:e2e-1@acme.example'
@@ -22,8 +22,6 @@ beforeAll(async () => {
 })
 
 afterAll(() => receiver.close())
-
-const envelopeOf = (request: ReceivedRequest): Envelope => JSON.parse(request.body.toString()) as Envelope
 
 /** The deliveries of one call to one path, in the order of their sequence, once there are so many of them. */
 async function followed(path: string, callId: string, count: number): Promise<readonly ReceivedRequest[]> {
@@ -49,7 +47,7 @@ test('a client subscribes, dials and hangs up, and every state of the call arriv
   expect(field(requests, 'sequence')).toEqual([1, 2, 3, 4])
   expect(field(requests, 'correlationId')).toEqual(Array(4).fill('crm-4711'))
   expect(field(requests, 'cli')).toEqual(Array(4).fill('+15550199'))
-  expect(envelopeOf(requests[3] as ReceivedRequest).data).toMatchObject({ endReason: 1, endedBy: 1, agentUri: ALICE })
+  expect(envelopeOf(requests[3]).data).toMatchObject({ endReason: 1, endedBy: 1, agentUri: ALICE })
 
   for (const request of requests) {
     const envelope = envelopeOf(request)

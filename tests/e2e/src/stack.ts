@@ -1,11 +1,13 @@
-import { spawn } from 'node:child_process'
+import { execFile, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { existsSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
+import { promisify } from 'node:util'
 
 /** `stack.json`, as far as the tests read it. */
 export interface Stack {
   readonly urls: {
+    readonly amqp: string
     readonly apis: readonly [string, string]
     readonly devIdp: string
     readonly rabbitmqManagement: string | null
@@ -50,3 +52,12 @@ export const logOf = (name: string): string[] =>
   readFileSync(join(home(), 'log', `${name}.log`), 'utf8')
     .trimEnd()
     .split('\n')
+
+/** What the operator's command says of the quarantine, a line each. */
+export async function listQuarantine(): Promise<string[]> {
+  const command = join(import.meta.dirname, '../../../services/fanout/dist/quarantine.js')
+  const { stdout } = await promisify(execFile)(process.execPath, [command, 'list'], {
+    env: { ...process.env, AMQP_URL: readStack().urls.amqp },
+  })
+  return stdout.split('\n').filter((line) => line !== '')
+}

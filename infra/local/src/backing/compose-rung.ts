@@ -1,7 +1,7 @@
-import { existsSync, rmSync, writeFileSync } from 'node:fs'
+import { existsSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
 import type { Home } from '../home.ts'
-import { processStart } from '../process/process-start.ts'
+import { removePidFile, writePidFile } from '../process/pid-file.ts'
 import { type Say, withProgress } from '../process/progress.ts'
 import { type CommandResult, runCommand } from '../process/run-command.ts'
 import { composeFile } from '../repository.ts'
@@ -54,7 +54,7 @@ export function composeRung(home: Home, say: Say, options: { readonly discardDat
         rmSync(portsFile, { force: true })
         throw new RungUnavailable(`docker compose up failed (${output.trim().split('\n').at(-1) ?? ''})`)
       }
-      await Promise.all(wanted.map((name) => writePidFile(home, name, compose)))
+      await Promise.all(wanted.map((name) => rememberContainer(home, name, compose)))
       return {
         rabbitmq: {
           amqpUrl: `amqp://${USER}@127.0.0.1:${ports.amqp}`,
@@ -64,21 +64,22 @@ export function composeRung(home: Home, say: Say, options: { readonly discardDat
       }
     },
     stop: async () => {
-      if (!existsSync(portsFile)) return
+      // Without an engine there are no containers either.
+      if (!existsSync(portsFile) || (await missingDocker()) !== undefined) return
       const { ok, output } = await withProgress(
         say,
         'containers are stopping',
         compose(options.discardData ? ['down', '--volumes'] : ['down']),
       )
       if (!ok) throw new Error(`docker compose down failed: ${output.trim()}`)
-      rmSync(home.pidFile('rabbitmq'), { force: true })
-      rmSync(home.pidFile('redis'), { force: true })
+      removePidFile(home, 'rabbitmq')
+      removePidFile(home, 'redis')
     },
   }
 }
 
 /** Where the engine runs on this very kernel, a container's process has a pid here as well. */
-async function writePidFile(
+async function rememberContainer(
   home: Home,
   name: BackingName,
   compose: (args: readonly string[]) => Promise<CommandResult>,
@@ -86,5 +87,5 @@ async function writePidFile(
   const { stdout: id } = await compose(['ps', '--quiet', name])
   const { stdout } = await runCommand('docker', ['inspect', '--format', '{{.State.Pid}}', id.trim()])
   const pid = Number(stdout)
-  if (pid > 1 && (await processStart(pid)) !== undefined) writeFileSync(home.pidFile(name), `${pid}\n`)
+  if (pid > 1) await writePidFile(home, name, pid)
 }

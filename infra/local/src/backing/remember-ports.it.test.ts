@@ -27,9 +27,12 @@ test('a port that somebody has taken meanwhile is given up, unless it is our own
   const { one } = await rememberPorts(file(), { one: 0 })
   const somebody = createServer().listen(one, '127.0.0.1')
   await once(somebody, 'listening')
-  await expect(rememberPorts(file(), { one: 0 }, new Set(['one']))).resolves.toEqual({ one })
-  expect((await rememberPorts(file(), { one: 0 })).one).not.toBe(one)
-  somebody.close()
+  try {
+    await expect(rememberPorts(file(), { one: 0 }, new Set(['one']))).resolves.toEqual({ one })
+    expect((await rememberPorts(file(), { one: 0 })).one).not.toBe(one)
+  } finally {
+    somebody.close()
+  }
 })
 
 test('a wanted port is what is handed out, and to one name only', async () => {

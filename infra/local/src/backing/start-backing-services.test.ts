@@ -90,6 +90,13 @@ test('only what is not given is started', async () => {
   expect(docker.stops()).toBe(1)
 })
 
+test('a way that starts more than was wanted does not push aside what is given', async () => {
+  const both = { rabbitmq: { amqpUrl: 'amqp://docker', managementUrl: null }, redis: { redisUrl: 'redis://docker' } }
+  const docker: Rung = { ...fakeRung('docker'), start: async () => both }
+  const services = await start(docker, fakeRung('local'), { REDIS_URL: 'redis://there' })
+  expect([services.amqpUrl, services.redisUrl]).toEqual(['amqp://docker', 'redis://there'])
+})
+
 test('where no way is open, the reasons and what a person can do are said', async () => {
   const failure = start(
     fakeRung('docker', { missing: 'no Docker engine answers' }),

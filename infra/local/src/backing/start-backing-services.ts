@@ -34,7 +34,7 @@ export async function startBackingServices(options: BackingOptions): Promise<Bac
   const given = givenAddresses(options.env)
   const wanted = (['rabbitmq', 'redis'] as const).filter((name) => given[name] === undefined)
   const { rung, addresses } = wanted.length > 0 ? await climb(options, wanted) : { rung: undefined, addresses: {} }
-  const { rabbitmq, redis } = { ...given, ...addresses }
+  const { rabbitmq, redis } = { ...addresses, ...given }
   if (rabbitmq === undefined || redis === undefined) throw new Error('the rung did not start what was wanted')
   const rungName = (name: BackingName): RungName => (given[name] === undefined ? (rung?.name ?? 'given') : 'given')
   return {

@@ -1,7 +1,7 @@
 import { once } from 'node:events'
 import { join } from 'node:path'
 import { addressesOf, DEV_SCOPE, DEV_TENANTS } from '@switchhook/dev-idp'
-import { durations } from '@switchhook/runtime'
+import { durations, loadConfig } from '@switchhook/runtime'
 import type { Say } from '../process/progress.ts'
 import type { StackFile } from '../stack/stack-file.ts'
 import { readStackOptions } from '../stack/stack-options.ts'
@@ -27,21 +27,29 @@ export async function runDemo(env: NodeJS.ProcessEnv, say: Say): Promise<void> {
     idpPort: 0,
   }
   const schedule = env['DELIVERY_RETRY_WAITS'] || SHORT_SCHEDULE
-  const waitsMs = durations().parse(schedule)
+  const { DELIVERY_RETRY_WAITS: waitsMs } = loadConfig(
+    { DELIVERY_RETRY_WAITS: durations() },
+    { DELIVERY_RETRY_WAITS: schedule },
+  )
   claim(waitsMs.length > 0, 'a retry: DELIVERY_RETRY_WAITS names no wait')
   const screen = createScreen(say, { colour: process.stdout.isTTY && !env['NO_COLOR'] })
+  let isInterrupted = false
   const interrupted = Promise.race([once(process, 'SIGINT'), once(process, 'SIGTERM')]).then(() => {
-    throw new NotShown('the rest: interrupted')
+    isInterrupted = true
+    throw new NotShown('interrupted: the rest was not shown')
   })
 
   const began = Date.now()
-  say('Switchhook from nothing: RabbitMQ, Redis, identity provider, api, fanout, two delivery workers')
+  say('Switchhook from nothing: RabbitMQ, Redis, an identity provider, the services')
   await stopStack(options.home, say, { discardData: true })
   const starting = startStack(options, { ...env, DELIVERY_RETRY_WAITS: schedule }, say)
   let isComplete = false
   try {
-    const play = starting.then((stack) => playOn(stack, began, waitsMs, screen))
-    await Promise.race([play, interrupted])
+    const play = async (): Promise<void> => {
+      const stack = await starting
+      if (!isInterrupted) await playOn(stack, began, waitsMs, screen)
+    }
+    await Promise.race([play(), interrupted])
     isComplete = true
   } finally {
     if (!isComplete) say(`What the services said: ${join(options.home, 'log')}`)

@@ -1,10 +1,11 @@
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { existsSync, mkdtempSync, readFileSync, rmSync, utimesSync, writeFileSync } from 'node:fs'
+import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { type Home, openHome } from '../home.ts'
-import { DaemonFailed, type DaemonSpec, runningPid, startDaemon, stopDaemon } from './daemon.ts'
+import { DaemonFailed, type DaemonSpec, startDaemon, stopDaemon } from './daemon.ts'
+import { runningPid } from './pid-file.ts'
 import { waitUntil } from './wait-until.ts'
 
 let home: Home
@@ -55,17 +56,18 @@ test('one that ignores SIGTERM is killed when its grace is over', async () => {
   await expect(stopDaemon(home, 'worker', 200)).resolves.toBe('killed')
 })
 
-test('a pid that belongs to a younger process is not ours, and is left alone', async () => {
+test('a pid that was used again by somebody else is not ours, and is left alone', async () => {
+  await startDaemon(home, daemon(`${FOREVER} ready()`))
+  const ours = await runningPid(home, 'worker')
   const stranger = spawn(process.execPath, ['-e', FOREVER], { stdio: 'ignore' })
   await once(stranger, 'spawn')
   writeFileSync(home.pidFile('worker'), `${stranger.pid}\n`)
-  const anHourAgo = Date.now() / 1_000 - 3_600
-  utimesSync(home.pidFile('worker'), anHourAgo, anHourAgo)
 
   await expect(stopDaemon(home, 'worker')).resolves.toBe('not running')
   expect(stranger.exitCode ?? stranger.signalCode).toBeNull()
   stranger.kill()
   await once(stranger, 'exit')
+  process.kill(ours ?? 0)
 })
 
 test('one that ends at once says why by the end of its log, without what earlier runs said', async () => {

@@ -1,7 +1,7 @@
 import { spawn } from 'node:child_process'
-import { closeSync, openSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
+import { closeSync, openSync, readFileSync, statSync } from 'node:fs'
 import type { Home } from '../home.ts'
-import { processStart } from './process-start.ts'
+import { removePidFile, runningPid, writePidFile } from './pid-file.ts'
 import { waitUntil } from './wait-until.ts'
 
 export interface DaemonSpec {
@@ -39,7 +39,7 @@ export async function startDaemon(home: Home, spec: DaemonSpec): Promise<void> {
   child.once('error', (error) => (ended = error.message))
   child.once('exit', (code, signal) => (ended ??= signal === null ? `exit code ${code}` : signal))
   child.unref()
-  if (child.pid !== undefined) writeFileSync(home.pidFile(spec.name), `${child.pid}\n`)
+  if (child.pid !== undefined) await writePidFile(home, spec.name, child.pid)
 
   const ready = await waitUntil(async () => ended !== undefined || (await spec.isReady()), spec.readyWithinMs)
   if (ready && ended === undefined) return
@@ -48,22 +48,6 @@ export async function startDaemon(home: Home, spec: DaemonSpec): Promise<void> {
   throw new DaemonFailed(
     `${spec.name} ${what}. The end of ${home.logFile(spec.name)}:\n${logTail(home, spec.name, startsAt)}`,
   )
-}
-
-/** The pid of the named process of this home, if it runs. */
-export async function runningPid(home: Home, name: string): Promise<number | undefined> {
-  let pid: number
-  let writtenAt: number
-  try {
-    pid = Number(readFileSync(home.pidFile(name), 'utf8'))
-    writtenAt = statSync(home.pidFile(name)).mtimeMs
-  } catch {
-    return undefined
-  }
-  if (!Number.isInteger(pid) || pid <= 1) return undefined
-  const startedAt = await processStart(pid)
-  // Pids are used again: a process younger than the file is somebody else's. Start times are known to the second.
-  return startedAt !== undefined && startedAt <= writtenAt + 1_000 ? pid : undefined
 }
 
 /** Asks the process to end, makes it after `graceMs`, and removes its pid file. Answers how it ended. */
@@ -83,7 +67,7 @@ export async function stopDaemon(
       await waitUntil(isGone, 5_000)
     }
   }
-  rmSync(home.pidFile(name), { force: true })
+  removePidFile(home, name)
   return how
 }
 

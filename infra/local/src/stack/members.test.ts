@@ -17,6 +17,7 @@ const home: Home = {
   logDir: '/home/log',
   dataDir: '/home/data',
   pidFile: (name) => name,
+  identityFile: (name) => name,
   logFile: (name) => name,
 }
 

@@ -5,7 +5,8 @@ import { localRung } from '../backing/local-rung.ts'
 import { httpAnswers, httpSucceeds } from '../backing/probe.ts'
 import { type BackingServices, startBackingServices } from '../backing/start-backing-services.ts'
 import { type Home, openHome } from '../home.ts'
-import { DaemonFailed, runningPid, startDaemon, stopDaemon } from '../process/daemon.ts'
+import { DaemonFailed, startDaemon, stopDaemon } from '../process/daemon.ts'
+import { runningPid } from '../process/pid-file.ts'
 import { type Say, withProgress } from '../process/progress.ts'
 import { repository } from '../repository.ts'
 import { assignPorts, type MemberPorts } from './assign-ports.ts'
@@ -26,7 +27,7 @@ export async function startStack(options: StackOptions, env: NodeJS.ProcessEnv, 
     local: localRung(home, say),
     say,
   })
-  say(`RabbitMQ (${backing.rungs.rabbitmq}) and Redis (${backing.rungs.redis}) answer`)
+  say(`RabbitMQ: ${backing.rungs.rabbitmq}, Redis: ${backing.rungs.redis}`)
   await stopMisled(home, members, backing)
 
   const pids = await Promise.all(members.map(({ name }) => runningPid(home, name)))
@@ -50,7 +51,7 @@ export async function startStack(options: StackOptions, env: NodeJS.ProcessEnv, 
   }
   const started = await withProgress(
     say,
-    `${starting.map(({ name }) => name).join(', ')} are starting`,
+    `starting ${starting.map(({ name }) => name).join(', ')}`,
     Promise.allSettled(starting.map(start)),
   )
   const stack = await describeStack(home, members, ports, backing)

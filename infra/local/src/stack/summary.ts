@@ -21,7 +21,9 @@ export function summary({ home, urls, processes }: StackFile): string {
     'A token for an hour:',
     `  TOKEN=$(curl -s ${addressesOf(urls.devIdp, tenant).tokenUrl} -d grant_type=client_credentials \\`,
     `    -d client_id=${clientId} -d client_secret=${clientSecret} -d scope=${DEV_SCOPE} | sed 's/.*"access_token":"\\([^"]*\\)".*/\\1/')`,
-    `  curl -s ${urls.api}/api/v1/webhooks/subscriptions -H "Authorization: Bearer $TOKEN"`,
+    ...urls.apis
+      .slice(0, 1)
+      .map((api) => `  curl -s ${api}/api/v1/webhooks/subscriptions -H "Authorization: Bearer $TOKEN"`),
   ].join('\n')
 }
 

@@ -1,19 +1,25 @@
 import { readFileSync } from 'node:fs'
 import {
+  amqpAnswers,
   composeFile,
+  httpAnswers,
   missingDocker,
   type RabbitmqAddress,
   type RedisAddress,
   type Rung,
   RungUnavailable,
+  redisAnswers,
   type Say,
   startWanted,
+  waitUntil,
   withProgress,
 } from '@switchhook/local'
-import type { StartedTestContainer } from 'testcontainers'
+import type { GenericContainer, StartedTestContainer } from 'testcontainers'
 
 /** The broker's guest may log in from its own loopback only. */
 const USER = 'switchhook'
+
+const STARTUP_MS = 120_000
 
 /** Throw-away containers of the images that docker-compose.yml pins. */
 export function containersRung(say: Say): Rung {
@@ -21,16 +27,11 @@ export function containersRung(say: Say): Rung {
 
   const start = async (
     image: string,
-    ports: readonly number[],
-    options: { env?: Record<string, string>; command?: string[]; readyLine: RegExp },
+    prepare: (container: GenericContainer) => void,
   ): Promise<StartedTestContainer> => {
-    const { GenericContainer, Wait } = await import('testcontainers')
-    const container = new GenericContainer(image)
-      .withExposedPorts(...ports)
-      .withEnvironment(options.env ?? {})
-      .withCommand(options.command ?? [])
-      .withWaitStrategy(Wait.forAll([Wait.forListeningPorts(), Wait.forLogMessage(options.readyLine)]))
-      .withStartupTimeout(120_000)
+    const { GenericContainer } = await import('testcontainers')
+    const container = new GenericContainer(image).withStartupTimeout(STARTUP_MS)
+    prepare(container)
     try {
       const running = await withProgress(say, `container of ${image}`, container.start())
       started.push(running)
@@ -39,22 +40,38 @@ export function containersRung(say: Say): Rung {
       throw new RungUnavailable(error instanceof Error ? (error.message.split('\n')[0] ?? '') : String(error))
     }
   }
+  // An engine's port accepts connections before the server behind it does: only an answer proves that it is up.
+  const answering = async (what: string, answers: () => Promise<boolean>): Promise<void> => {
+    if (await withProgress(say, `${what} is starting`, waitUntil(answers, STARTUP_MS))) return
+    throw new RungUnavailable(`${what} did not answer within ${STARTUP_MS / 1_000} s`)
+  }
 
   const rabbitmq = async (): Promise<RabbitmqAddress> => {
-    const container = await start(pinnedImage('rabbitmq'), [5672, 15672], {
-      env: { RABBITMQ_DEFAULT_USER: USER, RABBITMQ_DEFAULT_PASS: USER },
-      readyLine: /Server startup complete/,
-    })
-    const at = (scheme: string, port: number): string =>
-      `${scheme}://${USER}:${USER}@${container.getHost()}:${container.getMappedPort(port)}`
-    return { amqpUrl: at('amqp', 5672), managementUrl: at('http', 15672) }
+    const container = await start(pinnedImage('rabbitmq'), (it) =>
+      it
+        .withExposedPorts(5672, 15672)
+        .withEnvironment({ RABBITMQ_DEFAULT_USER: USER, RABBITMQ_DEFAULT_PASS: USER, ERL_MAX_PORTS: '65536' }),
+    )
+    const host = container.getHost()
+    const [amqp, management] = [container.getMappedPort(5672), container.getMappedPort(15672)]
+    await answering(
+      'RabbitMQ',
+      async () => (await amqpAnswers(amqp, host)) && httpAnswers(`http://${host}:${management}/`),
+    )
+    return {
+      amqpUrl: `amqp://${USER}:${USER}@${host}:${amqp}`,
+      managementUrl: `http://${USER}:${USER}@${host}:${management}`,
+    }
   }
   const redis = async (): Promise<RedisAddress> => {
-    const container = await start(pinnedImage('redis'), [6379], {
-      command: ['redis-server', '--appendonly', 'yes', '--maxmemory-policy', 'noeviction', '--databases', '64'],
-      readyLine: /Ready to accept connections/,
-    })
-    return { redisUrl: `redis://${container.getHost()}:${container.getMappedPort(6379)}` }
+    const container = await start(pinnedImage('redis'), (it) =>
+      it
+        .withExposedPorts(6379)
+        .withCommand(['redis-server', '--appendonly', 'yes', '--maxmemory-policy', 'noeviction', '--databases', '64']),
+    )
+    const [host, port] = [container.getHost(), container.getMappedPort(6379)]
+    await answering('Redis', () => redisAnswers(port, host))
+    return { redisUrl: `redis://${host}:${port}` }
   }
   const stop = async (): Promise<void> => {
     await Promise.all(started.splice(0).map((container) => container.stop()))
