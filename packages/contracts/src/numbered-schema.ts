@@ -7,6 +7,6 @@ export function numberedSchema(names: Readonly<Record<string, number>>, descript
   return {
     type: 'integer',
     description: `${description} ${rows.map(([name, value]) => `${value} ${name}`).join(', ')}.`,
-    enum: rows.map(([, value]) => value),
+    oneOf: rows.map(([title, value]) => ({ const: value, title })),
   } as const
 }

@@ -182,7 +182,8 @@ describe('while something that it needs is away', () => {
     const handled: Taken[] = []
     await consume(healthy, { handle: async (taken) => void handled.push(taken) })
     await eventually(() => expect(handled).toHaveLength(3))
-    expect(handled.map(({ deliveryCount }) => deliveryCount)).toEqual([1, 1, 1])
+    // From RabbitMQ 4.3 on a message that was given back is not counted.
+    expect(handled.map(({ deliveryCount = 1 }) => deliveryCount)).toEqual([1, 1, 1])
     expect(failures).toBe(3)
   })
 

@@ -7,6 +7,13 @@ export {
   type Settlement,
 } from './delivery-store.ts'
 export { assertDurableInProduction } from './durability.ts'
+export {
+  createIdempotencyStore,
+  type IdempotencyBegun,
+  type IdempotencyClaim,
+  type IdempotencyStore,
+  type IdempotencyTimes,
+} from './idempotency-store.ts'
 export type { Log } from './log.ts'
 export { createOutbox, type Outbox, type OutboxEntry } from './outbox.ts'
 export type { ParkedPage } from './parked-index.ts'

@@ -15,6 +15,7 @@ import type { DeliveryId, SubscriptionId } from '@switchhook/contracts'
  * sh:{<delivery>}:record           string  ledger, view and attempts (delivery-record.ts)   as DeliveryRetention says
  * sh:{<delivery>}:body             string  the webhook body, of parked ones only            with the record
  * sh:{s:<subscription>}:parked     zset    <delivery>:<run> → when it was parked, µs        parkedRetentionMs after the last
+ * sh:{i:<scope>}:request           hash    fingerprint, seed, claim or answer of a request  IdempotencyTimes.retentionMs
  * sh:probe                         string  nothing: shows that Redis takes writes           1 s
  *
  * Calls and agents share their tag with the outbox and the timers, because the three change in one step. A tenant's
@@ -38,6 +39,9 @@ export const timerMember = (tenant: string | null, id: string): string => `${esc
 export const recordKey = (delivery: DeliveryId): string => `sh:{${delivery}}:record`
 export const bodyKey = (delivery: DeliveryId): string => `sh:{${delivery}}:body`
 export const parkedKey = (subscription: SubscriptionId): string => `sh:{s:${subscription}}:parked`
+
+/** A scope is a hash: it has no braces. */
+export const idempotentKey = (scope: string): string => `sh:{i:${scope}}:request`
 
 export const PROBE_KEY = 'sh:probe'
 

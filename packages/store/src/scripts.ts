@@ -2,13 +2,16 @@ import { readFileSync } from 'node:fs'
 
 /** The Lua scripts of this package and what they reply; each file's header names its KEYS, ARGV and result. */
 export interface ScriptReplies {
+  'begin-idempotent': ['new' | 'replay', string] | ['mismatch' | 'busy', undefined?]
   'begin-redelivery': string | null
   'claim-outbox': string[]
   'claim-timers': string[]
   'commit-state': 0 | 1
+  'finish-idempotent': 0 | 1
   'finish-timers': number
   'index-parked': string
   'redelivery-sent': 0 | 1
+  'release-idempotent': 0 | 1
   'sent-outbox': number
   'settle-delivery': string
   'write-subscription': 0 | 1
@@ -17,13 +20,16 @@ export interface ScriptReplies {
 export type ScriptName = keyof ScriptReplies
 
 const FILES: Readonly<Record<ScriptName, string>> = {
+  'begin-idempotent': 'begin-idempotent.lua',
   'begin-redelivery': 'begin-redelivery.lua',
   'claim-outbox': 'claim-outbox.lua',
   'claim-timers': 'claim-timers.lua',
   'commit-state': 'commit-state.lua',
+  'finish-idempotent': 'finish-idempotent.lua',
   'finish-timers': 'finish-timers.lua',
   'index-parked': 'index-parked.lua',
   'redelivery-sent': 'redelivery-sent.lua',
+  'release-idempotent': 'release-idempotent.lua',
   'sent-outbox': 'sent-outbox.lua',
   'settle-delivery': 'settle-delivery.lua',
   'write-subscription': 'write-subscription.lua',

@@ -152,3 +152,11 @@ test('a Redis that was emptied has no subscriptions, and ones made afterwards ma
   await elsewhere.create(created)
   expect(await store.matching('acme', 'call.status')).toEqual([created])
 })
+
+test('creating what is there already changes nothing and answers it as it stands', async () => {
+  const created = subscription()
+  expect(await store.create(created)).toEqual(created)
+  const changed = await store.change('acme', created.id, { enabled: false, url: 'https://client.example/new' })
+  expect(await elsewhere.create({ ...created, createdAt: '2026-11-20T12:00:30.000Z' })).toEqual(changed)
+  expect(await store.list('acme')).toEqual([changed])
+})

@@ -7,7 +7,8 @@ export type SubscriptionChange = Partial<Pick<Subscription, 'url' | 'eventTypes'
 
 /** Every method reads and writes one tenant's subscriptions only, and rejects with Unavailable without Redis. */
 export interface SubscriptionStore {
-  create(subscription: Subscription): Promise<void>
+  /** Resolves to what is stored afterwards: one of this id that was there before stays as it is. */
+  create(subscription: Subscription): Promise<Subscription>
   /** By age, the oldest first. */
   list(tenant: string | null): Promise<Subscription[]>
   find(tenant: string | null, id: SubscriptionId): Promise<Subscription | undefined>
@@ -33,11 +34,11 @@ export function createSubscriptionStore(redis: Redis): SubscriptionStore {
   }
 
   /** Repeats reading and writing until nobody came between the two. */
-  async function write(
+  async function write<After extends Subscription | undefined>(
     tenant: string | null,
     id: SubscriptionId,
-    next: (present: Subscription | undefined) => Subscription | undefined,
-  ): Promise<{ before: Subscription | undefined; after: Subscription | undefined }> {
+    next: (present: Subscription | undefined) => After,
+  ): Promise<{ before: Subscription | undefined; after: After }> {
     for (;;) {
       const read = (await redis[run]((commands) => commands.hget(subscriptionsKey(tenant), id))) ?? ''
       const before = read === '' ? undefined : parse(read)
@@ -58,7 +59,8 @@ export function createSubscriptionStore(redis: Redis): SubscriptionStore {
   return {
     list,
     async create(subscription) {
-      await write(subscription.tenant, subscription.id, () => subscription)
+      const { after } = await write(subscription.tenant, subscription.id, (present) => present ?? subscription)
+      return after
     },
     async find(tenant, id) {
       const stored = await redis[run]((commands) => commands.hget(subscriptionsKey(tenant), id))

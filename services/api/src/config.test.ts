@@ -1,3 +1,5 @@
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
 import { loadConfig } from '@switchhook/runtime'
 import { apiFields, apiRules, authOptionsOf, urlRulesOf } from './config.ts'
 
@@ -59,4 +61,9 @@ test.each<[Record<string, string>, boolean]>([
   [{ WEBHOOK_REQUIRE_HTTPS: 'true' }, true],
 ])('with %j, webhooks over https only: %s', (env, requireHttps) => {
   expect(urlRulesOf(load(env))).toEqual({ requireHttps })
+})
+
+test('every variable stands in the README', () => {
+  const readme = readFileSync(join(import.meta.dirname, '../../../README.md'), 'utf8')
+  expect(Object.keys(apiFields).filter((name) => !readme.includes(`| \`${name}\``))).toEqual([])
 })

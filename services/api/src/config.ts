@@ -29,6 +29,7 @@ export const apiFields = {
   TRUSTED_NETWORK_TENANT: optional(text()),
   TRUST_PROXY: networks(''),
   WEBHOOK_REQUIRE_HTTPS: optional(flag()),
+  PLATFORM: choice(['simulator'], 'simulator'),
   SIMULATOR_AGENTS: json<readonly ProvisionedAgent[]>(agentsSchema, JSON.stringify(SIMULATED_AGENTS)),
   DELIVERY_RETENTION: duration('1h', { minMs: 60_000 }),
   PARKED_RETENTION: duration('30d', { minMs: 60_000, maxMs: 365 * DAY_MS }),

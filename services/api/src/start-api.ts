@@ -4,6 +4,7 @@ import type { Logger, Shutdown } from '@switchhook/runtime'
 import {
   assertDurableInProduction,
   createDeliveryStore,
+  createIdempotencyStore,
   createOutbox,
   createStateStore,
   createSubscriptionStore,
@@ -15,6 +16,7 @@ import { createCallBook } from './calls/call-book.ts'
 import { type ApiConfig, authOptionsOf, retentionOf, urlRulesOf } from './config.ts'
 import { createApp } from './http/create-app.ts'
 import { type ClientDeadlines, startHttpServer } from './http/http-server.ts'
+import { createAnswerOnce, IDEMPOTENCY_TIMING, type IdempotencyTiming } from './http/idempotency.ts'
 import { startOutboxRelay } from './outbox-relay.ts'
 import { openSimulator } from './platform/open-simulator.ts'
 import { createRoutes } from './routes.ts'
@@ -26,6 +28,7 @@ export interface StartApiOptions {
   readonly shutdown: Pick<Shutdown, 'defer'>
   readonly keyTiming?: KeyTiming
   readonly deadlines?: ClientDeadlines
+  readonly idempotencyTiming?: Partial<IdempotencyTiming>
 }
 
 export interface Api {
@@ -34,7 +37,8 @@ export interface Api {
 }
 
 /** Puts the service together and starts it. Waits for a Redis and a broker that are not there yet. */
-export async function startApi({ config, log, shutdown, keyTiming, deadlines }: StartApiOptions): Promise<Api> {
+export async function startApi(options: StartApiOptions): Promise<Api> {
+  const { config, log, shutdown, keyTiming, deadlines, idempotencyTiming } = options
   const redis = await openRedis({ url: config.REDIS_URL, log, name: 'api' })
   shutdown.defer('redis', () => redis.close())
   await assertDurableInProduction(redis, config.NODE_ENV)
@@ -62,7 +66,14 @@ export async function startApi({ config, log, shutdown, keyTiming, deadlines }: 
     calls,
     now: Date.now,
   })
-  const app = createApp({ routes, authenticate: auth.authenticate, trustProxy: config.TRUST_PROXY, log })
+  const timing = { ...IDEMPOTENCY_TIMING, ...idempotencyTiming }
+  const app = createApp({
+    routes,
+    authenticate: auth.authenticate,
+    answerOnce: createAnswerOnce(createIdempotencyStore(redis, timing), timing.waitMs, log),
+    trustProxy: config.TRUST_PROXY,
+    log,
+  })
   const server = await startHttpServer({ port: config.API_PORT, listener: app, ...(deadlines && { deadlines }) })
   shutdown.defer('http', () => server.close())
 

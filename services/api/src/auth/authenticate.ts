@@ -3,7 +3,7 @@ import { Unauthorized } from './unauthorized.ts'
 import type { VerifyToken } from './verify-token.ts'
 
 /** As much of a request as decides who sent it. */
-export interface Credentials {
+interface Credentials {
   readonly headers: { readonly authorization?: string | undefined }
   /** The client's address: the socket's, or what a trusted proxy says. */
   readonly ip?: string | undefined

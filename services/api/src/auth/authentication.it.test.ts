@@ -76,7 +76,7 @@ describe('a request without a token', () => {
   test('gets the API document, which is the written one', async () => {
     const { status, body } = await api.call('GET', '/api/v1/openapi.json')
     expect(status).toBe(200)
-    expect(body).toEqual(JSON.parse(readFileSync(documentPath, 'utf8')))
+    expect(body).toEqual(JSON.parse(readFileSync(documentPath('openapi.json'), 'utf8')))
   })
 })
 
@@ -198,9 +198,10 @@ describe('signing keys', () => {
   })
 
   test('are found by discovery where no address is configured', async () => {
-    const { issuer, audience, token } = await anIssuer()
+    const idp = await anIssuer()
+    const { issuer, audience } = idp
     const other = await anApi({ AUTH_ISSUERS: JSON.stringify([{ issuer, audience, tenant: 'acme' }]) })
-    expect((await get(token(), other)).status).toBe(200)
+    expect((await get(idp.token(), other)).status).toBe(200)
   })
 
   test('are not asked for again with each made-up key id', async () => {

@@ -2,7 +2,7 @@ import { compileSchema } from '@switchhook/contracts'
 import type { Issuer } from './issuer.ts'
 
 /** A JSON Web Key (RFC 7517), as far as it is looked at here. */
-export interface Key {
+interface Key {
   readonly kid?: string
   readonly kty: string
   readonly use?: string

@@ -1,4 +1,5 @@
 import { AppError } from '@switchhook/contracts'
+import { eventually } from '@switchhook/testkit'
 import type { KeySet } from './fetch-keys.ts'
 import { type KeyCache, startKeyCache } from './key-cache.ts'
 
@@ -85,10 +86,18 @@ test('without any keys nobody can tell, until the provider is there', async () =
   await expect(cache.keysFor('a')).resolves.toEqual(keySet('a'))
 })
 
+test('a provider that starts a moment after us is asked again soon, however long the cool-down', async () => {
+  const idp = aProvider(new Error('not up yet'))
+  const cache = idp.start({ cooldownMs: 60_000 })
+  await expect(cache.keysFor('a')).rejects.toThrow('cannot be fetched')
+  idp.publish(keySet('a'))
+  await eventually(() => expect(cache.keysFor('a')).resolves.toEqual(keySet('a')), { timeoutMs: 2_000 })
+})
+
 test('an outage is told once, and so is its end', async () => {
   const idp = aProvider(new Error('down'))
   const cache = idp.start()
-  for (let i = 0; i < 3; i++) await expect(cache.keysFor('a')).rejects.toThrow()
+  for (let i = 0; i < 3; i++) await expect(cache.keysFor('a')).rejects.toThrow('cannot be fetched')
   idp.publish(keySet('a'))
   await cache.keysFor('a')
   await cache.keysFor('b')

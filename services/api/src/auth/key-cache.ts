@@ -21,6 +21,9 @@ export interface KeyCacheOptions {
   readonly log: Pick<Logger, 'info' | 'warn'>
 }
 
+/** Without any key every token is refused, so a provider that starts a moment after us is not kept waiting for long. */
+const FIRST_KEYS_COOLDOWN_MS = 250
+
 /**
  * Remembers one provider's keys. Once known, they hold until the provider says otherwise: a key server that is down
  * takes no valid token down with it. An unknown `kid` makes it ask anew, so keys rotate without a restart.
@@ -46,6 +49,10 @@ export function startKeyCache({ fetchKeys, refreshMs, cooldownMs, log }: KeyCach
       asking = undefined
     }
   }
+  const mayAsk = (): boolean => {
+    const pauseMs = keys === undefined ? Math.min(cooldownMs, FIRST_KEYS_COOLDOWN_MS) : cooldownMs
+    return asking !== undefined || performance.now() - askedAt >= pauseMs
+  }
   const refresh = (): Promise<void> => (asking ??= ask())
 
   void refresh()
@@ -53,7 +60,7 @@ export function startKeyCache({ fetchKeys, refreshMs, cooldownMs, log }: KeyCach
 
   return {
     async keysFor(kid) {
-      if (!knows(keys, kid) && (asking !== undefined || performance.now() - askedAt >= cooldownMs)) await refresh()
+      if (!knows(keys, kid) && mayAsk()) await refresh()
       if (keys === undefined || (failed && !knows(keys, kid))) {
         throw new AppError('service-unavailable', { detail: "The identity provider's signing keys cannot be fetched" })
       }

@@ -8,23 +8,29 @@ import {
 } from '@switchhook/contracts'
 import type { Fact } from '@switchhook/platform'
 import type { StateRecord, StateStore } from '@switchhook/store'
-import { applyFact, type Call, isOver } from './call-model.ts'
+import { applyFact, type Call, isLive } from './call-model.ts'
 
 /** Which calls an agent's device is in, so that it is not dialled twice at once. */
 interface AgentCalls {
   readonly callIds: readonly CallId[]
 }
 
-/** How long an ended call is remembered: at least 5 minutes, so that a late command meets 409 and not 404. */
-const ENDED_CALL_TTL_MS = 10 * 60_000
+/**
+ * How long a call is remembered that has ended, so that a late command meets 409 and not 404 (at least 5 minutes), or that
+ * has not got to the platform. One that lives is kept for as long as it does.
+ */
+const REMEMBERED_MS = 10 * 60_000
 /** A dial that never got to the platform (we died in between) keeps the device for no longer than this. */
 const UNSENT_DIAL_MS = 15_000
 
 /** The stored calls: read them, begin one, and record what the platform tells. State and event change in one step. */
 export interface CallBook {
   find(tenant: string | null, callId: CallId): Promise<Call | undefined>
-  /** Reserves the agent's device for a new call. @throws AppError agent-device-unavailable */
-  begin(call: Call, agentUri: string): Promise<void>
+  /**
+   * Reserves the agent's device for a new call. Resolves to the call as it is stored: one that has got to the platform
+   * already stays as it is. @throws AppError agent-device-unavailable
+   */
+  begin(call: Call, agentUri: string): Promise<Call>
   /** Undoes `begin` for a dial that was certainly not sent. */
   abandon(call: Call, agentUri: string): Promise<void>
   /** Resolves once the fact, and the event that it makes, are stored. A fact that changes nothing is dropped. */
@@ -48,7 +54,7 @@ export function createCallBook(store: StateStore, committed: () => void, now: ()
       const changed = await change(callRecord?.value as Call | undefined, agent)
       if (changed === undefined) return
       const records = [
-        recordOf(callKey(callId), callRecord, changed.call, isOver(changed.call) ? ENDED_CALL_TTL_MS : undefined),
+        recordOf(callKey(callId), callRecord, changed.call, isLive(changed.call) ? undefined : REMEMBERED_MS),
         recordOf(agentKey(agentUri), agentRecord, changed.agent),
       ]
       if ((await store.commit(tenant, { records, events: changed.events, timers: [] })) === 'committed') {
@@ -71,12 +77,20 @@ export function createCallBook(store: StateStore, committed: () => void, now: ()
 
   return {
     find,
-    begin: (call, agentUri) =>
-      update({ tenant: call.tenant, callId: call.callId, agentUri }, async (_existing, agent) => {
-        const live = await liveCalls(call.tenant, agentUri, agent.callIds)
+    async begin(call, agentUri) {
+      let stored = call
+      await update({ tenant: call.tenant, callId: call.callId, agentUri }, async (existing, agent) => {
+        if (existing !== undefined && Object.keys(existing.legs).length > 0) {
+          stored = existing
+          return undefined
+        }
+        const others = agent.callIds.filter((id) => id !== call.callId)
+        const live = await liveCalls(call.tenant, agentUri, others)
         if (live.length > 0) throw new AppError('agent-device-unavailable', { detail: 'The agent is in a call' })
         return { call, agent: { callIds: [call.callId] }, events: [] }
-      }),
+      })
+      return stored
+    },
     abandon: (call, agentUri) =>
       update({ tenant: call.tenant, callId: call.callId, agentUri }, (existing, agent) => {
         if (existing === undefined || Object.keys(existing.legs).length > 0) return undefined

@@ -1,6 +1,8 @@
 import {
   CallState,
   type CallStatus,
+  callStatusSchema,
+  compileSchema,
   Direction,
   EndedBy,
   EndReason,
@@ -11,7 +13,7 @@ import {
 } from '@switchhook/contracts'
 import type { Fact } from '@switchhook/platform'
 import fc from 'fast-check'
-import { applyFact, type Call, isOver } from './call-model.ts'
+import { applyFact, type Call, isLive } from './call-model.ts'
 
 const callId = newCallId()
 const commandId = newCommandId()
@@ -98,6 +100,13 @@ describe('applyFact', () => {
     })
   })
 
+  test('every event is what the event document promises', () => {
+    const check = compileSchema<CallStatus>(callStatusSchema)
+    const { events } = tell(opened(0), proceeding(1), connected(2), ended(65))
+    expect(events.map((event) => check(event))).toEqual(events.map((value) => ({ ok: true, value })))
+    for (const event of events) expect(Object.keys(event)).toEqual(Object.keys(callStatusSchema.properties))
+  })
+
   test('a call that was never answered lasted no time', () => {
     expect(tell(opened(0), proceeding(1), ended(30)).events.at(-1)).toMatchObject({
       answeredAt: null,
@@ -125,10 +134,10 @@ describe('applyFact', () => {
     expect(events.filter(({ agentUri }) => agentUri === AGENT).map(({ sequence }) => sequence)).toEqual([1, 2, 3])
   })
 
-  test('a call is over when its last leg has ended, and not before it has one', () => {
-    expect(isOver(call)).toBe(false)
-    expect(isOver(tell(opened(0), opened(1, OTHER), ended(2)).call)).toBe(false)
-    expect(isOver(tell(opened(0), opened(1, OTHER), ended(2), ended(2, OTHER)).call)).toBe(true)
+  test('a call is live from its first leg on, until its last one has ended', () => {
+    expect(isLive(call)).toBe(false)
+    expect(isLive(tell(opened(0), opened(1, OTHER), ended(2)).call)).toBe(true)
+    expect(isLive(tell(opened(0), opened(1, OTHER), ended(2), ended(2, OTHER)).call)).toBe(false)
   })
 
   test('in whatever order facts arrive: gapless sequence, one end per leg, nothing after it, only steps of the table', () => {

@@ -39,10 +39,9 @@ export function applyFact(call: Call, fact: Fact): { readonly call: Call; readon
   return status && { call: { ...call, legs: { ...call.legs, [fact.agentUri]: status } }, status }
 }
 
-/** Has every leg ended? A call without legs has not begun yet. */
-export function isOver(call: Call): boolean {
-  const legs = Object.values(call.legs)
-  return legs.length > 0 && legs.every((leg) => leg.state === CallState.ended)
+/** Is anybody in it? Nobody is before the first leg has begun, nor after the last one has ended. */
+export function isLive(call: Call): boolean {
+  return Object.values(call.legs).some((leg) => leg.state !== CallState.ended)
 }
 
 function firstStatus(call: Call, fact: Fact): CallStatus | undefined {
@@ -82,8 +81,9 @@ const openingState = ({ direction }: LegOpened): CallState =>
   direction === 1 ? CallState.alerting : CallState.initiated
 
 function nextStatus(leg: CallStatus, fact: Fact): CallStatus | undefined {
-  const state = stateAfter(fact)
-  if (state === undefined || !NEXT[leg.state].includes(state)) return undefined
+  if (fact.kind === 'opened') return undefined
+  const state = STATE_AFTER[fact.kind]
+  if (!NEXT[leg.state].includes(state)) return undefined
   const moved: CallStatus = {
     ...leg,
     state,
@@ -96,18 +96,12 @@ function nextStatus(leg: CallStatus, fact: Fact): CallStatus | undefined {
   return fact.kind === 'ended' ? endedStatus(moved, fact) : moved
 }
 
-function stateAfter(fact: Fact): CallState | undefined {
-  switch (fact.kind) {
-    case 'opened':
-      return undefined
-    case 'proceeding':
-      return CallState.proceeding
-    case 'connected':
-      return CallState.connected
-    case 'ended':
-      return CallState.ended
-  }
-}
+/** Where a leg is once it has been told so. */
+const STATE_AFTER = {
+  proceeding: CallState.proceeding,
+  connected: CallState.connected,
+  ended: CallState.ended,
+} as const
 
 function endedStatus(moved: CallStatus, { at, endReason, endedBy, cause, sipCode }: LegEnded): CallStatus {
   const talkMs = moved.answeredAt === null ? 0 : Date.parse(at) - Date.parse(moved.answeredAt)

@@ -5,9 +5,8 @@ import {
   CallState,
   type Fault,
   isGuid,
-  newCallId,
-  newCommandId,
   parseCallId,
+  parseCommandId,
 } from '@switchhook/contracts'
 import { type Platform, PlatformUnavailable } from '@switchhook/platform'
 import type { Answer, Caller, Route } from '../http/route.ts'
@@ -31,6 +30,7 @@ export function createCallRoutes(deps: CallRouteDeps): readonly Route[] {
     tag: 'calls',
     summary: 'Start an outbound call',
     description: 'The call id is allocated before the contact center is asked, so it is known whatever happens next.',
+    idempotent: true,
     body: dialSchema,
     responses: { 202: { description: 'Accepted: the agent is about to dial', body: acceptedSchema } },
     failures: [
@@ -41,24 +41,25 @@ export function createCallRoutes(deps: CallRouteDeps): readonly Route[] {
       'platform-unavailable',
     ],
     validate: (body, faults) => missingAgentUri(body, 401) ?? invalid(faults),
-    handle: async ({ caller, body }) => {
+    handle: async ({ caller, body, idFor }) => {
       await requireAgent(caller, body.agentUri)
       const { agentUri, destination, cli = null, correlationId = null } = body
-      const createdAt = new Date(deps.now()).toISOString()
-      const callId = newCallId()
-      const commandId = newCommandId()
+      const callId = parseCallId(idFor('call'))
+      const commandId = parseCommandId(idFor('command'))
       const { tenant } = caller
-      const call: Call = {
-        callId,
-        tenant,
-        originator: agentUri,
-        cli,
-        correlationId,
-        dialCommandId: commandId,
-        createdAt,
-        legs: {},
-      }
-      await deps.calls.begin(call, agentUri)
+      const call = await deps.calls.begin(
+        {
+          callId,
+          tenant,
+          originator: agentUri,
+          cli,
+          correlationId,
+          dialCommandId: commandId,
+          createdAt: new Date(deps.now()).toISOString(),
+          legs: {},
+        },
+        agentUri,
+      )
       await deps.platform
         .dial({ tenant, callId, agentUri, commandId, destination, cli })
         .catch(async (error: unknown) => {
@@ -66,7 +67,7 @@ export function createCallRoutes(deps: CallRouteDeps): readonly Route[] {
           if (error instanceof PlatformUnavailable) await deps.calls.abandon(call, agentUri).catch(() => {})
           throw toFailure(error)
         })
-      return accepted('dial', call, agentUri, createdAt, { commandId })
+      return accepted('dial', call, agentUri, call.createdAt, { commandId })
     },
   }
 
@@ -79,16 +80,19 @@ export function createCallRoutes(deps: CallRouteDeps): readonly Route[] {
     description:
       "Ends the agent's leg, whatever its state. On a leg that has ended it does nothing and says so (`noop`).",
     params: { callId: callIdParam },
+    idempotent: true,
     body: legSchema,
     responses: { 202: { description: 'Accepted', body: acceptedSchema } },
     failures: ['invalid-request', 'missing-agent-uri', 'agent-not-found', 'call-not-found', 'platform-unavailable'],
     validate: (body, faults) => missingAgentUri(body, 400) ?? invalid(faults),
-    handle: async ({ caller, params, body: { agentUri } }) => {
+    handle: async ({ caller, params, body: { agentUri }, idFor }) => {
       await requireAgent(caller, agentUri)
       const call = await requireCall(caller, params['callId'], agentUri)
       const acceptedAt = new Date(deps.now()).toISOString()
-      const noop = call.legs[agentUri]?.state === CallState.ended
-      const commandId = newCommandId()
+      const commandId = parseCommandId(idFor('command'))
+      const leg = call.legs[agentUri]
+      // What this very command has ended, before a crash, is no reason to say that there was nothing to do.
+      const noop = leg?.state === CallState.ended && leg.commandId !== commandId
       if (!noop) {
         const command = { tenant: caller.tenant, callId: call.callId, agentUri, commandId }
         await deps.platform.hangup(command).catch((error: unknown) => {
@@ -112,7 +116,7 @@ export function createCallRoutes(deps: CallRouteDeps): readonly Route[] {
     return call
   }
 
-  return [dial as Route, hangup as Route]
+  return [dial, hangup]
 }
 
 /** The specification answers 401 to a dial without an agent, whatever else is wrong with it. */

@@ -170,7 +170,7 @@ const summary = {
   },
 } as const
 
-export const deliverySummarySchema = component('DeliverySummary', {
+const deliverySummarySchema = component('DeliverySummary', {
   ...summary,
   description: 'One event on its way to one subscription.',
 })

@@ -13,16 +13,3 @@ export function component<S extends Schema>(name: string, schema: S): S {
 export function componentName(schema: object): string | undefined {
   return (schema as { readonly [NAME]?: string })[NAME]
 }
-
-/**
- * Schema of an enum that travels as numbers. `names` is the table of the contracts, so that names and numbers cannot
- * drift apart.
- */
-export function numbered(names: Readonly<Record<string, number>>, description: string): Schema {
-  const rows = Object.entries(names)
-  return {
-    type: 'integer',
-    description: `${description} ${rows.map(([name, value]) => `${value} ${name}`).join(', ')}.`,
-    oneOf: rows.map(([title, value]) => ({ const: value, title })),
-  }
-}

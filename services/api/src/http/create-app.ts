@@ -2,6 +2,7 @@ import { AppError } from '@switchhook/contracts'
 import type { Logger } from '@switchhook/runtime'
 import express, { type Express, type RequestHandler } from 'express'
 import type { Authenticate } from '../auth/authenticate.ts'
+import type { AnswerOnce } from './idempotency.ts'
 import { createProblemHandler, HeaderedError } from './problem-handler.ts'
 import { createRequestLog } from './request-log.ts'
 import type { Route } from './route.ts'
@@ -11,6 +12,7 @@ import { serveRoute } from './serve-route.ts'
 export function createApp(options: {
   readonly routes: readonly Route[]
   readonly authenticate: Authenticate
+  readonly answerOnce: AnswerOnce
   /** Networks of the proxies whose `X-Forwarded-For` is believed. */
   readonly trustProxy: readonly string[]
   readonly log: Logger
@@ -27,7 +29,7 @@ export function createApp(options: {
   app.use(createRequestLog(options.log), answerPrivately)
   for (const [path, routes] of byPath(options.routes)) {
     const resource = app.route(path.replaceAll(/\{(\w+)\}/g, ':$1'))
-    for (const route of routes) resource[route.method](serveRoute(route, options.authenticate))
+    for (const route of routes) resource[route.method](serveRoute(route, options.authenticate, options.answerOnce))
     resource.all(refuseMethod(routes))
   }
   app.use(() => {

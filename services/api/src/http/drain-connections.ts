@@ -1,9 +1,6 @@
 import type { IncomingMessage, Server, ServerResponse } from 'node:http'
 import type { Socket } from 'node:net'
 
-/** A client that is still sending when we shut down gets so long to finish. */
-const UNFINISHED_REQUEST_MS = 5_000
-
 interface InFlight {
   readonly request: IncomingMessage
   readonly response: ServerResponse
@@ -13,8 +10,9 @@ interface InFlight {
  * Prepares a server for a clean end: the function that it answers hangs up where nobody waits for anything, and
  * elsewhere after the answer. Node's own closing leaves connections alone that have never carried a request, and stops
  * minding the deadlines of the others.
+ * @param unfinishedMs how long a client that is still sending gets to finish
  */
-export function drainConnections(server: Server): () => void {
+export function drainConnections(server: Server, unfinishedMs: number): () => void {
   const connections = new Map<Socket, InFlight | undefined>()
   let isDraining = false
 
@@ -27,7 +25,7 @@ export function drainConnections(server: Server): () => void {
     connections.set(socket, { request, response })
     if (isDraining) response.setHeader('Connection', 'close')
     response.once('close', () => {
-      if (connections.has(socket)) connections.set(socket, undefined)
+      if (connections.get(socket)?.response === response) connections.set(socket, undefined)
     })
   })
 
@@ -37,9 +35,8 @@ export function drainConnections(server: Server): () => void {
       if (inFlight === undefined) socket.destroy()
       else if (!inFlight.response.headersSent) inFlight.response.setHeader('Connection', 'close')
     }
-    const hangUp = (): void => {
+    setTimeout(() => {
       for (const [socket, inFlight] of connections) if (inFlight?.request.complete !== true) socket.destroy()
-    }
-    setTimeout(hangUp, UNFINISHED_REQUEST_MS).unref()
+    }, unfinishedMs).unref()
   }
 }

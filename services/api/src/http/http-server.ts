@@ -22,6 +22,9 @@ const DEADLINES: ClientDeadlines = { headersMs: 10_000, requestMs: 30_000 }
 /** Longer than the idle time of the usual load balancers (60 s), so that it is never us who close under a request. */
 const KEEP_ALIVE_MS = 65_000
 
+/** Well within every sensible SHUTDOWN_GRACE. */
+const LAST_REQUESTS_MS = 5_000
+
 export async function startHttpServer(options: {
   readonly port: number
   readonly listener: RequestListener
@@ -34,7 +37,7 @@ export async function startHttpServer(options: {
     keepAliveTimeout: KEEP_ALIVE_MS,
     connectionsCheckingInterval: Math.min(headersMs, requestMs) / 2,
   })
-  const drain = drainConnections(server)
+  const drain = drainConnections(server, Math.min(requestMs, LAST_REQUESTS_MS))
   server.on('request', options.listener)
   server.on('clientError', answerBadClient)
   await new Promise<void>((resolve, reject) => {

@@ -302,6 +302,17 @@ test('shutting down finishes what is in flight and takes no more', async () => {
   await closed
 })
 
+test('a client that never finishes its request does not hold up the end', async () => {
+  const other = await anApi()
+  const socket = await open(other.port)
+  socket.write(
+    `POST ${PATH} HTTP/1.1\r\nHost: x\r\nAuthorization: ${authorization}\r\nContent-Type: application/json\r\nExpect: 100-continue\r\nContent-Length: 100\r\n\r\n`,
+  )
+  await read(socket)
+  await other.close()
+  expect(socket.readyState).not.toBe('open')
+})
+
 async function open(port = api.port): Promise<Socket> {
   const socket = connect({ port, host: '127.0.0.1' })
   await once(socket, 'connect')

@@ -18,6 +18,8 @@ export interface RouteRequest<Body = unknown, Query = unknown> {
   readonly body: Body
   /** What the answer's `X-Request-Id` says. */
   readonly requestId: string
+  /** The GUID for what is made here under this name: the same whenever a request with an idempotency key runs again. */
+  readonly idFor: (name: string) => string
 }
 
 export interface Answer {
@@ -47,9 +49,9 @@ export interface FailureAt {
   readonly status: number
 }
 
-export type Method = 'get' | 'post' | 'patch' | 'delete'
+type Method = 'get' | 'post' | 'patch' | 'delete'
 
-export type Tag = 'subscriptions' | 'deliveries' | 'calls' | 'agents' | 'simulator' | 'document'
+type Tag = 'subscriptions' | 'deliveries' | 'calls' | 'agents' | 'simulator' | 'document'
 
 /**
  * One operation: what is mounted, what is validated and what the API document says, all from here. `handle` and
@@ -66,6 +68,11 @@ export interface Route<Body = unknown, Query = unknown> {
   readonly description?: string
   /** Needs no token. */
   readonly isPublic?: true
+  /**
+   * Takes an `Idempotency-Key`. After a crash `handle` runs again for the same request, so what it makes bears the ids of
+   * `idFor`, and making it twice makes it once.
+   */
+  readonly idempotent?: true
   /** Of each name in `path`. */
   readonly params?: Readonly<Record<string, Schema>>
   /** Of each query parameter; all are optional. `integer`, `boolean` and `string` are understood. */

@@ -1,17 +1,19 @@
-import { AppError, compileSchema } from '@switchhook/contracts'
+import { randomUUID } from 'node:crypto'
+import { AppError, compileSchema, type Fault } from '@switchhook/contracts'
 import type { Request, RequestHandler } from 'express'
 import type { Authenticate } from '../auth/authenticate.ts'
 import { exchangeOf } from './exchange.ts'
+import { type AnswerOnce, idempotencyKeyOf } from './idempotency.ts'
 import { readJson } from './read-json.ts'
 import { createReadQuery } from './read-query.ts'
-import type { Caller, Route } from './route.ts'
+import type { Caller, Route, RouteRequest } from './route.ts'
 import { sendJson } from './send-json.ts'
 
 /** Who asks for a route that needs no token. */
 const ANYBODY: Caller = { tenant: null, clientId: 'anybody' }
 
 /** The way of every request: who, query, body, then the route itself. Nothing of a body is read for an unknown caller. */
-export function serveRoute(route: Route, authenticate: Authenticate): RequestHandler {
+export function serveRoute(route: Route, authenticate: Authenticate, answerOnce: AnswerOnce): RequestHandler {
   const readQuery = createReadQuery(route.query ?? {})
   const readBody = bodyReader(route)
   return async (request, response) => {
@@ -22,7 +24,19 @@ export function serveRoute(route: Route, authenticate: Authenticate): RequestHan
     const query = readQuery(searchOf(request))
     const body = await readBody(request)
     const params = request.params as Record<string, string>
-    const answer = await route.handle({ caller, params, query, body, requestId: exchange.requestId })
+    const asked: RouteRequest = {
+      caller,
+      params,
+      query,
+      body,
+      requestId: exchange.requestId,
+      idFor: () => randomUUID(),
+    }
+    const key = route.idempotent === true ? idempotencyKeyOf(request.get('idempotency-key')) : undefined
+    const answer =
+      key === undefined
+        ? await route.handle(asked)
+        : await answerOnce({ key, method: request.method, path: request.path }, asked, (again) => route.handle(again))
     if (answer.headers !== undefined) response.set(answer.headers)
     sendJson(response, answer.status, answer.body)
   }
@@ -35,15 +49,14 @@ function bodyReader(route: Route): (request: Request) => Promise<unknown> {
     const body = await readJson(request)
     const result = check(body)
     const faults = result.ok ? [] : result.faults
-    const failure =
-      route.validate?.(body, faults) ?? (faults.length > 0 && !route.validate ? invalid(faults) : undefined)
+    const failure = route.validate === undefined ? invalid(faults) : route.validate(body, faults)
     if (failure !== undefined) throw failure
     return body
   }
 }
 
-const invalid = (errors: NonNullable<AppError['extra']['errors']>): AppError =>
-  new AppError('invalid-request', { detail: 'The body is not valid', errors })
+const invalid = (errors: readonly Fault[]): AppError | undefined =>
+  errors.length === 0 ? undefined : new AppError('invalid-request', { detail: 'The body is not valid', errors })
 
 function searchOf(request: Request): string {
   const at = request.originalUrl.indexOf('?')

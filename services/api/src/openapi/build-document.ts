@@ -2,6 +2,7 @@ import { FAILURES, type FailureCode } from '@switchhook/contracts'
 import type { FailureAt, ResponseDescription, Route, Schema } from '../http/route.ts'
 import { commonFailures } from './common-failures.ts'
 import { type Components, createComponents } from './components.ts'
+import { canBeReplayed, idempotencyKey, replayedHeader } from './idempotency-headers.ts'
 import { problemSchema } from './problem-schema.ts'
 
 /** An OpenAPI 3.1 document, as JSON. */
@@ -73,7 +74,7 @@ function operationOf(route: Route, components: Components): Schema {
   }
 }
 
-function withParameters({ path, params = {}, query = {} }: Route, components: Components): Schema {
+function withParameters({ path, params = {}, query = {}, idempotent }: Route, components: Components): Schema {
   const inPath = [...path.matchAll(/\{(\w+)\}/g)].map(([, name = '']) => {
     const schema = params[name]
     if (schema === undefined) throw new Error(`${path} does not describe ${name}`)
@@ -82,7 +83,7 @@ function withParameters({ path, params = {}, query = {} }: Route, components: Co
   const inQuery = Object.entries(query).map(([name, schema]) => {
     return { name, in: 'query', required: false, ...parameter(components.schema(schema)) }
   })
-  const parameters = [...inPath, ...inQuery]
+  const parameters = [...inPath, ...inQuery, ...(idempotent === true ? [idempotencyKey] : [])]
   return parameters.length === 0 ? {} : { parameters }
 }
 
@@ -90,19 +91,24 @@ const parameter = ({ description, ...schema }: Schema): Schema => ({ description
 
 const jsonContent = (schema: Schema): Schema => ({ 'application/json': { schema } })
 
-function successesOf({ responses }: Route, components: Components): Schema {
+function successesOf({ responses, idempotent }: Route, components: Components): Schema {
+  const more = idempotent === true ? replayedHeader : {}
   return Object.fromEntries(
-    Object.entries(responses).map(([status, response]) => [status, successOf(response, components)]),
+    Object.entries(responses).map(([status, response]) => [status, successOf(response, more, components)]),
   )
 }
 
-function successOf({ description, body, headers = {} }: ResponseDescription, components: Components): Schema {
+function successOf(
+  { description, body, headers = {} }: ResponseDescription,
+  more: Schema,
+  components: Components,
+): Schema {
   const described = Object.entries(headers).map(
     ([name, schema]) => [name, parameter(components.schema(schema))] as const,
   )
   return {
     description,
-    headers: { ...Object.fromEntries(described), 'X-Request-Id': requestId },
+    headers: { ...Object.fromEntries(described), ...more, 'X-Request-Id': requestId },
     ...(body !== undefined && { content: jsonContent(components.schema(body)) }),
   }
 }
@@ -118,12 +124,14 @@ function failuresOf(route: Route, components: Components): Schema {
   const rows = [...byStatus].toSorted(([a], [b]) => a - b)
   return Object.fromEntries(
     rows.map(([status, codes]) => {
-      return [status, components.response([status, ...codes].join('.'), failureOf(status, codes, components))]
+      const isReplayed = route.idempotent === true && canBeReplayed(status)
+      const name = [status, ...codes, ...(isReplayed ? ['replayed'] : [])].join('.')
+      return [status, components.response(name, failureOf(status, codes, isReplayed, components))]
     }),
   )
 }
 
-function failureOf(status: number, codes: readonly FailureCode[], components: Components): Schema {
+function failureOf(status: number, codes: readonly FailureCode[], isReplayed: boolean, components: Components): Schema {
   const schema = { allOf: [components.schema(problemSchema), { properties: { code: { enum: codes } } }] }
   const examples = codes.map((code) => {
     const { title } = FAILURES[code]
@@ -134,12 +142,12 @@ function failureOf(status: number, codes: readonly FailureCode[], components: Co
   })
   return {
     description: codes.map((code) => `\`${code}\`: ${FAILURES[code].title}.`).join(' '),
-    headers: { ...failureHeaders(status), 'X-Request-Id': requestId },
+    headers: { ...failureHeaders(status, codes), ...(isReplayed && replayedHeader), 'X-Request-Id': requestId },
     content: { 'application/problem+json': { schema, examples: Object.fromEntries(examples) } },
   }
 }
 
-function failureHeaders(status: number): Schema {
+function failureHeaders(status: number, codes: readonly FailureCode[]): Schema {
   return {
     ...(status === 401 && {
       'WWW-Authenticate': {
@@ -147,7 +155,7 @@ function failureHeaders(status: number): Schema {
         schema: { type: 'string', examples: ['Bearer realm="switchhook"'] },
       },
     }),
-    ...(status === 503 && {
+    ...((status === 503 || codes.includes('idempotency-key-in-use')) && {
       'Retry-After': { description: 'Seconds after which to try again.', schema: { type: 'integer', examples: [5] } },
     }),
   }

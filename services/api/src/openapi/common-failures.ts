@@ -7,6 +7,7 @@ export function commonFailures(route: Route): FailureCode[] {
     ...(route.path.includes('{') || route.query !== undefined || route.body !== undefined ? INVALID : []),
     ...(route.isPublic === true ? [] : PROTECTED),
     ...(route.body === undefined ? [] : WITH_BODY),
+    ...(route.idempotent === true ? WITH_KEY : []),
     'internal',
   ]
 }
@@ -15,3 +16,4 @@ const INVALID: FailureCode[] = ['invalid-request']
 /** All that needs a token also needs Redis. */
 const PROTECTED: FailureCode[] = ['unauthorized', 'service-unavailable']
 const WITH_BODY: FailureCode[] = ['malformed-json', 'body-too-large', 'unsupported-media-type']
+const WITH_KEY: FailureCode[] = ['invalid-request', 'idempotency-key-in-use', 'idempotency-key-reused']

@@ -20,7 +20,7 @@ interface Operation {
   readonly operationId: string
   readonly summary: string
   readonly parameters?: readonly { readonly name: string; readonly description?: string }[]
-  readonly responses: Readonly<Record<string, { readonly $ref?: string }>>
+  readonly responses: Readonly<Record<string, { readonly $ref?: string; readonly headers?: object }>>
 }
 
 interface Document {
@@ -56,8 +56,8 @@ test('each schema in it is a valid JSON Schema, and every reference leads somewh
   }
 })
 
-test('the written copy is the same; "pnpm run docs" writes it anew', () => {
-  expect(readFileSync(documentPath, 'utf8')).toBe(documentText(describeApi()))
+test('the written copy is the same; "make docs" writes it anew', () => {
+  expect(readFileSync(documentPath('openapi.json'), 'utf8')).toBe(documentText(describeApi()))
 })
 
 test('every route of the table is in the document once, under its own operation id', () => {
@@ -90,6 +90,21 @@ test('every operation that needs a token can answer 401 and 503, each that takes
     if (route.isPublic !== true) expect(statuses).toEqual(expect.arrayContaining(['401', '503']))
     if (route.body !== undefined) expect(statuses).toEqual(expect.arrayContaining(['400', '413', '415']))
     expect(statuses).toContain('500')
+  }
+})
+
+test('every call command and the create take an Idempotency-Key, and whatever takes one says so', () => {
+  for (const route of describedRoutes()) {
+    const isCommand = route.method === 'post' && (route.tag === 'calls' || route.operationId === 'createSubscription')
+    const operation = document.paths[route.path]?.[route.method]
+    const [status = ''] = Object.keys(route.responses)
+    expect({
+      route: route.operationId,
+      key: operation?.parameters?.some(({ name }) => name === 'Idempotency-Key') === true,
+      replayed: 'Idempotent-Replayed' in (operation?.responses[status]?.headers ?? {}),
+      inUse: codesIn(operation?.responses[409]).includes('idempotency-key-in-use'),
+      reused: codesIn(operation?.responses[422]).includes('idempotency-key-reused'),
+    }).toEqual({ route: route.operationId, key: isCommand, replayed: isCommand, inUse: isCommand, reused: isCommand })
   }
 })
 

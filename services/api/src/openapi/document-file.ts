@@ -1,6 +1,4 @@
-import type { ApiDocument } from './build-document.ts'
+/** Where the written copy of a document lies. */
+export const documentPath = (name: string): URL => new URL(`../../../../docs/${name}`, import.meta.url)
 
-/** Where the written copy of the document lies. */
-export const documentPath = new URL('../../../../docs/openapi.json', import.meta.url)
-
-export const documentText = (document: ApiDocument): string => `${JSON.stringify(document, null, 2)}\n`
+export const documentText = (document: object): string => `${JSON.stringify(document, null, 2)}\n`

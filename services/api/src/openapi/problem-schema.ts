@@ -1,5 +1,5 @@
-import { CALL_COMMANDS, CallState, EVENT_TYPES, FAILURES } from '@switchhook/contracts'
-import { component, numbered } from '../http/component.ts'
+import { CALL_COMMANDS, CallState, EVENT_TYPES, FAILURES, numberedSchema } from '@switchhook/contracts'
+import { component } from '../http/component.ts'
 
 /** RFC 9457, with the members that this service adds. */
 export const problemSchema = component('Problem', {
@@ -49,7 +49,7 @@ export const problemSchema = component('Problem', {
       items: { type: 'string', examples: [EVENT_TYPES[0]] },
       examples: [EVENT_TYPES],
     },
-    currentState: numbered(CallState, "With a refused command: the state of the agent's leg."),
+    currentState: numberedSchema(CallState, "With a refused command: the state of the agent's leg."),
     allowedCommands: {
       type: 'array',
       description: 'With a refused command: what is possible in this state.',

@@ -12,7 +12,7 @@ export const agentsSchema = {
   type: 'array',
   items: {
     type: 'object',
-    required: ['agentUri', 'tenant', 'device'],
+    required: ['agentUri', 'tenant'],
     properties: {
       agentUri: { type: 'string', minLength: 1, maxLength: 255 },
       tenant: { type: ['string', 'null'], minLength: 1, maxLength: 128 },

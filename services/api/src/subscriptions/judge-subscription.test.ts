@@ -1,4 +1,5 @@
 import { compileSchema, EVENT_TYPES } from '@switchhook/contracts'
+import { assert, jsonValue, property } from 'fast-check'
 import { judgeSubscription } from './judge-subscription.ts'
 import { newSubscriptionSchema, subscriptionChangeSchema } from './subscription-schema.ts'
 
@@ -69,4 +70,14 @@ test.each<[unknown, string | undefined]>([
   [{ eventTypes: [] }, 'unknown-event-type'],
 ])('the change %j is judged by the same rules', (body, code) => {
   expect(judge(body, subscriptionChangeSchema)?.code).toBe(code)
+})
+
+test('whatever JSON comes, it is judged and never fails otherwise', () => {
+  assert(
+    property(jsonValue(), jsonValue(), jsonValue(), (url, eventTypes, description) => {
+      for (const body of [url, { url, eventTypes, description }]) {
+        expect(judge(body)?.extra.errors ?? ['none']).not.toEqual([])
+      }
+    }),
+  )
 })

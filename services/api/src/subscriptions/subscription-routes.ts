@@ -1,11 +1,4 @@
-import {
-  AppError,
-  type EventType,
-  isGuid,
-  newSubscriptionId,
-  parseSubscriptionId,
-  type Subscription,
-} from '@switchhook/contracts'
+import { AppError, type EventType, isGuid, parseSubscriptionId, type Subscription } from '@switchhook/contracts'
 import type { SubscriptionStore } from '@switchhook/store'
 import type { Caller, Route } from '../http/route.ts'
 import { judgeSubscription } from './judge-subscription.ts'
@@ -54,6 +47,7 @@ export function createSubscriptionRoutes({ subscriptions, urlRules }: Subscripti
     tag: 'subscriptions',
     summary: 'Subscribe a url to event types',
     description: 'The subscription is enabled at once. The answer to a faulty body lists the known event types.',
+    idempotent: true,
     body: newSubscriptionSchema,
     responses: {
       201: {
@@ -64,21 +58,20 @@ export function createSubscriptionRoutes({ subscriptions, urlRules }: Subscripti
     },
     failures: ['invalid-webhook-url', 'unknown-event-type'],
     validate: (body, faults) => judgeSubscription(body, faults, urlRules),
-    async handle({ caller, body }) {
-      const subscription: Subscription = {
-        id: newSubscriptionId(),
+    async handle({ caller, body, idFor }) {
+      const created = await subscriptions.create({
+        id: parseSubscriptionId(idFor('subscription')),
         tenant: caller.tenant,
         url: body.url,
         eventTypes: distinct(body.eventTypes),
         description: body.description ?? null,
         enabled: true,
         createdAt: new Date().toISOString(),
-      }
-      await subscriptions.create(subscription)
+      })
       return {
         status: 201,
-        body: viewOf(subscription),
-        headers: { Location: `${SUBSCRIPTIONS}/${subscription.id}` },
+        body: viewOf(created),
+        headers: { Location: `${SUBSCRIPTIONS}/${created.id}` },
       }
     },
   }

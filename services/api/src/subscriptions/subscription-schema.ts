@@ -14,7 +14,7 @@ export const viewOf = ({ id, url, eventTypes, description, enabled, createdAt }:
   createdAt,
 })
 
-export const MAX_DESCRIPTION_LENGTH = 1024
+const MAX_DESCRIPTION_LENGTH = 1024
 
 const EXAMPLE_URL = 'https://client.example/hooks/calls'
 

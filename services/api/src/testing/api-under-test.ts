@@ -3,7 +3,7 @@ import { apiFields, apiRules } from '../config.ts'
 import { type StartApiOptions, startApi } from '../start-api.ts'
 import { type CheckedClient, createCheckedClient } from './checked-client.ts'
 
-export interface LogLine {
+interface LogLine {
   readonly level: string
   readonly message: string
   readonly fields: Readonly<Record<string, unknown>>
@@ -21,7 +21,7 @@ export interface ApiUnderTest {
 
 export async function startApiUnderTest(
   env: Readonly<Record<string, string>>,
-  options: Pick<StartApiOptions, 'keyTiming' | 'deadlines'> = {},
+  options: Pick<StartApiOptions, 'keyTiming' | 'deadlines' | 'idempotencyTiming'> = {},
 ): Promise<ApiUnderTest> {
   const lines: LogLine[] = []
   const writer =

@@ -1,14 +1,14 @@
 import { Ajv2020 } from 'ajv/dist/2020.js'
 import addFormats from 'ajv-formats'
 
-export interface CheckedAnswer {
+interface CheckedAnswer {
   readonly status: number
   readonly headers: Headers
   /** Parsed; undefined for an answer without a body. */
   readonly body: unknown
 }
 
-export interface ClientRequest {
+interface ClientRequest {
   readonly headers?: Readonly<Record<string, string>>
   /** Sent as JSON. */
   readonly json?: unknown
@@ -60,8 +60,8 @@ export function createCheckedClient(baseUrl: string, document: Document): Checke
     const at = `/paths/${escape(template)}/${method.toLowerCase()}/responses/${status}`
     const listed = document.paths[template]?.[method.toLowerCase()]?.responses[status]
     if (listed === undefined) throw new Error(`${method} ${template} may not answer ${status}: ${text}`)
-    const response_ = '$ref' in listed ? String(listed.$ref).slice(1) : at
-    if (type !== undefined) check(`${response_}/content/${escape(type)}/schema`, body)
+    const described = '$ref' in listed ? String(listed.$ref).slice(1) : at
+    if (type !== undefined) check(`${described}/content/${escape(type)}/schema`, body)
     else expect(text).toBe('')
     return { status, headers, body }
   }

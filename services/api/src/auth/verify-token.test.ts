@@ -1,0 +1,76 @@
+import { generateKeyPairSync, sign } from 'node:crypto'
+import {
+  assert,
+  asyncProperty,
+  base64String,
+  constantFrom,
+  dictionary,
+  jsonValue,
+  oneof,
+  string,
+  tuple,
+} from 'fast-check'
+import { Unauthorized } from './unauthorized.ts'
+import { createVerifyToken } from './verify-token.ts'
+
+const ISSUER = 'https://idp.example/acme'
+const { publicKey, privateKey } = generateKeyPairSync('ec', { namedCurve: 'P-256' })
+const keys = { keys: [{ ...(publicKey.export({ format: 'jwk' }) as { kty: string }), kid: 'a', alg: 'ES256' }] }
+
+const verifyToken = createVerifyToken([
+  { issuer: ISSUER, audience: 'switchhook', tenant: 'acme', keysFor: async () => keys },
+])
+
+const encode = (part: unknown): string => Buffer.from(JSON.stringify(part) ?? '').toString('base64url')
+
+function signed(header: object, claims: unknown): string {
+  const input = `${encode(header)}.${encode(claims)}`
+  return `${input}.${sign('sha256', Buffer.from(input), { key: privateKey, dsaEncoding: 'ieee-p1363' }).toString('base64url')}`
+}
+
+const HEADER = { alg: 'ES256', kid: 'a' }
+const claims = () => ({ iss: ISSUER, aud: 'switchhook', sub: 'crm', exp: Math.floor(Date.now() / 1000) + 60 })
+
+test('a good token is its client, of its issuer’s tenant', async () => {
+  await expect(verifyToken(`Bearer ${signed(HEADER, claims())}`)).resolves.toEqual({ tenant: 'acme', clientId: 'crm' })
+})
+
+test('whatever stands in the header, it is refused and nothing else happens', async () => {
+  const part = oneof(base64String(), string(), jsonValue().map(encode))
+  const token = oneof(
+    string(),
+    tuple(part, part, part).map((parts) => parts.join('.')),
+  )
+  await assert(
+    asyncProperty(constantFrom('Bearer ', 'bearer ', 'Basic ', ''), token, async (scheme, garbage) => {
+      await expect(verifyToken(scheme + garbage)).rejects.toBeInstanceOf(Unauthorized)
+    }),
+  )
+})
+
+test('however a good token’s header or claims are changed, its signature no longer fits', async () => {
+  const [, , signature] = signed(HEADER, claims()).split('.')
+  await assert(
+    asyncProperty(dictionary(string(), jsonValue()), dictionary(string(), jsonValue()), async (header, more) => {
+      const forged = `${encode({ ...header, ...HEADER })}.${encode({ ...claims(), forged: true, ...more })}.${signature}`
+      await expect(verifyToken(`Bearer ${forged}`)).rejects.toBeInstanceOf(Unauthorized)
+    }),
+  )
+})
+
+test('whatever a signed token claims beside, its audience, issuer and time decide', async () => {
+  await assert(
+    asyncProperty(dictionary(string(), jsonValue()), async (more) => {
+      await expect(verifyToken(`Bearer ${signed(HEADER, { ...more, ...claims(), aud: 'else' })}`)).rejects.toThrow(
+        'aud',
+      )
+    }),
+  )
+})
+
+test('the challenge is a header that can be sent, whatever the reason quotes', () => {
+  const { headers } = new Unauthorized('a "quoted"\r\nX-Evil: \\ ä')
+  expect(headers['WWW-Authenticate']).toBe(
+    `Bearer realm="switchhook", error="invalid_token", error_description="a 'quoted'X-Evil:  "`,
+  )
+})

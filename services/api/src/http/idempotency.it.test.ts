@@ -1,0 +1,516 @@
+import {
+  AppError,
+  CallState,
+  type CallStatus,
+  type PlatformEvent,
+  parseEvent,
+  Unavailable,
+} from '@switchhook/contracts'
+import { type Broker, openBroker, Queue, serviceTopology } from '@switchhook/messaging'
+import {
+  createIdempotencyStore,
+  createStateStore,
+  createSubscriptionStore,
+  createTimerStore,
+  type IdempotencyStore,
+  openRedis,
+  type Redis,
+} from '@switchhook/store'
+import {
+  eventually,
+  startTcpProxy,
+  startTokenIssuer,
+  type TestBroker,
+  type TestRedis,
+  type TokenIssuer,
+  testBroker,
+  testRedis,
+} from '@switchhook/testkit'
+import { createCallBook } from '../calls/call-book.ts'
+import { createCallRoutes } from '../calls/call-routes.ts'
+import { openSimulator } from '../platform/open-simulator.ts'
+import { SIMULATED_AGENTS } from '../platform/simulated-agents.ts'
+import { createSubscriptionRoutes } from '../subscriptions/subscription-routes.ts'
+import { type ApiUnderTest, startApiUnderTest } from '../testing/api-under-test.ts'
+import { createAnswerOnce, IDEMPOTENCY_TIMING } from './idempotency.ts'
+import type { Answer, Route, RouteRequest } from './route.ts'
+
+const SUBSCRIPTIONS = '/api/v1/webhooks/subscriptions'
+const DIAL = '/api/v1/voice/calls/dial'
+const CALLER = { tenant: 'acme', clientId: 'crm' }
+const ALICE = 'sip:alice@acme.example'
+const LEASE_MS = 300
+
+const subscribe = { url: 'https://client.example/hooks', eventTypes: ['call.status'], description: 'CRM' }
+/** Ends by itself a moment later. */
+const dialBusy = { agentUri: ALICE, destination: '+15550101' }
+const dialRinging = { agentUri: ALICE, destination: '+15550102' }
+const quiet = { debug() {}, info() {}, warn() {}, error() {} }
+
+type Checked = Awaited<ReturnType<ApiUnderTest['call']>>
+
+let server: TestRedis
+let vhost: TestBroker
+let idp: TokenIssuer
+let globexIdp: TokenIssuer
+let redis: Redis
+let broker: Broker
+let replicas: readonly [ApiUnderTest, ApiUnderTest]
+let env: Record<string, string>
+let crm: { authorization: string }
+/** What the replicas have published. */
+const events: PlatformEvent[] = []
+let keys = 0
+/** What one test has opened for itself, closed whether it passes or not. */
+let opened: { close(): Promise<void> }[] = []
+
+beforeAll(async () => {
+  ;[server, vhost, idp, globexIdp] = await Promise.all([
+    testRedis(),
+    testBroker(),
+    startTokenIssuer(),
+    startTokenIssuer(),
+  ])
+  redis = await openRedis({ url: server.redisUrl, log: quiet, name: 'test' })
+  broker = await openBroker({ url: vhost.amqpUrl, topology: serviceTopology([]), log: quiet, name: 'test' })
+  await broker.consume({
+    queue: Queue.fanoutEvents,
+    parse: ({ content }) => parseEvent(content),
+    handle: async (event) => void events.push(event),
+    concurrency: 100,
+    recovered: () => Promise.resolve(),
+  })
+  const issuer = (provider: TokenIssuer, tenant: string) => ({
+    issuer: provider.issuer,
+    audience: provider.audience,
+    jwksUri: provider.jwksUri,
+    tenant,
+  })
+  env = {
+    REDIS_URL: server.redisUrl,
+    AMQP_URL: vhost.amqpUrl,
+    AUTH_ISSUERS: JSON.stringify([issuer(idp, 'acme'), issuer(globexIdp, 'globex')]),
+  }
+  replicas = await Promise.all([startApiUnderTest(env), startApiUnderTest(env)])
+  crm = tokenOf(CALLER.clientId)
+})
+
+afterAll(async () => {
+  await Promise.all(replicas.map((replica) => replica.close()))
+  await Promise.all([redis.close(), broker.close()])
+  await Promise.all([server.close(), vhost.close(), idp.close(), globexIdp.close()])
+})
+
+afterEach(async () => {
+  for (const one of opened.toReversed()) await one.close()
+  opened = []
+})
+
+const tokenOf = (azp: string, provider = idp) => ({ authorization: `Bearer ${provider.token({ azp })}` })
+const newKey = (): string => `key ${++keys}`
+
+interface Asked {
+  readonly key: string
+  readonly json?: unknown
+  readonly by?: { authorization: string }
+  readonly to?: ApiUnderTest
+}
+
+const post = (path: string, { key, json, by = crm, to = replicas[0] }: Asked): Promise<Checked> =>
+  to.call('POST', path, { headers: { ...by, 'idempotency-key': key }, json })
+
+const create = (asked: Asked): Promise<Checked> => post(SUBSCRIPTIONS, { json: subscribe, ...asked })
+const dial = (asked: Asked): Promise<Checked> => post(DIAL, { json: dialBusy, ...asked })
+const hangup = (callId: string, asked: Asked): Promise<Checked> =>
+  post(`/api/v1/voice/calls/${callId}/hangup`, { json: { agentUri: ALICE }, ...asked })
+
+const isReplayed = ({ headers }: Pick<Checked, 'headers'>): boolean => headers.get('idempotent-replayed') === 'true'
+const callIdOf = ({ body }: { readonly body?: unknown }): string => (body as { callId: string }).callId
+
+async function listed(): Promise<unknown[]> {
+  return (await replicas[0].call('GET', SUBSCRIPTIONS, { headers: crm })).body as unknown[]
+}
+
+const statuses = (): CallStatus[] => events.map(({ data }) => data as unknown as CallStatus)
+const legEnded = (callId: string): Promise<void> =>
+  eventually(() => {
+    const ends = statuses().filter((status) => status.callId === callId && status.state === CallState.ended)
+    expect(ends).toHaveLength(1)
+  })
+/** The calls that there were since `from` of the events. */
+const callsSince = (from: number): Set<string> =>
+  new Set(
+    statuses()
+      .slice(from)
+      .map(({ callId }) => callId),
+  )
+
+/** The parts of a replica that answer a request, so that a test can let it die between any two of them. */
+function partsOfReplica(leaseMs = LEASE_MS) {
+  const store = createStateStore(redis)
+  const calls = createCallBook(store, () => {}, Date.now)
+  const timers = createTimerStore(redis)
+  const platform = openSimulator({ agents: SIMULATED_AGENTS, store, timers, log: quiet })
+  const routes: readonly Route[] = [
+    ...createSubscriptionRoutes({ subscriptions: createSubscriptionStore(redis), urlRules: { requireHttps: false } }),
+    ...createCallRoutes({ platform, calls, now: Date.now }),
+  ]
+  return {
+    idempotency: createIdempotencyStore(redis, { ...IDEMPOTENCY_TIMING, leaseMs }),
+    route: (operationId: string): Route => {
+      const found = routes.find((route) => route.operationId === operationId)
+      if (found === undefined) throw new Error(`no route ${operationId}`)
+      return found
+    },
+  }
+}
+
+function carryOut(
+  idempotency: IdempotencyStore,
+  { path, key, json }: { readonly path: string; readonly key: string; readonly json: unknown },
+  handle: (request: RouteRequest) => Promise<Answer>,
+  warn: (message: string) => void = () => {},
+): Promise<Answer> {
+  const callId = path.split('/').at(-2) ?? ''
+  const request = {
+    caller: CALLER,
+    params: { callId },
+    query: {},
+    body: json,
+    requestId: 'direct',
+    idFor: () => 'not derived',
+  }
+  return createAnswerOnce(idempotency, 0, { warn })({ key, method: 'POST', path }, request, handle)
+}
+
+/** A replica carries the request out and dies before it has kept the answer. Resolves to what nobody got to read. */
+function dieUnanswered(operationId: string, asked: { path: string; key: string; json: unknown }): Promise<Answer> {
+  const { idempotency, route } = partsOfReplica()
+  return new Promise((resolve, reject) => {
+    const dying = { ...idempotency, finish: () => new Promise<never>(() => {}) }
+    carryOut(dying, asked, async (request) => {
+      const answer = await route(operationId).handle(request)
+      resolve(answer)
+      return answer
+    }).catch(reject)
+  })
+}
+
+describe('the same request again', () => {
+  test('a create is answered word for word, header included, and makes one subscription', async () => {
+    const key = newKey()
+    const before = await listed()
+    const first = await create({ key })
+    expect(first.status).toBe(201)
+    expect(isReplayed(first)).toBe(false)
+    for (const to of replicas) {
+      const again = await create({ key, to })
+      expect(isReplayed(again)).toBe(true)
+      expect(again.status).toBe(201)
+      expect(JSON.stringify(again.body)).toBe(JSON.stringify(first.body))
+      const sameHeaders = ['location', 'content-type', 'content-length', 'cache-control']
+      const pick = ({ headers }: Checked) => sameHeaders.map((name) => headers.get(name))
+      expect(pick(again)).toEqual(pick(first))
+      expect(again.headers.get('location')).toBe(`${SUBSCRIPTIONS}/${(first.body as { id: string }).id}`)
+    }
+    expect(await listed()).toEqual([...before, first.body])
+  })
+
+  test('a dial names the same call, even after that has ended, and dials once', async () => {
+    const key = newKey()
+    const from = events.length
+    const first = await dial({ key })
+    expect(first.status).toBe(202)
+    expect(await dial({ key, to: replicas[1] })).toMatchObject({ status: 202, body: first.body })
+    await legEnded(callIdOf(first))
+    const again = await dial({ key })
+    expect(again).toMatchObject({ status: 202, body: first.body })
+    expect(isReplayed(again)).toBe(true)
+    expect(callsSince(from)).toEqual(new Set([callIdOf(first)]))
+  })
+
+  test('a hangup that did something still says so', async () => {
+    const callId = callIdOf(await dial({ key: newKey(), json: dialRinging }))
+    const key = newKey()
+    const first = await hangup(callId, { key })
+    expect(first).toMatchObject({ status: 202, body: { noop: false } })
+    await legEnded(callId)
+    const again = await hangup(callId, { key, to: replicas[1] })
+    expect(again).toMatchObject({ status: 202, body: first.body })
+    expect(isReplayed(again)).toBe(true)
+    expect((await hangup(callId, { key: newKey() })).body).toMatchObject({ noop: true })
+  })
+
+  test('white space and the order of members do not make another request', async () => {
+    const key = newKey()
+    const { url, eventTypes, description } = subscribe
+    const first = await create({ key })
+    const again = await replicas[0].call('POST', SUBSCRIPTIONS, {
+      headers: { ...crm, 'idempotency-key': key, 'content-type': 'application/json' },
+      body: JSON.stringify({ description, eventTypes, url }, null, 2),
+    })
+    expect(again).toMatchObject({ status: 201, body: first.body })
+  })
+
+  test('without a key nothing is remembered', async () => {
+    const ask = () => replicas[0].call('POST', SUBSCRIPTIONS, { headers: crm, json: subscribe })
+    const [first, second] = [await ask(), await ask()]
+    expect((first.body as { id: string }).id).not.toBe((second.body as { id: string }).id)
+    expect([first, second].map(isReplayed)).toEqual([false, false])
+  })
+
+  test('where keys are not taken, even a bad one is ignored', async () => {
+    const headers = { ...crm, 'idempotency-key': 'x'.repeat(300) }
+    expect((await replicas[0].call('GET', SUBSCRIPTIONS, { headers })).status).toBe(200)
+  })
+})
+
+describe('another request under the same key', () => {
+  test.each<[string, unknown]>([
+    ['another value', { ...subscribe, description: 'ERP' }],
+    ['one member less', { url: subscribe.url, eventTypes: subscribe.eventTypes }],
+    ['a member more that nobody reads', { ...subscribe, more: null }],
+    ['another order of a list', { ...subscribe, eventTypes: ['call.status', 'call.status'] }],
+  ])('a body with %s answers 422 and does nothing', async (_what, json) => {
+    const key = newKey()
+    const first = await create({ key })
+    const before = await listed()
+    const other = await create({ key, json, to: replicas[1] })
+    expect(other).toMatchObject({ status: 422, body: { code: 'idempotency-key-reused' } })
+    expect(isReplayed(other)).toBe(false)
+    expect(await listed()).toEqual(before)
+    expect(await create({ key })).toMatchObject({ status: 201, body: first.body })
+  })
+
+  test('another client, another tenant and another path have a key of their own', async () => {
+    const key = newKey()
+    const first = await create({ key })
+    const others = [await create({ key, by: tokenOf('erp') }), await create({ key, by: tokenOf('crm', globexIdp) })]
+    expect(others.map(({ status }) => status)).toEqual([201, 201])
+    expect(new Set([first, ...others].map(({ body }) => (body as { id: string }).id)).size).toBe(3)
+    const dialled = await dial({ key })
+    expect(dialled.status).toBe(202)
+    await legEnded(callIdOf(dialled))
+    const body = { agentUri: ALICE }
+    expect(await hangup(callIdOf(dialled), { key, json: body })).toMatchObject({ status: 202, body: { noop: true } })
+    expect([first, ...others, dialled].map(isReplayed)).toEqual([false, false, false, false])
+  })
+})
+
+describe('at the same instant, on two replicas', () => {
+  const together = (ask: (to: ApiUnderTest) => Promise<Checked>): Promise<Checked[]> =>
+    Promise.all([...replicas, ...replicas].map(ask))
+
+  test('creates make one subscription, and all get the same answer', async () => {
+    for (let round = 0; round < 10; round++) {
+      const key = newKey()
+      const before = await listed()
+      const answers = await together((to) => create({ key, to }))
+      expect(answers.map(({ status }) => status)).toEqual([201, 201, 201, 201])
+      expect(new Set(answers.map(({ body }) => JSON.stringify(body))).size).toBe(1)
+      expect(answers.filter((answer) => !isReplayed(answer))).toHaveLength(1)
+      expect(await listed()).toEqual([...before, answers[0]?.body])
+    }
+  })
+
+  test('dials make one call, and all get the same answer', async () => {
+    for (let round = 0; round < 5; round++) {
+      const key = newKey()
+      const from = events.length
+      const answers = await together((to) => dial({ key, to }))
+      expect(answers.map(({ status }) => status)).toEqual([202, 202, 202, 202])
+      expect(new Set(answers.map(({ body }) => JSON.stringify(body))).size).toBe(1)
+      expect(answers.filter((answer) => !isReplayed(answer))).toHaveLength(1)
+      await legEnded(callIdOf(answers[0] ?? {}))
+      expect(callsSince(from)).toEqual(new Set([callIdOf(answers[0] ?? {})]))
+    }
+  })
+
+  test('who waits longer than is sensible is told to come back, and then gets the answer', async () => {
+    const impatient = await startApiUnderTest(env, { idempotencyTiming: { waitMs: 200 } })
+    opened.push(impatient)
+    const key = newKey()
+    const { idempotency, route } = partsOfReplica(60_000)
+    let finish = (): void => {}
+    const finished = new Promise<void>((resolve) => {
+      finish = resolve
+    })
+    const slow = carryOut(idempotency, { path: SUBSCRIPTIONS, key, json: subscribe }, async (request) => {
+      await finished
+      return route('createSubscription').handle(request)
+    })
+    await eventually(async () => {
+      const waited = await create({ key, to: impatient })
+      expect(waited).toMatchObject({ status: 409, body: { code: 'idempotency-key-in-use' } })
+      expect(waited.headers.get('retry-after')).toBe('5')
+      expect(isReplayed(waited)).toBe(false)
+    })
+    const patient = create({ key })
+    finish()
+    const { body } = await slow
+    expect(await patient).toMatchObject({ status: 201, body })
+    expect(await create({ key, to: impatient })).toMatchObject({ status: 201, body })
+  })
+})
+
+describe('after a replica died between doing and answering', () => {
+  test('a dial comes to the same call, which was dialled once', async () => {
+    const key = newKey()
+    const from = events.length
+    const unread = await dieUnanswered('dial', { path: DIAL, key, json: dialRinging })
+    await eventually(() => expect(callsSince(from).size).toBe(1))
+    const again = await dial({ key, json: dialRinging, to: replicas[1] })
+    const { callId, commandId } = unread.body as { callId: string; commandId: string }
+    expect(again).toMatchObject({ status: 202, body: { callId, commandId } })
+    expect(isReplayed(again)).toBe(false)
+    expect(isReplayed(await dial({ key, json: dialRinging }))).toBe(true)
+    await hangup(callIdOf(again), { key: newKey() })
+    await legEnded(callIdOf(again))
+    expect(callsSince(from)).toEqual(new Set([callIdOf(unread)]))
+  })
+
+  test('a dial comes to the same call even when that is over', async () => {
+    const key = newKey()
+    const from = events.length
+    const unread = await dieUnanswered('dial', { path: DIAL, key, json: dialBusy })
+    await legEnded(callIdOf(unread))
+    expect(await dial({ key })).toMatchObject({ status: 202, body: unread.body as object })
+    const other = await dial({ key: newKey() })
+    await legEnded(callIdOf(other))
+    expect(callsSince(from)).toEqual(new Set([callIdOf(unread), callIdOf(other)]))
+  })
+
+  test('a create comes to the same subscription, as it stands now', async () => {
+    const key = newKey()
+    const before = await listed()
+    const unread = await dieUnanswered('createSubscription', { path: SUBSCRIPTIONS, key, json: subscribe })
+    const { id } = unread.body as { id: string }
+    const change = { headers: crm, json: { enabled: false } }
+    const changed = await replicas[0].call('PATCH', `${SUBSCRIPTIONS}/${id}`, change)
+    expect(await create({ key })).toMatchObject({ status: 201, body: changed.body })
+    expect(await listed()).toEqual([...before, changed.body])
+  })
+
+  test('a hangup comes to the same command', async () => {
+    const callId = callIdOf(await dial({ key: newKey(), json: dialRinging }))
+    const key = newKey()
+    const path = `/api/v1/voice/calls/${callId}/hangup`
+    const unread = await dieUnanswered('hangup', { path, key, json: { agentUri: ALICE } })
+    await legEnded(callId)
+    const { commandId } = unread.body as { commandId: string }
+    expect(await hangup(callId, { key })).toMatchObject({ status: 202, body: { commandId, noop: false } })
+  })
+
+  test('what it was asked can still not be changed', async () => {
+    const key = newKey()
+    await dieUnanswered('createSubscription', { path: SUBSCRIPTIONS, key, json: subscribe })
+    const other = await create({ key, json: { ...subscribe, description: 'ERP' } })
+    expect(other).toMatchObject({ status: 422, body: { code: 'idempotency-key-reused' } })
+  })
+})
+
+describe('refusals and failures', () => {
+  test('a refusal is replayed, though the request would succeed by now', async () => {
+    const callId = callIdOf(await dial({ key: newKey(), json: dialRinging }))
+    const key = newKey()
+    const refused = await dial({ key })
+    expect(refused).toMatchObject({ status: 409, body: { code: 'agent-device-unavailable' } })
+    expect(isReplayed(refused)).toBe(false)
+    await hangup(callId, { key: newKey() })
+    await legEnded(callId)
+    const again = await dial({ key, to: replicas[1] })
+    expect(isReplayed(again)).toBe(true)
+    const requestId = again.headers.get('x-request-id')
+    expect(again).toMatchObject({ status: 409, body: { ...(refused.body as object), requestId } })
+    const other = await dial({ key: newKey() })
+    expect(other.status).toBe(202)
+    await legEnded(callIdOf(other))
+  })
+
+  test('a refusal before the key counts is not kept: the corrected request works', async () => {
+    const key = newKey()
+    expect((await create({ key, json: { ...subscribe, url: 'hello' } })).status).toBe(400)
+    expect((await create({ key, by: { authorization: 'Bearer none' } })).status).toBe(401)
+    const corrected = await create({ key })
+    expect(corrected.status).toBe(201)
+    expect(isReplayed(corrected)).toBe(false)
+  })
+
+  test.each<[string, () => Error]>([
+    ['the contact center away', () => new AppError('platform-unavailable')],
+    ['Redis away', () => new Unavailable('redis', 'away')],
+    ['a bug', () => new TypeError('bug')],
+  ])('with %s nothing is kept, and trying again at once does the same thing', async (_what, fail) => {
+    const { idempotency, route } = partsOfReplica(60_000)
+    const asked = { path: SUBSCRIPTIONS, key: newKey(), json: subscribe }
+    let made: Answer | undefined
+    const failing = carryOut(idempotency, asked, async (request) => {
+      made = await route('createSubscription').handle(request)
+      throw fail()
+    })
+    await expect(failing).rejects.toThrow(fail().message)
+    const again = await create({ key: asked.key })
+    expect(again).toMatchObject({ status: 201, body: made?.body as object })
+    expect(isReplayed(again)).toBe(false)
+  })
+
+  test('an answer that cannot be kept is given all the same, and the log says so', async () => {
+    const { idempotency, route } = partsOfReplica()
+    const asked = { path: SUBSCRIPTIONS, key: newKey(), json: subscribe }
+    const cut = { ...idempotency, finish: () => Promise.reject(new Unavailable('redis', 'away')) }
+    const warnings: string[] = []
+    const { status, body } = await carryOut(
+      cut,
+      asked,
+      (request) => route('createSubscription').handle(request),
+      (message) => warnings.push(message),
+    )
+    expect(status).toBe(201)
+    expect(warnings).toEqual(['the answer to an Idempotency-Key could not be kept'])
+    expect(await create({ key: asked.key })).toMatchObject({ status: 201, body: body as object })
+  })
+
+  test('without Redis a keyed request answers 503, and works under the same key afterwards', async () => {
+    const toRedis = await startTcpProxy(server.redisUrl)
+    opened.push(toRedis)
+    const cut = await startApiUnderTest({ ...env, REDIS_URL: toRedis.url })
+    opened.push(cut)
+    const key = newKey()
+    toRedis.refuse()
+    await eventually(() => expect(cut.isReady()).toBe(false))
+    expect(await create({ key, to: cut })).toMatchObject({ status: 503, body: { code: 'service-unavailable' } })
+    toRedis.accept()
+    await eventually(() => expect(cut.isReady()).toBe(true))
+    const made = await create({ key, to: cut })
+    expect(made.status).toBe(201)
+    expect(isReplayed(made)).toBe(false)
+  })
+})
+
+describe('keys', () => {
+  test.each<[string, string]>([
+    ['an empty key', ''],
+    ['a key of 256 characters', 'k'.repeat(256)],
+    ['a key that is not ASCII', 'schl\u00fcssel'],
+    ['a key with a control character', 'a\tb'],
+  ])('%s answers 400 and names the header', async (_what, key) => {
+    const before = await listed()
+    const { status, body } = await create({ key })
+    expect(status).toBe(400)
+    expect(body).toMatchObject({ code: 'invalid-request', detail: expect.stringContaining('Idempotency-Key') })
+    expect(await listed()).toEqual(before)
+  })
+
+  test.each([['!'], ['k'.repeat(255)], ['"quoted", {with: braces} ~']])('%s is a key', async (key) => {
+    const first = await create({ key })
+    expect(first.status).toBe(201)
+    expect(await create({ key })).toMatchObject({ status: 201, body: first.body })
+  })
+
+  test('a body that is nested without end answers 400, not 500', async () => {
+    const body = `{"url":"https://client.example","eventTypes":["call.status"],"x":${'['.repeat(20_000)}${']'.repeat(20_000)}}`
+    const headers = { ...crm, 'idempotency-key': newKey(), 'content-type': 'application/json' }
+    const answer = await replicas[0].call('POST', SUBSCRIPTIONS, { headers, body })
+    expect(answer).toMatchObject({ status: 400, body: { code: 'invalid-request' } })
+  })
+})

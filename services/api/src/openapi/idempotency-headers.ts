@@ -1,0 +1,24 @@
+import type { Schema } from '../http/route.ts'
+
+/** What a route that takes an idempotency key says of it. */
+export const idempotencyKey: Schema = {
+  name: 'Idempotency-Key',
+  in: 'header',
+  required: false,
+  description:
+    'A name of your own for this request, so that it can be sent again when its answer got lost. The same caller, path, ' +
+    'key and body get the same answer for 24 hours, a refusal included, with `Idempotent-Replayed: true`; nothing is ' +
+    'carried out twice. Another body under the key is refused. An answer of 500 or more is not kept: send the request ' +
+    'again, under the same key.',
+  schema: { type: 'string', minLength: 1, maxLength: 255, pattern: '^[ -~]+$', examples: ['order-4711-dial'] },
+}
+
+const replayed: Schema = {
+  description: 'This is what the first request with this `Idempotency-Key` was answered.',
+  schema: { type: 'string', enum: ['true'] },
+}
+
+export const replayedHeader: Schema = { 'Idempotent-Replayed': replayed }
+
+/** The refusals that are kept come from the handlers; a 400 is found before a key counts. */
+export const canBeReplayed = (status: number): boolean => status === 404 || status === 409
