@@ -5,8 +5,6 @@ const failed = (code: string, cause?: unknown): Error => Object.assign(new Error
 
 describe('classifyStatus', () => {
   test.each<[number, Outcome]>([
-    [199, { kind: 'unreachable', reason: 'malformed' }],
-    [101, { kind: 'unreachable', reason: 'malformed' }],
     [200, { kind: 'delivered', status: 200 }],
     [202, { kind: 'delivered', status: 202 }],
     [299, { kind: 'delivered', status: 299 }],
@@ -26,6 +24,14 @@ describe('classifyError', () => {
     ['ETIMEDOUT', 'timeout'],
     ['EHOSTUNREACH', 'network'],
     ['ENETUNREACH', 'network'],
+    ['EAFNOSUPPORT', 'network'],
+    ['ENOTCONN', 'network'],
+    ['ENAMETOOLONG', 'network'],
+    ['ERR_SOCKET_CLOSED', 'reset'],
+    ['ERR_STREAM_PREMATURE_CLOSE', 'reset'],
+    ['ERR_OSSL_EVP_UNSUPPORTED', 'tls'],
+    ['ETIMEOUT', 'dns'],
+    ['ESERVFAIL', 'dns'],
     ['HPE_INVALID_CONSTANT', 'malformed'],
     ['HPE_HEADER_OVERFLOW', 'malformed'],
     ['EPROTO', 'tls'],
@@ -53,6 +59,8 @@ describe('classifyError', () => {
   test.each([
     ['a bug', new TypeError('undefined is not a function')],
     ['running out of sockets', failed('EMFILE')],
+    ['running out of memory', failed('ENOMEM')],
+    ['a wrong argument', failed('ERR_INVALID_ARG_TYPE')],
     ['our own cancelling', failed('ERR_CANCELED')],
     ['something that is no error', 'oops'],
   ])('%s is not blamed on the subscriber', (_name, error) => {

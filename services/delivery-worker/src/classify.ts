@@ -1,14 +1,12 @@
 import type { Outcome, UnreachableReason } from '@switchhook/contracts'
 
-/** Only 2xx acknowledges. A status below 200 is no answer to a POST (101 would switch protocols). */
-export function classifyStatus(status: number): Outcome {
-  if (status < 200) return { kind: 'unreachable', reason: 'malformed' }
-  return status < 300 ? { kind: 'delivered', status } : { kind: 'answered', status }
-}
+/** Only 2xx acknowledges (specification, "Receiver obligations and semantics", 1 to 3). */
+export const classifyStatus = (status: number): Outcome =>
+  status < 300 ? { kind: 'delivered', status } : { kind: 'answered', status }
 
 /**
- * Tells why no answer came. An error that does not come from the network, or that says that this process has run out of
- * something, is our own trouble and not the subscriber's: it is thrown on.
+ * Tells why no answer came. What this process has run out of, and errors that do not come from the network, are trouble of
+ * our own and not the subscriber's: they are thrown on.
  */
 export function classifyError(error: unknown, deadlinePassed: boolean): Outcome {
   if (deadlinePassed) return { kind: 'unreachable', reason: 'timeout' }
@@ -24,24 +22,24 @@ function codeOf(error: unknown): string | undefined {
   return code ?? codeOf(error.cause)
 }
 
-/** https://nodejs.org/api/errors.html#common-system-errors, and getaddrinfo(3) for the EAI_ ones. */
+/**
+ * https://nodejs.org/api/errors.html#common-system-errors, https://nodejs.org/api/dns.html#error-codes, and getaddrinfo(3)
+ * for the EAI_ ones. Any other errno is `network`.
+ */
 const REASONS: Readonly<Record<string, UnreachableReason>> = {
   ENOTFOUND: 'dns',
+  ENODATA: 'dns',
+  ESERVFAIL: 'dns',
+  EREFUSED: 'dns',
+  EBADNAME: 'dns',
+  EBADRESP: 'dns',
+  EFORMERR: 'dns',
+  ETIMEOUT: 'dns',
   ECONNREFUSED: 'refused',
   ECONNRESET: 'reset',
   EPIPE: 'reset',
   ECONNABORTED: 'reset',
-  ERR_STREAM_PREMATURE_CLOSE: 'reset',
   ETIMEDOUT: 'timeout',
-  EHOSTUNREACH: 'network',
-  EHOSTDOWN: 'network',
-  ENETUNREACH: 'network',
-  ENETDOWN: 'network',
-  ENETRESET: 'network',
-  EADDRNOTAVAIL: 'network',
-  EACCES: 'network',
-  EPERM: 'network',
-  EINVAL: 'network',
   EPROTO: 'tls',
   ERR_UNESCAPED_CHARACTERS: 'unusable-url',
   ERR_INVALID_CHAR: 'unusable-url',
@@ -51,11 +49,17 @@ const REASONS: Readonly<Record<string, UnreachableReason>> = {
 const FAMILIES: readonly [RegExp, UnreachableReason][] = [
   [/^EAI_/, 'dns'],
   [/^HPE_/, 'malformed'],
-  [/^ERR_(TLS|SSL)_/, 'tls'],
+  [/^ERR_(TLS|SSL|OSSL)_/, 'tls'],
+  [/^ERR_(SOCKET|STREAM)_/, 'reset'],
   [/CERT|CRL|CHAIN|UNABLE_TO_|HOSTNAME_MISMATCH|INVALID_(CA|PURPOSE)|PATH_LENGTH_EXCEEDED/, 'tls'],
 ]
 
+/** This process, not the network, lacks something. */
+const OUR_SHORTAGES: ReadonlySet<string> = new Set(['EMFILE', 'ENFILE', 'ENOMEM', 'ENOBUFS'])
+
 function reasonOf(code: string | undefined): UnreachableReason | undefined {
-  if (code === undefined) return undefined
-  return REASONS[code] ?? FAMILIES.find(([family]) => family.test(code))?.[1]
+  if (code === undefined || OUR_SHORTAGES.has(code)) return undefined
+  const known = REASONS[code] ?? FAMILIES.find(([family]) => family.test(code))?.[1]
+  // Operating systems know more codes than any list; what has an errno's name came from a socket.
+  return known ?? (/^E[A-Z0-9]+$/.test(code) ? 'network' : undefined)
 }

@@ -57,7 +57,7 @@ function aWorld(outcome: Outcome, change: Partial<DeliverDeps> = {}) {
     now: () => clockMs,
     ...change,
   }
-  return { deliver: createDeliver(deps), steps, attempts }
+  return { deliver: createDeliver(deps), deps, steps, attempts }
 }
 
 const ok: Outcome = { kind: 'delivered', status: 200 }
@@ -135,5 +135,43 @@ describe('deliver', () => {
     const { deliver, steps } = aWorld(outcome, change)
     await expect(deliver(aDelivery())).rejects.toThrow('gone')
     expect(steps.filter((step) => step.startsWith('report') || step.startsWith('settle'))).toEqual([])
+  })
+
+  test.each<[string, Outcome, keyof DeliverDeps]>([
+    ['its acknowledgement could not be settled', ok, 'settle'],
+    ['its retry was not confirmed', down, 'retryLater'],
+  ])('when %s, the message that comes back is not POSTed again', async (_name, outcome, failing) => {
+    let isAway = true
+    const world = aWorld(outcome)
+    const real = world.deps[failing] as (...args: unknown[]) => Promise<void>
+    const { deliver, steps } = aWorld(outcome, {
+      [failing]: async (...args: unknown[]) => {
+        if (isAway) throw new Unavailable('redis', 'gone')
+        await real(...args)
+      },
+    })
+    const delivery = aDelivery()
+    await expect(deliver(delivery)).rejects.toThrow('gone')
+    await expect(deliver(delivery)).rejects.toThrow('gone')
+    isAway = false
+    await deliver(delivery)
+    expect([...steps, ...world.steps].filter((step) => step.startsWith('post'))).toHaveLength(1)
+    expect(steps.filter((step) => step.startsWith('report'))).toHaveLength(1)
+    // Done with: the same turn, should it ever come again, is a new one to this process.
+    await deliver(delivery)
+    expect(steps.filter((step) => step.startsWith('post'))).toHaveLength(2)
+  })
+
+  test('what another worker has settled meanwhile is not concluded here', async () => {
+    let isSettled = false
+    const { deliver, steps } = aWorld(ok, {
+      isSettled: async () => isSettled,
+      settle: async () => Promise.reject(new Unavailable('redis', 'gone')),
+    })
+    const delivery = aDelivery()
+    await expect(deliver(delivery)).rejects.toThrow('gone')
+    isSettled = true
+    await deliver(delivery)
+    expect(steps).toEqual(['post https://client.example/hook attempt 1'])
   })
 })

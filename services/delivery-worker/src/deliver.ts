@@ -26,23 +26,58 @@ export interface DeliverDeps {
   readonly now: () => number
 }
 
+/** A POST that was made. */
+interface Made {
+  readonly delivery: Delivery
+  readonly outcome: Outcome
+  readonly attempt: Attempt
+}
+
+/** More than a worker ever has in hand. Beyond it the oldest are forgotten, which costs a duplicate each. */
+const MOST_UNFINISHED = 20_000
+
 /**
  * Gives a due delivery its turn. Resolves when the message may be acknowledged; rejects only for trouble of our own, and
  * then the message must come back.
  *
  * The order is the promise: what comes next is safe with the broker or in the store before the slot is settled, and the
- * slot is settled before the message is acknowledged. A crash anywhere costs at most a duplicate.
+ * slot is settled before the message is acknowledged. A crash anywhere costs at most a duplicate. Where nobody crashed and
+ * only the broker or the store was away, the POST is not repeated: its outcome is remembered until it is settled.
  */
 export function createDeliver(deps: DeliverDeps): (delivery: Delivery) => Promise<void> {
+  const unfinished = new Map<string, Made>()
+
   return async function deliver(due) {
+    const turn = `${due.deliveryId} ${due.run} ${due.slot}`
+    const before = unfinished.get(turn)
+    if (before !== undefined) {
+      if (await deps.isSettled(due)) unfinished.delete(turn)
+      else await finish(turn, before)
+      return
+    }
     const [settled, admitted] = await Promise.all([deps.isSettled(due), deps.admit(due)])
     if (settled) return
-    if ('kind' in admitted) return conclude(due, admitted, null)
+    if ('kind' in admitted) await conclude(due, admitted, null)
+    else await finish(turn, await postOnce(admitted))
+  }
 
+  async function postOnce(delivery: Delivery): Promise<Made> {
     const startedAtMs = deps.now()
-    const outcome = await deps.post(admitted, due.attempt + 1)
-    const attempt = attemptOf(admitted, outcome, startedAtMs, deps.now())
-    return conclude({ ...admitted, attempt: attempt.attempt }, outcome, attempt)
+    const outcome = await deps.post(delivery, delivery.attempt + 1)
+    const attempt = attemptOf(delivery, outcome, startedAtMs, deps.now())
+    return { delivery: { ...delivery, attempt: attempt.attempt }, outcome, attempt }
+  }
+
+  async function finish(turn: string, made: Made): Promise<void> {
+    try {
+      await conclude(made.delivery, made.outcome, made.attempt)
+      unfinished.delete(turn)
+    } catch (error) {
+      unfinished.set(turn, made)
+      const [oldest] = unfinished.keys()
+      if (unfinished.size > MOST_UNFINISHED && oldest !== undefined) unfinished.delete(oldest)
+      throw error
+    }
   }
 
   async function conclude(delivery: Delivery, outcome: Outcome | Withheld, attempt: Attempt | null): Promise<void> {

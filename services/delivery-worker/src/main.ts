@@ -5,6 +5,7 @@ import { assertDurableInProduction, createDeliveryStore, createSubscriptionStore
 import { createAdmit } from './admit.ts'
 import { graceOutlastsDeadline, workerFields } from './config.ts'
 import { createDeliver } from './deliver.ts'
+import { createLookup } from './lookup.ts'
 import { createPostClient } from './post.ts'
 import { createReport } from './report.ts'
 import { retentionOf } from './retention.ts'
@@ -25,7 +26,11 @@ startService(SERVICE, async () => {
   const topology = serviceTopology(config.DELIVERY_RETRY_WAITS)
   const broker = await openBroker({ url: config.AMQP_URL, topology, log, name: SERVICE })
   shutdown.defer('broker', () => broker.close())
-  const client = createPostClient({ timeoutMs: config.DELIVERY_TIMEOUT, maxSockets: config.DELIVERY_CONCURRENCY })
+  const client = createPostClient({
+    timeoutMs: config.DELIVERY_TIMEOUT,
+    maxSockets: config.DELIVERY_CONCURRENCY,
+    lookup: createLookup({ timeoutMs: Math.ceil(config.DELIVERY_TIMEOUT / 4) }),
+  })
   shutdown.defer('connections', () => client.close())
 
   const subscriptions = createSubscriptionStore(redis)

@@ -3,9 +3,11 @@ import type { AddressInfo } from 'node:net'
 import { createServer, type Server, type Socket } from 'node:net'
 import { type Delivery, deliveryIdOf, newEventId, newSubscriptionId, type Outcome } from '@switchhook/contracts'
 import { eventually, type Receiver, startReceiver } from '@switchhook/testkit'
+import { createLookup } from './lookup.ts'
 import { createPostClient, type PostClient } from './post.ts'
 
 const TIMEOUT_MS = 400
+const lookup = createLookup({ timeoutMs: 100 })
 /** Trailing newline, a float that JSON.parse would shorten, an integer that it would round, and text beyond ASCII. */
 const BODY = Buffer.from('{"data": {"a": 1.0, "b": 12345678901234567890, "c": "Zoë ☎"}}\n')
 
@@ -13,7 +15,7 @@ let client: PostClient
 let receiver: Receiver
 
 beforeEach(async () => {
-  client = createPostClient({ timeoutMs: TIMEOUT_MS, maxSockets: 10 })
+  client = createPostClient({ timeoutMs: TIMEOUT_MS, maxSockets: 10, lookup })
   receiver = await startReceiver()
 })
 
@@ -160,7 +162,7 @@ describe('the answer', () => {
   })
 
   test('that goes silent in the middle loses its connection long before the deadline', async () => {
-    const patient = createPostClient({ timeoutMs: 60_000, maxSockets: 1 })
+    const patient = createPostClient({ timeoutMs: 60_000, maxSockets: 1, lookup })
     let dropped = false
     const { url, server } = await startRawServer((socket) => {
       socket.write('HTTP/1.1 200 OK\r\nContent-Length: 100\r\n\r\nhalf')
@@ -200,6 +202,22 @@ describe('what is unreachable says why', () => {
     const { url, server } = await startRawServer((socket) => socket.end('SSH-2.0-OpenSSH_9.2\r\n'))
     await expect(client.post(deliveryTo(url), 1)).resolves.toEqual({ kind: 'unreachable', reason: 'malformed' })
     server.close()
+  })
+
+  test('the endpoint switches protocols instead of answering', async () => {
+    const { url, server } = await startRawServer((socket) =>
+      socket.write('HTTP/1.1 101 Switching Protocols\r\nConnection: Upgrade\r\nUpgrade: websocket\r\n\r\n'),
+    )
+    await expect(client.post(deliveryTo(url), 1)).resolves.toEqual({ kind: 'unreachable', reason: 'malformed' })
+    server.close()
+  })
+
+  test('an address that the machine cannot use', async () => {
+    const outcome = await client.post(deliveryTo('http://[2001:db8::1]/'), 1)
+    expect(outcome).toMatchObject({
+      kind: 'unreachable',
+      reason: expect.stringMatching(/^(network|timeout)$/) as string,
+    })
   })
 
   test('there is no TLS where it should be', async () => {

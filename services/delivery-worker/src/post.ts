@@ -1,5 +1,6 @@
 import http from 'node:http'
 import https from 'node:https'
+import type { LookupFunction } from 'node:net'
 import type { Readable } from 'node:stream'
 import type { Delivery, Outcome } from '@switchhook/contracts'
 import axios, { type AxiosResponse, isAxiosError } from 'axios'
@@ -10,6 +11,8 @@ export interface PostOptions {
   readonly timeoutMs: number
   /** Most sockets that are open at once, to one endpoint or in all. */
   readonly maxSockets: number
+  /** Finds the addresses of a host name. */
+  readonly lookup: LookupFunction
 }
 
 export interface PostClient {
@@ -25,18 +28,20 @@ const MAX_ANSWER_BYTES = 4_096
 const MAX_ANSWER_MS = 1_000
 
 /** Sends deliveries as the specification's "Delivery request" says. Redirects are never followed, proxies never used. */
-export function createPostClient({ timeoutMs, maxSockets }: PostOptions): PostClient {
+export function createPostClient({ timeoutMs, maxSockets, lookup }: PostOptions): PostClient {
   const pooled = {
     keepAlive: true,
     scheduling: 'lifo',
     timeout: IDLE_SOCKET_MS,
     maxSockets,
     maxTotalSockets: maxSockets,
+    lookup,
   } as const
   const agents = { httpAgent: new http.Agent(pooled), httpsAgent: new https.Agent(pooled) }
-  const fresh = { httpAgent: new http.Agent(), httpsAgent: new https.Agent() }
+  const fresh = { httpAgent: new http.Agent({ lookup }), httpsAgent: new https.Agent({ lookup }) }
   const client = axios.create({
     adapter: 'http',
+    transport: { request },
     responseType: 'stream',
     // The body goes out and the answer comes in as bytes: axios would trim a JSON string and inflate an answer.
     transformRequest: [],
@@ -74,6 +79,16 @@ export function createPostClient({ timeoutMs, maxSockets }: PostOptions): PostCl
       for (const agent of [...Object.values(agents), ...Object.values(fresh)]) agent.destroy()
     },
   }
+}
+
+/** An endpoint that switches protocols has not answered; axios would wait for it until the deadline. */
+function request(options: https.RequestOptions, onAnswer: (answer: http.IncomingMessage) => void): http.ClientRequest {
+  const sent = (options.protocol === 'https:' ? https : http).request(options, onAnswer)
+  return sent.on('upgrade', (_answer, socket) => {
+    socket.destroy()
+    // Not by destroying the request: after an upgrade its socket no longer reports to it.
+    sent.emit('error', Object.assign(new Error('the endpoint switches protocols'), { code: 'HPE_SWITCHED_PROTOCOLS' }))
+  })
 }
 
 /** What was accepted once may have become unusable since, by a stricter version of ours. */

@@ -2,6 +2,7 @@ import { execFile, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { existsSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
+import { setTimeout as sleep } from 'node:timers/promises'
 import { promisify } from 'node:util'
 
 /** `stack.json`, as far as the tests read it. */
@@ -36,7 +37,7 @@ export async function bringUp(): Promise<void> {
 export async function end(name: string, signal: 'SIGTERM' | 'SIGKILL'): Promise<void> {
   const pid = Number.parseInt(readFileSync(join(home(), 'run', `${name}.pid`), 'utf8'), 10)
   process.kill(pid, signal)
-  while (existsSync(`/proc/${pid}`) && !isZombie(pid)) await new Promise(setImmediate)
+  while (existsSync(`/proc/${pid}`) && !isZombie(pid)) await sleep(5)
 }
 
 const isZombie = (pid: number): boolean => {

@@ -1,0 +1,95 @@
+import { createSocket, type Socket } from 'node:dgram'
+import type { LookupAddress } from 'node:dns'
+import { once } from 'node:events'
+import type { LookupFunction } from 'node:net'
+import { hostname } from 'node:os'
+import { createLookup } from './lookup.ts'
+
+const TIMEOUT_MS = 200
+
+let nameServer: Socket
+let questions: string[]
+let lookup: LookupFunction
+
+beforeEach(async () => {
+  questions = []
+  nameServer = createSocket('udp4', (question, from) => {
+    const { name, type } = parseQuestion(question)
+    questions.push(`${name} ${type}`)
+    if (name.startsWith('silent')) return
+    const addresses = !name.startsWith('client') || type !== 1 ? [] : [[127, 0, 0, 1]]
+    nameServer.send(answerTo(question, addresses), from.port, from.address)
+  })
+  nameServer.bind(0, '127.0.0.1')
+  await once(nameServer, 'listening')
+  lookup = createLookup({ timeoutMs: TIMEOUT_MS, servers: [`127.0.0.1:${nameServer.address().port}`] })
+})
+
+afterEach(() => nameServer.close())
+
+const find = (name: string, family: 0 | 4 | 6 = 0): Promise<LookupAddress[]> =>
+  new Promise((resolve, reject) => {
+    lookup(name, { all: true, family }, (error, addresses) => {
+      if (error === null) resolve(addresses as LookupAddress[])
+      else reject(error)
+    })
+  })
+
+test('a name has the addresses that its name server tells', async () => {
+  await expect(find('client.example')).resolves.toEqual([{ address: '127.0.0.1', family: 4 }])
+})
+
+test('many names that nobody answers for delay no other', async () => {
+  const silent = Array.from({ length: 50 }, (_, n) => find(`silent${n}.example`).catch((error: unknown) => error))
+  const startedAt = performance.now()
+  await expect(find('client.example')).resolves.toHaveLength(1)
+  expect(performance.now() - startedAt).toBeLessThan(TIMEOUT_MS)
+  for (const error of await Promise.all(silent)) expect(error).toMatchObject({ code: 'ETIMEOUT' })
+})
+
+test('one name is asked for once at a time, however many want it', async () => {
+  await Promise.all(Array.from({ length: 20 }, () => find('client.example')))
+  expect(questions.filter((question) => question === 'client.example 1')).toHaveLength(1)
+  await find('client.example')
+  expect(questions.filter((question) => question === 'client.example 1')).toHaveLength(2)
+})
+
+test('what only the machine knows is found there, when the name servers do not know it', async () => {
+  await expect(find(hostname())).resolves.not.toHaveLength(0)
+  expect(questions).not.toHaveLength(0)
+})
+
+test('localhost is never a question for a name server', async () => {
+  await expect(find('localhost', 4)).resolves.toEqual([{ address: '127.0.0.1', family: 4 }])
+  expect(questions).toEqual([])
+})
+
+test('a name that nobody knows, or not in the wanted family, is not found', async () => {
+  await expect(find('unknown.invalid')).rejects.toMatchObject({
+    code: expect.stringMatching(/ENOTFOUND|EAI_AGAIN/) as string,
+  })
+  await expect(find('client.example', 6)).rejects.toMatchObject({ code: 'ENOTFOUND' })
+})
+
+/** RFC 1035, section 4.1.2: labels, then the type. */
+function parseQuestion(message: Buffer): { name: string; type: number; end: number } {
+  const labels: string[] = []
+  let at = 12
+  for (let length = message.readUInt8(at); length > 0; length = message.readUInt8(at)) {
+    labels.push(message.toString('ascii', at + 1, at + 1 + length))
+    at += 1 + length
+  }
+  return { name: labels.join('.').toLowerCase(), type: message.readUInt16BE(at + 1), end: at + 5 }
+}
+
+/** RFC 1035, section 4.1: the header and the question again, then A records; without any, the name does not exist. */
+function answerTo(question: Buffer, addresses: readonly number[][]): Buffer {
+  const { name, end } = parseQuestion(question)
+  const header = Buffer.from(question.subarray(0, 12))
+  header.writeUInt16BE(addresses.length > 0 || name.startsWith('client') ? 0x8180 : 0x8183, 2)
+  header.writeUInt16BE(addresses.length, 6)
+  header.writeUInt16BE(0, 8)
+  header.writeUInt16BE(0, 10)
+  const records = addresses.map((address) => Buffer.from([0xc0, 12, 0, 1, 0, 1, 0, 0, 0, 60, 0, 4, ...address]))
+  return Buffer.concat([header, question.subarray(12, end), ...records])
+}

@@ -1,0 +1,70 @@
+import { promises as dns, type LookupAddress, lookup as systemLookup } from 'node:dns'
+import type { LookupFunction } from 'node:net'
+
+export interface LookupOptions {
+  /** How long one question waits for its answer; it is asked twice. */
+  readonly timeoutMs: number
+  /** `address:port` of the name servers; the system's if absent. */
+  readonly servers?: readonly string[]
+}
+
+/**
+ * Finds the addresses of a host name without letting one dead name delay the others. The system's own look-up blocks one
+ * of a handful of threads for as long as a name server stays silent, and then every name waits; so name servers are asked
+ * directly (c-ares), and the same name is asked for once at a time. What they do not know may stand in the hosts file or
+ * below a search domain: for that the system is asked, whose answer is then quick.
+ */
+export function createLookup({ timeoutMs, servers }: LookupOptions): LookupFunction {
+  const resolver = new dns.Resolver({ timeout: timeoutMs, tries: 2 })
+  if (servers !== undefined) resolver.setServers(servers)
+  const underWay = new Map<string, Promise<LookupAddress[]>>()
+
+  async function find(hostname: string): Promise<LookupAddress[]> {
+    // RFC 6761, section 6.3: never a question for a name server.
+    if (/(^|\.)localhost$/i.test(hostname)) return askSystem(hostname)
+    const [v4, v6] = await Promise.allSettled([resolver.resolve4(hostname), resolver.resolve6(hostname)])
+    const found = [
+      ...(v4.status === 'fulfilled' ? v4.value.map((address) => ({ address, family: 4 })) : []),
+      ...(v6.status === 'fulfilled' ? v6.value.map((address) => ({ address, family: 6 })) : []),
+    ]
+    if (found.length > 0) return found
+    const failures = [v4, v6].flatMap((result) => (result.status === 'rejected' ? [result.reason as Failure] : []))
+    const silence = failures.find(({ code }) => code === 'ETIMEOUT')
+    if (silence !== undefined) throw silence
+    return askSystem(hostname)
+  }
+
+  function findOnce(hostname: string): Promise<LookupAddress[]> {
+    const present = underWay.get(hostname)
+    if (present !== undefined) return present
+    const finding = find(hostname).finally(() => underWay.delete(hostname))
+    underWay.set(hostname, finding)
+    return finding
+  }
+
+  return (hostname, options, callback) => {
+    findOnce(hostname).then(
+      (addresses) => {
+        const fitting = addresses.filter(({ family }) => !options.family || options.family === family)
+        const [first] = fitting
+        if (first === undefined) callback(noAddress(hostname), '')
+        else if (options.all === true) callback(null, fitting)
+        else callback(null, first.address, first.family)
+      },
+      (error: unknown) => callback(error as Failure, ''),
+    )
+  }
+}
+
+type Failure = NodeJS.ErrnoException
+
+const askSystem = (hostname: string): Promise<LookupAddress[]> =>
+  new Promise((resolve, reject) => {
+    systemLookup(hostname, { all: true, verbatim: true }, (error, addresses) => {
+      if (error === null) resolve(addresses)
+      else reject(error)
+    })
+  })
+
+const noAddress = (hostname: string): Failure =>
+  Object.assign(new Error(`no address of the wanted family for ${hostname}`), { code: 'ENOTFOUND' })
