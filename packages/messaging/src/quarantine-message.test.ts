@@ -105,3 +105,10 @@ test.each<[string, Record<string, unknown> | undefined]>([
 ])('a message %s has no origin', (_name, headers) => {
   expect(originOf(message({ headers }))).toBeUndefined()
 })
+
+test('headers that are too large to be published again are left out and counted; the content and the origin stay', () => {
+  const kept = quarantineMessage(message({ headers: { a: 'x'.repeat(65_000), b: 1 } }), origin)
+  expect(kept.properties.headers).toMatchObject({ 'sh-quarantine-dropped-headers': 2 })
+  expect(JSON.stringify(kept.properties.headers).length).toBeLessThan(1_000)
+  expect(originOf(message(kept.properties))).toEqual(origin)
+})

@@ -7,6 +7,10 @@ const AT = 'sh-quarantine-at'
 const FROM = 'sh-quarantine-from'
 const EXCHANGE = 'sh-quarantine-exchange'
 const ROUTING_KEY = 'sh-quarantine-routing-key'
+const DROPPED = 'sh-quarantine-dropped-headers'
+
+/** All headers of a message have to fit into 64 KiB; ours come on top of the sender's. */
+const MAX_FOREIGN_HEADERS = 16_384
 
 /** Why a message lies in quarantine, and where it goes when it is tried again. */
 export interface Origin {
@@ -19,8 +23,13 @@ export interface Origin {
   readonly at: string
 }
 
-/** The message as it goes into quarantine: content and description as they came, and the origin in headers of our own. */
+/**
+ * The message as it goes into quarantine: content and description as they came, and the origin in headers of our own.
+ * Foreign headers that are too large to be published again are left out, and counted.
+ */
 export function quarantineMessage(message: Message, origin: Origin): OutgoingMessage {
+  const foreign = originalHeaders(message)
+  const isSmall = JSON.stringify(foreign).length <= MAX_FOREIGN_HEADERS
   return {
     exchange: DELIVERY_EXCHANGE,
     routingKey: Queue.quarantine,
@@ -28,7 +37,7 @@ export function quarantineMessage(message: Message, origin: Origin): OutgoingMes
     properties: {
       ...descriptionOf(message),
       headers: {
-        ...originalHeaders(message),
+        ...(isSmall ? foreign : { [DROPPED]: Object.keys(foreign).length }),
         [REASON]: origin.reason,
         [AT]: origin.at,
         [FROM]: origin.queue,

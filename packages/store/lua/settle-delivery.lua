@@ -1,24 +1,31 @@
 -- Notes what one slot of one run of a delivery came to, once: whoever comes second with the same slot changes nothing.
--- A success counts even then, as long as the run is not over: what was acknowledged need not be sent again.
+-- A success counts even then, and even if the other one has parked the delivery: what was acknowledged need not be sent
+-- again.
 -- KEYS    1 record   2 body
 -- ARGV    1 run   2 slot   3 state   4 view, JSON   5 attempt, JSON, '' for none   6 retention in ms   7 body to keep, if any
--- result  the ledger afterwards: '<run> <slot> <state>'
+-- result  the ledger afterwards, '<run> <slot> <state>', and 1 if it was parked and no longer is, else 0
 local run, slot, state = tonumber(ARGV[1]), tonumber(ARGV[2]), ARGV[3]
 local over = { acknowledged = true, parked = true, withdrawn = true }
 -- Eight attempts of a run take 1 KiB; the oldest of a delivery that was sent again very often are forgotten.
 local attemptBytes = 131072
 
 local attempts = ''
+local unparked = 0
 local stored = redis.call('GET', KEYS[1])
 if stored then
   local ledger, notedRun, notedSlot, notedState, rest = string.match(stored, '^((%d+) (%-?%d+) (%a+))\n[^\n]*(.*)$')
+  if not ledger then
+    return redis.error_reply('UNREADABLE ' .. KEYS[1] .. ' holds no record of a delivery')
+  end
   notedRun, notedSlot = tonumber(notedRun), tonumber(notedSlot)
   if notedRun > run then
-    return ledger
+    return { ledger, 0 }
   end
   if notedRun == run then
-    if over[notedState] or (notedSlot >= slot and state ~= 'acknowledged') then
-      return ledger
+    if state == 'acknowledged' and notedState == 'parked' then
+      unparked = 1
+    elseif over[notedState] or (notedSlot >= slot and state ~= 'acknowledged') then
+      return { ledger, 0 }
     end
   end
   attempts = rest
@@ -38,4 +45,4 @@ if ARGV[7] then
 else
   redis.call('PEXPIRE', KEYS[2], ARGV[6])
 end
-return ledger
+return { ledger, unparked }

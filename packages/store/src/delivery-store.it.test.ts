@@ -5,8 +5,10 @@ import {
   newEventId,
   newSubscriptionId,
   type SubscriptionId,
+  Unavailable,
 } from '@switchhook/contracts'
 import { type TestRedis, testRedis } from '@switchhook/testkit'
+import { createDeliveryArchive, type DeliveryArchive } from './delivery-archive.ts'
 import { createDeliveryStore, type DeliveryStore } from './delivery-store.ts'
 import { bodyKey, parkedKey, recordKey } from './keys.ts'
 import { openRedis, type Redis, run } from './redis.ts'
@@ -17,12 +19,12 @@ const retention = { settledRetentionMs: HOUR_MS, waitingRetentionMs: 13 * HOUR_M
 
 let server: TestRedis
 let redis: Redis
-let store: DeliveryStore
+let store: DeliveryStore & DeliveryArchive
 
 beforeAll(async () => {
   server = await testRedis()
   redis = await openRedis({ url: server.redisUrl, log, name: 'test' })
-  store = createDeliveryStore(redis, retention)
+  store = { ...createDeliveryStore(redis, retention), ...createDeliveryArchive(redis) }
 })
 afterAll(async () => {
   await redis.close()
@@ -165,6 +167,46 @@ describe('the ledger', () => {
     const found = await store.find(delivery.deliveryId)
     expect(found).toMatchObject({ state: 'acknowledged', attempts: [delivered(delivery)] })
     expect(await redis[run]((commands) => commands.zcard(parkedKey(delivery.subscriptionId)))).toBe(0)
+  })
+
+  test('of two workers that hold the same slot, the one with a 2xx wins over the one that parked, and nothing stays parked', async () => {
+    const last = deliveryOf({ slot: 7, attempt: 7 })
+    await store.park(last, failed(last), 'exhausted')
+    await store.settle(last, delivered(last), acknowledged)
+    expect(await store.find(last.deliveryId)).toMatchObject({
+      state: 'acknowledged',
+      parkedReason: null,
+      parkedAt: null,
+      attempts: [failed(last), delivered(last)],
+    })
+    expect(await redis[run]((commands) => commands.zcard(parkedKey(last.subscriptionId)))).toBe(0)
+    expect(await store.beginRedelivery(last.deliveryId)).toEqual({ kind: 'not-parked' })
+    for (const key of [recordKey, bodyKey]) {
+      const ttl = await ttlOf(key(last.deliveryId))
+      expect(ttl).toBeGreaterThan(0)
+      expect(ttl).toBeLessThanOrEqual(retention.settledRetentionMs)
+    }
+  })
+
+  test('what was parked stays so for everything but a success of the same run', async () => {
+    const delivery = deliveryOf()
+    await store.park(delivery, refused(delivery), 'rejected')
+    await store.settle(nextOf(delivery), failed(nextOf(delivery)), waiting)
+    await store.settle(delivery, null, { state: 'withdrawn' })
+    expect((await store.parked(delivery.subscriptionId, { limit: 10 })).items).toMatchObject([{ state: 'parked' }])
+    await sendAgain(delivery)
+    await store.settle(delivery, delivered(delivery), acknowledged)
+    expect(await store.find(delivery.deliveryId)).toMatchObject({ run: 2, state: 'pending' })
+  })
+
+  test('what is no record is called so, and is not taken for one that was never heard of', async () => {
+    const delivery = deliveryOf()
+    const key = recordKey(delivery.deliveryId)
+    await redis[run]((commands) => commands.set(key, 'gibberish'))
+    await expect(store.isSettled(delivery)).rejects.toThrow(`${key} holds no record`)
+    const settling = store.settle(delivery, delivered(delivery), acknowledged)
+    await expect(settling).rejects.toThrow(`UNREADABLE ${key} holds no record of a delivery`)
+    await expect(settling).rejects.not.toBeInstanceOf(Unavailable)
   })
 
   test('many workers that settle the same slot at once note one attempt', async () => {
@@ -319,7 +361,19 @@ describe('the list of parked deliveries', () => {
     const before = await store.parked(delivery.subscriptionId, { limit: 10 })
     await store.park(delivery, refused(delivery), 'rejected')
     expect(await store.parked(delivery.subscriptionId, { limit: 10 })).toEqual(before)
-    expect(before.items).toEqual([await store.find(delivery.deliveryId)])
+    const { body: _body, ...listed } = (await store.find(delivery.deliveryId)) ?? {}
+    expect(before.items).toEqual([listed])
+  })
+
+  test('it is read without what was sent', async () => {
+    const delivery = deliveryOf()
+    await store.park(delivery, refused(delivery), 'rejected')
+    // Whoever reads this as a body is refused.
+    await redis[run]((commands) => commands.del(bodyKey(delivery.deliveryId)))
+    await redis[run]((commands) => commands.lpush(bodyKey(delivery.deliveryId), 'x'))
+    const { items } = await store.parked(delivery.subscriptionId, { limit: 10 })
+    expect(items).toMatchObject([{ deliveryId: delivery.deliveryId, state: 'parked' }])
+    expect(items[0]).not.toHaveProperty('body')
   })
 
   test('what a crash left half parked is not listed, and parking it again completes it', async () => {
@@ -415,9 +469,10 @@ describe('sending again', () => {
     const delivery = deliveryOf()
     await store.park(delivery, refused(delivery), 'rejected')
     const parked = await store.find(delivery.deliveryId)
+    const { body: _body, ...listed } = parked ?? {}
     const begun = await store.beginRedelivery(delivery.deliveryId)
     expect(await store.find(delivery.deliveryId)).toEqual(parked)
-    expect((await store.parked(delivery.subscriptionId, { limit: 10 })).items).toEqual([parked])
+    expect((await store.parked(delivery.subscriptionId, { limit: 10 })).items).toEqual([listed])
     expect(await store.beginRedelivery(delivery.deliveryId)).toEqual(begun)
     expect(begun).toMatchObject({ record: { run: 2 } })
   })

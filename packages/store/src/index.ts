@@ -1,9 +1,9 @@
+export { createDeliveryArchive, type DeliveryArchive, type Redelivery } from './delivery-archive.ts'
 export type { DeliveryRecord, DeliveryState } from './delivery-record.ts'
 export {
   createDeliveryStore,
   type DeliveryRetention,
   type DeliveryStore,
-  type Redelivery,
   type Settlement,
 } from './delivery-store.ts'
 export { assertDurableInProduction } from './durability.ts'
@@ -16,7 +16,7 @@ export {
 } from './idempotency-store.ts'
 export type { Log } from './log.ts'
 export { createOutbox, type Outbox, type OutboxEntry } from './outbox.ts'
-export type { ParkedPage } from './parked-index.ts'
+export type { ListedDelivery, ParkedPage } from './parked-index.ts'
 export { openRedis, type Redis } from './redis.ts'
 export { createStateStore, type StateChange, type StateRecord, type StateStore } from './state-store.ts'
 export {

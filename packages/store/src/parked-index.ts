@@ -1,10 +1,13 @@
 import { AppError, type Delivery, type DeliveryId, parseDeliveryId, type SubscriptionId } from '@switchhook/contracts'
-import type { DeliveryRecord, StoredRecord } from './delivery-record.ts'
-import { parkedKey } from './keys.ts'
+import { type DeliveryRecord, parseRecord, type StoredRecord } from './delivery-record.ts'
+import { parkedKey, recordKey } from './keys.ts'
 import { type Redis, run } from './redis.ts'
 
+/** Without the body: a page of them can be shown without reading what was sent. */
+export type ListedDelivery = Omit<DeliveryRecord, 'body'>
+
 export interface ParkedPage {
-  readonly items: readonly DeliveryRecord[]
+  readonly items: readonly ListedDelivery[]
   /** For the next page; null on the last. */
   readonly nextCursor: string | null
 }
@@ -12,7 +15,7 @@ export interface ParkedPage {
 /** The list of a subscription's parked deliveries. It may name some that have moved on: the records decide. */
 export interface ParkedIndex {
   /** Resolves to since when (ISO 8601, UTC) it has been there, however often it is added. */
-  add(delivery: Place): Promise<string>
+  add(delivery: Place, retentionMs: number): Promise<string>
   remove(delivery: Place): Promise<void>
   page(subscriptionId: SubscriptionId, page: { limit: number; cursor?: string }): Promise<ParkedPage>
 }
@@ -27,9 +30,7 @@ interface Entry {
   readonly since: string
 }
 
-type Load = (deliveryId: DeliveryId) => Promise<(StoredRecord & { body: Buffer | null }) | undefined>
-
-export function createParkedIndex(redis: Redis, retentionMs: number, load: Load): ParkedIndex {
+export function createParkedIndex(redis: Redis): ParkedIndex {
   async function entriesBefore(subscriptionId: SubscriptionId, since: string, limit: number): Promise<Entry[]> {
     const reply = await redis[run]((commands) =>
       commands.zrevrangebyscore(parkedKey(subscriptionId), since, '-inf', 'WITHSCORES', 'LIMIT', 0, limit),
@@ -37,14 +38,14 @@ export function createParkedIndex(redis: Redis, retentionMs: number, load: Load)
     return Array.from({ length: reply.length / 2 }, (_, i) => toEntry(reply[2 * i] ?? '', reply[2 * i + 1] ?? ''))
   }
 
-  async function read({ deliveryId, run: listedRun }: Entry): Promise<DeliveryRecord | undefined> {
-    const found = await load(deliveryId)
+  async function read({ deliveryId, run: listedRun }: Entry): Promise<ListedDelivery | undefined> {
+    const found = parseRecord((await redis[run]((commands) => commands.get(recordKey(deliveryId)))) ?? '')
     if (found === undefined || !isParked(found, listedRun)) return undefined
-    return { deliveryId, ...found.view, attempts: found.attempts, body: found.body }
+    return { deliveryId, ...found.view, attempts: found.attempts }
   }
 
   return {
-    async add(delivery) {
+    async add(delivery, retentionMs) {
       const since = await redis[run]((commands) =>
         commands.runScript('index-parked', [parkedKey(delivery.subscriptionId)], [member(delivery), retentionMs]),
       )
@@ -54,7 +55,7 @@ export function createParkedIndex(redis: Redis, retentionMs: number, load: Load)
       await redis[run]((commands) => commands.zrem(parkedKey(delivery.subscriptionId), member(delivery)))
     },
     async page(subscriptionId, { limit, cursor }) {
-      const found: { record: DeliveryRecord; since: string }[] = []
+      const found: { record: ListedDelivery; since: string }[] = []
       let before = cursor === undefined ? '+inf' : `(${parseCursor(cursor)}`
       // One more than asked for tells whether there is another page.
       while (found.length <= limit) {

@@ -2,7 +2,7 @@ import { setTimeout as delay } from 'node:timers/promises'
 import { deliveryIdOf, newEventId, newSubscriptionId, Unavailable } from '@switchhook/contracts'
 import { eventually, startTcpProxy, type TcpProxy, type TestRedis, testRedis } from '@switchhook/testkit'
 import { createDeliveryStore } from './delivery-store.ts'
-import { openRedis, type Redis, run } from './redis.ts'
+import { openRedis, type Redis, RedisRefusal, run } from './redis.ts'
 import { createSubscriptionStore } from './subscription-store.ts'
 
 interface Line {
@@ -122,7 +122,7 @@ test('it is ready only when Redis takes writes', () =>
   withUser('test-reader', ['+@all'], async (url, admin) => {
     const redis = await open(url)
     await admin[run]((commands) => commands.acl('SETUSER', 'test-reader', '-set'))
-    await expect(set(redis, 'x')).rejects.toThrow(Unavailable)
+    await expect(set(redis, 'x')).rejects.toThrow('NOPERM')
     const states: string[] = []
     const ready = redis.ready().then(() => states.push('ready'))
     await eventually(() => expect(messages()).toContain('warn waiting for Redis'))
@@ -212,10 +212,50 @@ test('a Redis that knows no such password is waited for, and the log does not sh
   expect(JSON.stringify(lines)).not.toContain('hunter2')
 })
 
-test('what Redis says to a command is the cause of the refusal', async () => {
+test('a command that Redis refuses for what it is, is no outage: the error says why, without its arguments', async () => {
   const redis = await open()
   await redis[run]((commands) => commands.lpush('sh:test:list', 'x'))
-  const refused = redis[run]((commands) => commands.get('sh:test:list'))
-  await expect(refused).rejects.toMatchObject({ dependency: 'redis', cause: { name: 'ReplyError' } })
+  const refused = await redis[run]((commands) => commands.incrby('sh:test:list', 4_711)).catch(
+    (error: unknown) => error,
+  )
+  expect(refused).toBeInstanceOf(RedisRefusal)
+  expect(refused).toMatchObject({ message: expect.stringContaining('WRONGTYPE'), cause: { name: 'ReplyError' } })
+  expect((refused as Error).cause).not.toHaveProperty('command')
   await isReady(redis)
+})
+
+/** As if Redis had answered so. */
+const answer = (redis: Redis, reply: string) =>
+  redis[run]((commands) => commands.eval('return redis.error_reply(ARGV[1])', 0, reply))
+
+test.each([
+  'LOADING Redis is loading the dataset in memory',
+  "OOM command not allowed when used memory > 'maxmemory'.",
+  'MISCONF Redis is configured to save RDB snapshots, but is unable to',
+  "MASTERDOWN Link with MASTER is down and replica-serve-stale-data is set to 'no'.",
+  'CLUSTERDOWN The cluster is down',
+  'NOREPLICAS Not enough good replicas to write.',
+  'TRYAGAIN Multiple keys request during rehashing of slot',
+  'BUSY Redis is busy running a script.',
+  'NOAUTH Authentication required.',
+])('%s: it is Redis that cannot serve', async (reply) => {
+  const failed = await answer(await open(), reply).catch((error: unknown) => error)
+  expect(failed).toMatchObject({ name: 'Unavailable', dependency: 'redis', cause: { name: 'ReplyError' } })
+})
+
+test.each([
+  "NOPERM this user has no permissions to run the 'get' command",
+  'ERR user_script:1: attempt to compare nil with number',
+  'BUSYGROUP Consumer Group name already exists',
+  'UNREADABLE sh:test holds no record of a delivery',
+])('%s: it is the command that cannot be served', async (reply) => {
+  await expect(answer(await open(), reply)).rejects.toThrow(RedisRefusal)
+})
+
+test('a fault inside a script is a refusal, too', async () => {
+  const redis = await open()
+  await redis[run]((commands) => commands.lpush('sh:test:list', 'x'))
+  for (const script of ["return redis.call('GET', KEYS[1])", 'return 1 + nil']) {
+    await expect(redis[run]((commands) => commands.eval(script, 1, 'sh:test:list'))).rejects.toThrow(RedisRefusal)
+  }
 })

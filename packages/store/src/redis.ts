@@ -22,8 +22,17 @@ export interface Redis {
   durabilityProblems(): Promise<string[]>
   /** Waits for the replies that are due, then disconnects. */
   close(): Promise<void>
-  /** Does nothing but send commands: whatever goes wrong in `action` is Redis' fault. @throws Unavailable */
+  /**
+   * Does nothing but send commands.
+   * @throws Unavailable when Redis cannot be reached, does not answer in time or says that it is in no state to
+   * @throws RedisRefusal when it refuses these very commands: trying again would not help
+   */
   readonly [run]: <T>(action: (commands: Commands) => Promise<T>) => Promise<T>
+}
+
+/** Redis answered with an error that tells of a fault in the command or in what is stored, not of its own state. */
+export class RedisRefusal extends Error {
+  override readonly name = 'RedisRefusal'
 }
 
 type Commands = Client & {
@@ -40,6 +49,30 @@ const COMMAND_TIMEOUT_MS = 3_000
 const SOCKET_TIMEOUT_MS = 6_000
 const LONGEST_RECONNECT_WAIT_MS = 2_000
 const REMIND_MS = 30_000
+
+/**
+ * What the replies begin with by which Redis says that it cannot serve now, whatever it is asked: it is starting, full,
+ * busy, a replica, without its peers, without the right password, or the slot is on its way to another node. NOSCRIPT is
+ * among them, as the library sends a script that was forgotten again: only a restart in between lets it through.
+ */
+const STATES: ReadonlySet<string> = new Set([
+  'ASK',
+  'BUSY',
+  'CLUSTERDOWN',
+  'DENIED',
+  'LOADING',
+  'MASTERDOWN',
+  'MISCONF',
+  'MOVED',
+  'NOAUTH',
+  'NOREPLICAS',
+  'NOSCRIPT',
+  'OOM',
+  'READONLY',
+  'TRYAGAIN',
+  'UNBLOCKED',
+  'WRONGPASS',
+])
 
 /** Connects, for ever if need be: a Redis that is not there yet is waited for, and the log says so at warn. */
 export async function openRedis(options: { url: string; log: Log; name: string }): Promise<Redis> {
@@ -96,7 +129,9 @@ function wrap(client: Client, closing: AbortController, trouble: (error: unknown
     try {
       return await action(commands)
     } catch (error) {
-      throw new Unavailable('redis', 'Redis did not carry out a command', { cause: withoutArguments(error) })
+      const cause = withoutArguments(error)
+      if (isRefusal(cause)) throw new RedisRefusal(`Redis refused a command: ${cause.message}`, { cause })
+      throw new Unavailable('redis', 'Redis did not carry out a command', { cause })
     }
   }
 
@@ -133,6 +168,12 @@ async function disconnect(client: Client): Promise<void> {
   await ended
 }
 
+/** Whatever is no reply is about the connection. */
+const isRefusal = (error: unknown): error is Error =>
+  isReply(error) && !STATES.has(error.message.split(' ', 1)[0] ?? '')
+
+const isReply = (error: unknown): error is Error => error instanceof Error && error.name === 'ReplyError'
+
 /** The library notes on an error the command that failed, with its arguments: bodies, urls, the password itself. */
 function withoutArguments(error: unknown): unknown {
   if (error instanceof Error) Reflect.deleteProperty(error, 'command')
@@ -158,7 +199,7 @@ async function setting(redis: Commands, name: string): Promise<string | undefine
     const [, value] = (await redis.config('GET', name)) as (string | undefined)[]
     return value
   } catch (error) {
-    if (error instanceof Error && error.name === 'ReplyError') return undefined
+    if (isReply(error)) return undefined
     throw error
   }
 }

@@ -13,7 +13,7 @@ export interface ScriptReplies {
   'redelivery-sent': 0 | 1
   'release-idempotent': 0 | 1
   'sent-outbox': number
-  'settle-delivery': string
+  'settle-delivery': [ledger: string, unparked: 0 | 1]
   'write-subscription': 0 | 1
 }
 

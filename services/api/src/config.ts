@@ -3,7 +3,6 @@ import {
   type Config,
   choice,
   commonFields,
-  duration,
   flag,
   json,
   networks,
@@ -12,13 +11,10 @@ import {
   type Rule,
   text,
 } from '@switchhook/runtime'
-import type { DeliveryRetention } from '@switchhook/store'
 import { type Issuer, issuersSchema } from './auth/issuer.ts'
 import type { AuthOptions } from './auth/open-auth.ts'
 import { agentsSchema, SIMULATED_AGENTS } from './platform/simulated-agents.ts'
 import type { WebhookUrlRules } from './subscriptions/webhook-url.ts'
-
-const DAY_MS = 86_400_000
 
 export const apiFields = {
   ...commonFields,
@@ -31,8 +27,6 @@ export const apiFields = {
   WEBHOOK_REQUIRE_HTTPS: optional(flag()),
   PLATFORM: choice(['simulator'], 'simulator'),
   SIMULATOR_AGENTS: json<readonly ProvisionedAgent[]>(agentsSchema, JSON.stringify(SIMULATED_AGENTS)),
-  DELIVERY_RETENTION: duration('1h', { minMs: 60_000 }),
-  PARKED_RETENTION: duration('30d', { minMs: 60_000, maxMs: 365 * DAY_MS }),
 }
 
 export type ApiConfig = Config<typeof apiFields>
@@ -83,11 +77,4 @@ export const authOptionsOf = (config: ApiConfig): Omit<AuthOptions, 'log'> => ({
   issuers: config.AUTH_ISSUERS,
   trustedNetworks: config.TRUSTED_NETWORKS,
   trustedNetworkTenant: config.TRUSTED_NETWORK_TENANT ?? null,
-})
-
-/** Of waiting deliveries the api writes none; they are the worker's, who knows the schedule. */
-export const retentionOf = ({ DELIVERY_RETENTION, PARKED_RETENTION }: ApiConfig): DeliveryRetention => ({
-  settledRetentionMs: DELIVERY_RETENTION,
-  parkedRetentionMs: PARKED_RETENTION,
-  waitingRetentionMs: PARKED_RETENTION,
 })

@@ -3,7 +3,7 @@ import { openBroker, serviceTopology } from '@switchhook/messaging'
 import type { Logger, Shutdown } from '@switchhook/runtime'
 import {
   assertDurableInProduction,
-  createDeliveryStore,
+  createDeliveryArchive,
   createIdempotencyStore,
   createOutbox,
   createStateStore,
@@ -13,7 +13,7 @@ import {
 } from '@switchhook/store'
 import { type KeyTiming, openAuth } from './auth/open-auth.ts'
 import { createCallBook } from './calls/call-book.ts'
-import { type ApiConfig, authOptionsOf, retentionOf, urlRulesOf } from './config.ts'
+import { type ApiConfig, authOptionsOf, urlRulesOf } from './config.ts'
 import { createApp } from './http/create-app.ts'
 import { type ClientDeadlines, startHttpServer } from './http/http-server.ts'
 import { createAnswerOnce, IDEMPOTENCY_TIMING, type IdempotencyTiming } from './http/idempotency.ts'
@@ -59,7 +59,7 @@ export async function startApi(options: StartApiOptions): Promise<Api> {
   shutdown.defer('signing keys', () => auth.close())
   const routes = createRoutes({
     subscriptions: createSubscriptionStore(redis),
-    deliveries: createDeliveryStore(redis, retentionOf(config)),
+    deliveries: createDeliveryArchive(redis),
     publishDelivery: (delivery) => broker.publishDelivery(delivery),
     urlRules: urlRulesOf(config),
     platform,

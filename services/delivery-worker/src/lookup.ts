@@ -1,5 +1,6 @@
 import { promises as dns, type LookupAddress, lookup as systemLookup } from 'node:dns'
 import type { LookupFunction } from 'node:net'
+import { callbackify } from 'node:util'
 
 export interface LookupOptions {
   /** How long one question waits for its answer; it is asked twice. */
@@ -42,17 +43,17 @@ export function createLookup({ timeoutMs, servers }: LookupOptions): LookupFunct
     return finding
   }
 
+  // Not from within a promise: what a callback throws must not become a rejection that nobody sees.
+  const findThenCall = callbackify(findOnce)
+
   return (hostname, options, callback) => {
-    findOnce(hostname).then(
-      (addresses) => {
-        const fitting = addresses.filter(({ family }) => !options.family || options.family === family)
-        const [first] = fitting
-        if (first === undefined) callback(noAddress(hostname), '')
-        else if (options.all === true) callback(null, fitting)
-        else callback(null, first.address, first.family)
-      },
-      (error: unknown) => callback(error as Failure, ''),
-    )
+    findThenCall(hostname, (error, addresses) => {
+      if (error !== null) return callback(error, '')
+      const fitting = addresses.filter(({ family }) => !options.family || options.family === family)
+      const [first] = fitting
+      if (first === undefined) return callback(noAddress(hostname), '')
+      return options.all === true ? callback(null, fitting) : callback(null, first.address, first.family)
+    })
   }
 }
 

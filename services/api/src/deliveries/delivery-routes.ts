@@ -1,6 +1,6 @@
 import { AppError, isGuid, parseDeliveryId } from '@switchhook/contracts'
 import type { Broker } from '@switchhook/messaging'
-import type { DeliveryRecord, DeliveryStore, SubscriptionStore } from '@switchhook/store'
+import type { DeliveryArchive, DeliveryRecord, SubscriptionStore } from '@switchhook/store'
 import type { Caller, Route } from '../http/route.ts'
 import { findSubscription, SUBSCRIPTIONS } from '../subscriptions/subscription-routes.ts'
 import { subscriptionIdSchema } from '../subscriptions/subscription-schema.ts'
@@ -9,7 +9,7 @@ import { createRedeliver } from './redeliver.ts'
 
 export interface DeliveryRoutesDeps {
   readonly subscriptions: Pick<SubscriptionStore, 'find'>
-  readonly deliveries: Pick<DeliveryStore, 'find' | 'parked' | 'beginRedelivery' | 'redeliverySent'>
+  readonly deliveries: DeliveryArchive
   readonly publishDelivery: Broker['publishDelivery']
 }
 

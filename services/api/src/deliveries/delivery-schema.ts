@@ -1,5 +1,5 @@
 import { type Attempt, type Envelope, EVENT_TYPES, PARKED_REASONS, UNREACHABLE_REASONS } from '@switchhook/contracts'
-import type { DeliveryRecord, DeliveryState } from '@switchhook/store'
+import type { DeliveryRecord, DeliveryState, ListedDelivery } from '@switchhook/store'
 import { component } from '../http/component.ts'
 import type { Schema } from '../http/route.ts'
 import { subscriptionIdSchema } from '../subscriptions/subscription-schema.ts'
@@ -24,7 +24,7 @@ export interface DeliveryView extends DeliverySummary {
   readonly envelope: Envelope | null
 }
 
-export function summaryOf(record: DeliveryRecord): DeliverySummary {
+export function summaryOf(record: ListedDelivery): DeliverySummary {
   const { deliveryId, subscriptionId, eventId, eventType, url, state, parkedReason, parkedAt, nextAttemptAt, run } =
     record
   const attempts = record.attempts.map(({ run, slot, attempt, at, durationMs, outcome, status }) => ({

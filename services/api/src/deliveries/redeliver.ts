@@ -1,11 +1,11 @@
 import { AppError, type Subscription } from '@switchhook/contracts'
 import type { Broker } from '@switchhook/messaging'
-import type { DeliveryRecord, DeliveryStore } from '@switchhook/store'
+import type { DeliveryArchive, DeliveryRecord } from '@switchhook/store'
 
 export interface RedeliverDeps {
   readonly findSubscription: (record: DeliveryRecord) => Promise<Subscription | undefined>
-  readonly begin: DeliveryStore['beginRedelivery']
-  readonly markSent: DeliveryStore['redeliverySent']
+  readonly begin: DeliveryArchive['beginRedelivery']
+  readonly markSent: DeliveryArchive['redeliverySent']
   readonly publish: Broker['publishDelivery']
   readonly now: () => Date
 }

@@ -1,0 +1,63 @@
+import type { DeliveryId, SubscriptionId } from '@switchhook/contracts'
+import { type DeliveryRecord, parseRecord, viewJson } from './delivery-record.ts'
+import { bodyKey, recordKey } from './keys.ts'
+import { createParkedIndex, type ParkedPage } from './parked-index.ts'
+import { type Redis, run } from './redis.ts'
+
+export type Redelivery =
+  | { readonly kind: 'begun'; readonly record: DeliveryRecord & { readonly body: Buffer } }
+  | { readonly kind: 'not-parked' }
+  | { readonly kind: 'unknown' }
+
+/**
+ * What became of each delivery, as long as whoever delivers wanted it kept, and the way back for those that were parked.
+ * Nothing here makes a record live longer or shorter.
+ */
+export interface DeliveryArchive {
+  find(deliveryId: DeliveryId): Promise<DeliveryRecord | undefined>
+  /**
+   * The parked deliveries of a subscription, the newest first. What is parked while somebody pages shifts no page.
+   * @throws AppError `invalid-request` for a cursor that this list has not given
+   */
+  parked(subscriptionId: SubscriptionId, page: { limit: number; cursor?: string }): Promise<ParkedPage>
+  /**
+   * Begins the next run of a parked delivery: the record is what to publish, as slot 0. Until `redeliverySent` it counts
+   * as parked to everybody else and can be begun again, so that a crash in between leaves nothing stuck.
+   */
+  beginRedelivery(deliveryId: DeliveryId): Promise<Redelivery>
+  /** @param record As `beginRedelivery` gave it, or changed (url, firstDueAt) as it was published. */
+  redeliverySent(record: DeliveryRecord): Promise<void>
+}
+
+export function createDeliveryArchive(redis: Redis): DeliveryArchive {
+  const index = createParkedIndex(redis)
+
+  return {
+    async find(deliveryId) {
+      const [stored, body] = await redis[run]((commands) =>
+        Promise.all([commands.get(recordKey(deliveryId)), commands.getBuffer(bodyKey(deliveryId))]),
+      )
+      const found = parseRecord(stored ?? '')
+      return found && { deliveryId, ...found.view, attempts: found.attempts, body }
+    },
+    parked: (subscriptionId, page) => index.page(subscriptionId, page),
+    async beginRedelivery(deliveryId) {
+      const stored = await redis[run]((commands) =>
+        commands.runScript('begin-redelivery', [recordKey(deliveryId), bodyKey(deliveryId)], []),
+      )
+      if (stored === '') return { kind: 'not-parked' }
+      const begun = parseRecord(stored ?? '')
+      const body = await redis[run]((commands) => commands.getBuffer(bodyKey(deliveryId)))
+      if (begun === undefined || body === null) return { kind: 'unknown' }
+      const fresh = { slot: 0, state: 'pending', parkedReason: null, parkedAt: null, nextAttemptAt: null } as const
+      const { view, ledger, attempts } = begun
+      return { kind: 'begun', record: { deliveryId, ...view, ...fresh, run: ledger.run, attempts, body } }
+    },
+    async redeliverySent(record) {
+      await redis[run]((commands) =>
+        commands.runScript('redelivery-sent', [recordKey(record.deliveryId)], [record.run, viewJson(record)]),
+      )
+      await index.remove({ ...record, run: record.run - 1 })
+    },
+  }
+}
