@@ -4,9 +4,9 @@ import { mkdtempSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 
-/** Enough agents for every test to have its own: an agent is in one call at a time. */
+/** Enough agents for every test to have its own: an agent is in few calls at a time. */
 const agents = ['acme', 'globex'].flatMap((tenant) =>
-  Array.from({ length: 40 }, (_, n) => ({
+  Array.from({ length: 100 }, (_, n) => ({
     agentUri: `sip:e2e-${n}@${tenant}.example`,
     tenant,
     device: `SIM/${tenant}-${n}`,

@@ -1,4 +1,14 @@
-import { CALL_COMMANDS, CallState, Direction, EndedBy, EndReason, PartyType, Role } from './call.ts'
+import {
+  CALL_COMMANDS,
+  CallState,
+  Direction,
+  EndedBy,
+  EndReason,
+  PartyType,
+  Role,
+  TransferRole,
+  TransferStatus,
+} from './call.ts'
 import { numberedSchema } from './numbered-schema.ts'
 
 const guid = (description: string) => ({ type: 'string', format: 'uuid', description }) as const
@@ -65,7 +75,9 @@ const properties = {
   },
   cli: nullable(text('Outbound presentation number, as it was dialled with.')),
   device: nullable(text("The agent's device, as the platform names it.")),
-  correlationId: nullable(text('As it was given to `dial`.')),
+  correlationId: nullable(
+    text('As it was given to `dial`, or to the `transfer` that brought this call or event about.'),
+  ),
   commandId: nullable(guid('The command that brought this about, if one did.')),
   held: { type: 'boolean', description: 'Held by this agent.' },
   remoteHeld: { type: 'boolean', description: 'Held by the other side.' },
@@ -81,8 +93,32 @@ const properties = {
   endedBy: numberedSchema(EndedBy, 'Who ended it.'),
   cause: nullable({ type: 'integer', description: 'Q.850 cause, if the platform told one.' } as const),
   sipCode: nullable({ type: 'integer', description: 'SIP status, if the platform told one.' } as const),
-  transfer: { type: 'null', description: 'The transfer that this leg takes part in.' },
-  consultation: { type: 'null', description: 'The consultation that belongs to this call.' },
+  transfer: {
+    type: ['object', 'null'],
+    description: 'The transfer that this leg takes part in; it stays when the transfer is over.',
+    required: ['blind', 'target', 'role', 'status', 'failReason', 'otherCallId'],
+    properties: {
+      blind: { type: 'boolean', description: 'true: to the target at once; false: after a consultation.' },
+      target: text('Agent URI, extension or external number, as it was asked for.'),
+      role: numberedSchema(TransferRole, "This leg's part in it."),
+      status: numberedSchema(TransferStatus, 'How far it has got.'),
+      failReason: numberedSchema(EndReason, 'Why the target could not be had.'),
+      otherCallId: nullable(guid('The consultation call of an attended transfer.')),
+    },
+  },
+  consultation: {
+    type: ['object', 'null'],
+    description: 'On the original call: the consultation that is under way. On the consultation call: what it is for.',
+    anyOf: [
+      {
+        type: 'object',
+        required: ['callId', 'target'],
+        properties: { callId: guid('The consultation call.'), target: text('Who is consulted.') },
+      },
+      { type: 'object', required: ['forCallId'], properties: { forCallId: guid('The original call.') } },
+      { type: 'null' },
+    ],
+  },
   commandResult: {
     type: ['object', 'null'],
     description: 'How a command came out that changed no state.',

@@ -52,6 +52,29 @@ export interface RemoteParty {
   readonly type: PartyType
 }
 
+/** What part a leg has in a transfer. */
+export const TransferRole = { transferring: 1, transferred: 2, target: 3 } as const
+export type TransferRole = (typeof TransferRole)[keyof typeof TransferRole]
+
+export const TransferStatus = { started: 1, ringing: 2, completed: 3, failed: 4, cancelled: 5 } as const
+export type TransferStatus = (typeof TransferStatus)[keyof typeof TransferStatus]
+
+/** A transfer, as the leg sees it that takes part in it. It stays on the leg when it is over. */
+export interface Transfer {
+  readonly blind: boolean
+  /** As it was asked for: agent URI, extension or external number. */
+  readonly target: string
+  readonly role: TransferRole
+  readonly status: TransferStatus
+  /** Why the target could not be had; none unless the status is failed or cancelled. */
+  readonly failReason: EndReason
+  /** The consultation call of an attended transfer. */
+  readonly otherCallId: CallId | null
+}
+
+/** On the original call: whom the agent consults, and in which call. On the consultation call: what it is for. */
+export type Consultation = { readonly callId: CallId; readonly target: string } | { readonly forCallId: CallId }
+
 /** `data` of a `call.status` event: a full snapshot of one agent's leg, never a delta. */
 export interface CallStatus {
   readonly callId: CallId
@@ -80,8 +103,8 @@ export interface CallStatus {
   /** Q.850 cause, as the platform told it. */
   readonly cause: number | null
   readonly sipCode: number | null
-  readonly transfer: null
-  readonly consultation: null
+  readonly transfer: Transfer | null
+  readonly consultation: Consultation | null
   readonly commandResult: CommandResult | null
 }
 

@@ -1,3 +1,4 @@
+import { agentStatusSchema } from './agent-status-schema.ts'
 import { callStatusSchema } from './call-status-schema.ts'
 import { EVENT_TYPES, platformEventSchema } from './event.ts'
 
@@ -80,7 +81,9 @@ export function describeEvents(): object {
         callStatus: deliveryMessage('call.status', "A call's state has changed", {
           $ref: '#/components/schemas/callStatus',
         }),
-        agentStatus: deliveryMessage('agent.status', "An agent's state has changed", { type: 'object' }),
+        agentStatus: deliveryMessage('agent.status', "An agent's state has changed", {
+          $ref: '#/components/schemas/agentStatus',
+        }),
       },
       schemas: {
         event: {
@@ -89,6 +92,7 @@ export function describeEvents(): object {
           examples: [EVENT_EXAMPLE],
         },
         callStatus: callStatusSchema,
+        agentStatus: agentStatusSchema,
       },
     },
   }

@@ -26,8 +26,10 @@ test('every code is stable: clients know it by its name and its status', () => {
   "subscription-deleted": 409,
   "subscription-disabled": 409,
   "subscription-not-found": 404,
+  "transfer-in-progress": 409,
   "unauthorized": 401,
   "unknown-event-type": 400,
+  "unknown-status-code": 400,
   "unsupported-media-type": 415,
 }
 `)

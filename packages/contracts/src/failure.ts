@@ -9,6 +9,7 @@ export const FAILURES = {
   'malformed-json': { status: 400, title: 'The body is not JSON in UTF-8' },
   'invalid-webhook-url': { status: 400, title: 'Not a url that webhooks can be sent to' },
   'unknown-event-type': { status: 400, title: 'An event type is unknown or missing' },
+  'unknown-status-code': { status: 400, title: 'Not a user status code of this installation' },
   'missing-agent-uri': { status: 400, title: 'The command does not name an agent' },
   unauthorized: { status: 401, title: 'A valid access token is required' },
   'not-found': { status: 404, title: 'No such resource' },
@@ -18,6 +19,7 @@ export const FAILURES = {
   'call-not-found': { status: 404, title: 'No such call, or the agent has no leg in it' },
   'method-not-allowed': { status: 405, title: 'The resource does not know this method' },
   'invalid-call-state': { status: 409, title: 'Not possible in the current state of the call' },
+  'transfer-in-progress': { status: 409, title: 'The call is being transferred to another target' },
   'agent-device-unavailable': { status: 409, title: "The agent's device cannot take a call now" },
   'delivery-not-parked': { status: 409, title: 'Only a parked delivery can be sent again' },
   'subscription-disabled': { status: 409, title: 'The subscription is disabled' },
@@ -39,6 +41,7 @@ export interface FailureExtra {
   readonly errors?: readonly Fault[]
   readonly status?: number
   readonly knownEventTypes?: readonly string[]
+  readonly knownStatusCodes?: readonly { readonly code: number; readonly name: string }[]
   readonly currentState?: number
   readonly allowedCommands?: readonly string[]
 }

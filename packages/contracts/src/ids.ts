@@ -48,6 +48,13 @@ export function callEventIdOf(call: CallId, agentUri: string, sequence: number):
   return uuidV5(call, `call.status ${sequence} ${agentUri}`) as EventId
 }
 
+/** The id of the nth event of one agent; `stream` was drawn when the agent's record was first written. */
+export function agentEventIdOf(stream: Guid<'agent stream'>, sequence: number): EventId {
+  return uuidV5(stream, `agent.status ${sequence}`) as EventId
+}
+
+export const newAgentStream = (): Guid<'agent stream'> => randomUUID() as Guid<'agent stream'>
+
 /** UUIDv5 of a name in a namespace that is itself a GUID. */
 export function uuidV5(namespace: string, name: string): string {
   const hash = createHash('sha1').update(namespace.replaceAll('-', ''), 'hex').update(name).digest()

@@ -1,15 +1,27 @@
 export {
+  AgentReason,
+  type AgentStatus,
+  DeviceStatus,
+  STATUS_NAMES,
+  Status,
+} from './agent.ts'
+export { agentStatusSchema, statusCodeSchema } from './agent-status-schema.ts'
+export {
   CALL_COMMANDS,
   type CallCommand,
   CallState,
   type CallStatus,
   type CommandResult,
+  type Consultation,
   Direction,
   EndedBy,
   EndReason,
   PartyType,
   type RemoteParty,
   Role,
+  type Transfer,
+  TransferRole,
+  TransferStatus,
 } from './call.ts'
 export { callStatusSchema } from './call-status-schema.ts'
 export {
@@ -32,6 +44,7 @@ export {
 } from './event.ts'
 export { AppError, FAILURES, type FailureCode, type FailureExtra, Unavailable } from './failure.ts'
 export {
+  agentEventIdOf,
   type CallId,
   type CommandId,
   callEventIdOf,
@@ -40,6 +53,7 @@ export {
   type EventId,
   type Guid,
   isGuid,
+  newAgentStream,
   newCallId,
   newCommandId,
   newEventId,

@@ -1,15 +1,26 @@
 export {
+  ALLOWED,
+  type CommandOnLeg,
+  isSameAddress,
+  judgeCommand,
+  type Verdict,
+} from './call-model/judge-command.ts'
+export { applyReport, type Leg } from './call-model/leg.ts'
+export {
+  type DeviceReport,
   type DialCommand,
-  type Fact,
-  type FactListener,
+  type Ending,
   type LegCommand,
-  type LegConnected,
-  type LegEnded,
-  type LegOpened,
-  type LegProceeding,
+  type LegReport,
   type Platform,
+  type PlatformListener,
   PlatformUnavailable,
   type ProvisionedAgent,
+  type TalkCommand,
+  type TransferCommand,
 } from './platform.ts'
-export type { SimulatedCall } from './simulator/simulated-call.ts'
-export { createSimulator, type DueCue, type SimulatorDeps, type StoredCall } from './simulator/simulator.ts'
+export type { MemoryChange, Remembered, SimulatorMemory } from './simulator/memory.ts'
+export { type AgentEntry, provisionAgents } from './simulator/provision-agents.ts'
+export { parseScenario, type Scenario } from './simulator/scenario.ts'
+export type { RemoteAction } from './simulator/session.ts'
+export { createSimulator, type InboundCall, type Simulator, type SimulatorDeps } from './simulator/simulator.ts'

@@ -1,11 +1,23 @@
-import type { CallId, CommandId, Direction, EndedBy, EndReason, RemoteParty, Role } from '@switchhook/contracts'
+import type {
+  CallCommand,
+  CallId,
+  CallState,
+  CommandId,
+  Consultation,
+  Direction,
+  EndedBy,
+  EndReason,
+  RemoteParty,
+  Role,
+  Transfer,
+} from '@switchhook/contracts'
 
 /** An agent as the contact center knows it: whoever is not provisioned there does not exist. */
 export interface ProvisionedAgent {
   readonly agentUri: string
   /** null: an agent of the installation itself. */
   readonly tenant: string | null
-  readonly device?: string | null
+  readonly device: string | null
 }
 
 /** What every command names: which call, and whose leg it acts on. */
@@ -20,40 +32,26 @@ export interface DialCommand extends LegCommand {
   readonly destination: string
   /** The number to show to the called party; null: the platform's choice. */
   readonly cli: string | null
+  readonly correlationId: string | null
 }
 
-interface FactBase {
-  readonly tenant: string | null
-  readonly callId: CallId
-  readonly agentUri: string
-  /** ISO 8601, UTC. */
-  readonly at: string
-  /** The command that brought it about, if one did. */
-  readonly commandId: CommandId | null
+/** A command that makes its leg the one that the agent talks on. */
+export interface TalkCommand extends LegCommand {
+  /** The agent's other calls that are connected: they are put on hold first, and are held before this leg is connected. */
+  readonly holdFirst: readonly CallId[]
 }
 
-/** A leg exists now: the agent dials (initiated) or is rung (alerting). */
-export interface LegOpened extends FactBase {
-  readonly kind: 'opened'
-  readonly direction: Direction
-  readonly role: Role
-  /** Between two agents of the contact center. */
-  readonly internal: boolean
-  readonly remoteParty: RemoteParty
-  readonly device: string | null
+export interface TransferCommand extends LegCommand {
+  /** Agent URI, extension or external number. */
+  readonly target: string
+  /** null: no change; else the reports of this call and of the consultation carry it from here on. */
+  readonly correlationId: string | null
+  /** null: blind. Else attended, and the consultation call gets this id. */
+  readonly consultationCallId: CallId | null
 }
 
-/** The far end of an outbound leg rings. */
-export interface LegProceeding extends FactBase {
-  readonly kind: 'proceeding'
-}
-
-export interface LegConnected extends FactBase {
-  readonly kind: 'connected'
-}
-
-export interface LegEnded extends FactBase {
-  readonly kind: 'ended'
+/** Why and how a leg ended. */
+export interface Ending {
   readonly endReason: EndReason
   readonly endedBy: EndedBy
   /** Q.850. */
@@ -61,11 +59,59 @@ export interface LegEnded extends FactBase {
   readonly sipCode: number | null
 }
 
-/** Something that really happened to one agent's leg of a call. Facts may be told more than once. */
-export type Fact = LegOpened | LegProceeding | LegConnected | LegEnded
+/**
+ * One agent's leg of a call, as the platform sees it: all of it, never a delta. A report that never arrives is made good
+ * by the next one, one that arrives twice changes nothing, and one that arrives too late is known by its `order`.
+ */
+export interface LegReport {
+  readonly tenant: string | null
+  readonly callId: CallId
+  readonly agentUri: string
+  /** Higher with every report of this leg that says something else; the same when it is told again. */
+  readonly order: number
+  /** When it came to be so. ISO 8601, UTC. */
+  readonly at: string
+  /** The command that brought it about, if one did. */
+  readonly commandId: CommandId | null
+  readonly state: CallState
+  readonly direction: Direction
+  readonly role: Role
+  /** Between two agents of the contact center. */
+  readonly internal: boolean
+  readonly remoteParty: RemoteParty
+  readonly device: string | null
+  readonly cli: string | null
+  readonly correlationId: string | null
+  /** Held by the other side. */
+  readonly remoteHeld: boolean
+  readonly transfer: Transfer | null
+  readonly consultation: Consultation | null
+  /** Exactly where the state is ended. */
+  readonly ending: Ending | null
+  /** A command that was accepted and came to nothing; the state is what it was. */
+  readonly failedCommand: {
+    readonly commandId: CommandId
+    readonly command: CallCommand
+    readonly reason: EndReason
+  } | null
+}
 
-/** Resolves once the fact is stored for good; until then the platform tells it again. */
-export type FactListener = (fact: Fact) => Promise<void>
+/** Whether an agent's device can be reached. */
+export interface DeviceReport {
+  readonly tenant: string | null
+  readonly agentUri: string
+  /** As in a leg's report. */
+  readonly order: number
+  readonly at: string
+  readonly online: boolean
+}
+
+/** Who is told. Each promise resolves once what was told is stored for good; until then the platform tells it again. */
+export interface PlatformListener {
+  /** All reports are of one moment and of one tenant: they are stored together. */
+  legs(reports: readonly LegReport[]): Promise<void>
+  device(report: DeviceReport): Promise<void>
+}
 
 /** The platform has certainly not got the command: the client may be told that nothing was done. */
 export class PlatformUnavailable extends Error {
@@ -73,18 +119,35 @@ export class PlatformUnavailable extends Error {
 }
 
 /**
- * The contact-center platform, as the api needs it: commands go in, facts come out, and only facts change what is known
- * of a call. A command resolves when the platform has accepted it, or may have: then the facts tell. It rejects with
- * PlatformUnavailable when the platform has certainly not got it.
+ * The contact-center platform, as the api needs it: commands go in, reports come out, and only reports change what is
+ * known of a call. A command resolves when the platform has accepted it, or may have: then the reports tell. It rejects
+ * with PlatformUnavailable when the platform has certainly not got it, and never for what the platform finds out later.
+ * A command that no longer fits (its leg has moved on since it was judged) is told by `failedCommand`, or by nothing if
+ * the leg has ended. The same commandId twice does no more than once.
  */
 export interface Platform {
-  /** Begins to tell facts, those first that were left from before a restart. */
-  start(listener: FactListener): Promise<void>
-  /** Tells no more facts; resolves when none is under way. What is due meanwhile is told after the next start. */
+  /** Begins to report, with what was left from before a restart. */
+  start(listener: PlatformListener): Promise<void>
+  /** Reports no more; resolves when nothing is under way. What is due meanwhile is reported after the next start. */
   stop(): Promise<void>
   findAgent(tenant: string | null, agentUri: string): Promise<ProvisionedAgent | undefined>
   /** Dialling the same callId twice makes one call. */
   dial(command: DialCommand): Promise<void>
-  /** Hangs up this agent's leg. No effect on a leg that has ended. */
+  answer(command: TalkCommand): Promise<void>
+  /**
+   * Ends this agent's leg. In an attended transfer whose target rings or has answered, it completes the transfer. On a
+   * leg that has ended it does nothing.
+   */
   hangup(command: LegCommand): Promise<void>
+  hold(command: LegCommand): Promise<void>
+  /** On a leg whose transfer is under way it cancels the transfer, too. */
+  resume(command: TalkCommand): Promise<void>
+  transfer(command: TransferCommand): Promise<void>
+  /** Hands the call over to the target of the attended transfer that is under way; while it still rings, as if blind. */
+  completeTransfer(command: LegCommand): Promise<void>
+  /**
+   * Every leg of a call as the platform has it now; empty if it does not know the call.
+   * @throws PlatformUnavailable if it cannot tell
+   */
+  lookUp(tenant: string | null, callId: CallId): Promise<readonly LegReport[]>
 }

@@ -1,3 +1,4 @@
+import { readFileSync } from 'node:fs'
 import { isIP } from 'node:net'
 import { compileSchema } from '@switchhook/contracts'
 
@@ -99,6 +100,17 @@ export function json<T>(schema: object, fallback?: string): Field<T> {
     return result.value
   }, fallback)
 }
+
+/** The path of a file whose content `parse` understands. What it throws is shown, so it must not quote secrets. */
+export const file = <T>(parse: (content: string) => T): Field<T> =>
+  field((raw) => {
+    try {
+      return parse(readFileSync(raw, 'utf8'))
+    } catch (error) {
+      const isUnreadable = error instanceof Error && 'code' in error && 'syscall' in error
+      throw new FieldError(isUnreadable ? 'must be the path of a file that can be read' : String(error))
+    }
+  })
 
 function parseJson(raw: string): unknown {
   try {

@@ -5,6 +5,7 @@ export {
   duration,
   durations,
   type Field,
+  file,
   flag,
   integer,
   json,

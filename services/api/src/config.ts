@@ -1,9 +1,11 @@
-import type { ProvisionedAgent } from '@switchhook/platform'
+import { type AgentEntry, parseScenario, type Scenario } from '@switchhook/platform'
 import {
   type Config,
   choice,
   commonFields,
+  file,
   flag,
+  integer,
   json,
   networks,
   optional,
@@ -11,6 +13,7 @@ import {
   type Rule,
   text,
 } from '@switchhook/runtime'
+import { DEFAULT_STATUS_NAMES, type StatusNames, statusNamesSchema } from './agents/status-codes.ts'
 import { type Issuer, issuersSchema } from './auth/issuer.ts'
 import type { AuthOptions } from './auth/open-auth.ts'
 import { agentsSchema, SIMULATED_AGENTS } from './platform/simulated-agents.ts'
@@ -25,8 +28,11 @@ export const apiFields = {
   TRUSTED_NETWORK_TENANT: optional(text()),
   TRUST_PROXY: networks(''),
   WEBHOOK_REQUIRE_HTTPS: optional(flag()),
+  WRAP_UP_SECONDS: integer({ min: 0, max: 86_400 }, 10),
+  USER_STATUS_CODES: json<StatusNames>(statusNamesSchema, JSON.stringify(DEFAULT_STATUS_NAMES)),
   PLATFORM: choice(['simulator'], 'simulator'),
-  SIMULATOR_AGENTS: json<readonly ProvisionedAgent[]>(agentsSchema, JSON.stringify(SIMULATED_AGENTS)),
+  SIMULATOR_AGENTS: json<readonly AgentEntry[]>(agentsSchema, JSON.stringify(SIMULATED_AGENTS)),
+  SIMULATOR_SCENARIO: optional(file<Scenario>(parseScenario)),
 }
 
 export type ApiConfig = Config<typeof apiFields>
@@ -60,7 +66,14 @@ const oneTenantPerIssuer: ApiRule = ({ AUTH_ISSUERS }) =>
     ? 'AUTH_ISSUERS names an issuer twice'
     : undefined
 
+/** Else all of them would have one name. */
+const countedAgentsAreNumbered: ApiRule = ({ SIMULATOR_AGENTS }) =>
+  SIMULATOR_AGENTS.some(({ agentUri, count }) => count !== undefined && !agentUri.includes('{n}'))
+    ? 'SIMULATOR_AGENTS: an agentUri with a count must hold {n}'
+    : undefined
+
 export const apiRules: readonly ApiRule[] = [
+  countedAgentsAreNumbered,
   trustOnPremiseOnly,
   trustNamedProxiesOnly,
   tenantNeedsNetwork,

@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto'
 import { hostname } from 'node:os'
 import { openBroker, serviceTopology } from '@switchhook/messaging'
 import type { Logger, Shutdown } from '@switchhook/runtime'
@@ -12,14 +13,17 @@ import {
   openRedis,
 } from '@switchhook/store'
 import { type KeyTiming, openAuth } from './auth/open-auth.ts'
-import { createCallBook } from './calls/call-book.ts'
+import { createCenter } from './center/center.ts'
+import { readAgent } from './center/read-agent.ts'
+import { createTransact, type Writing } from './center/transact.ts'
 import { type ApiConfig, authOptionsOf, urlRulesOf } from './config.ts'
 import { createApp } from './http/create-app.ts'
 import { type ClientDeadlines, startHttpServer } from './http/http-server.ts'
 import { createAnswerOnce, IDEMPOTENCY_TIMING, type IdempotencyTiming } from './http/idempotency.ts'
-import { startOutboxRelay } from './outbox-relay.ts'
+import { type OutboxRelay, startOutboxRelay } from './outbox-relay.ts'
 import { openSimulator } from './platform/open-simulator.ts'
 import { createRoutes } from './routes.ts'
+import { createTimerLoop, type TimerLoop } from './timers/timer-loop.ts'
 
 export interface StartApiOptions {
   readonly config: ApiConfig
@@ -45,15 +49,39 @@ export async function startApi(options: StartApiOptions): Promise<Api> {
   const broker = await openBroker({ url: config.AMQP_URL, topology: serviceTopology([]), log, name: 'api' })
   shutdown.defer('broker', () => broker.close())
 
-  const outbox = createOutbox(redis, `${hostname()}-${process.pid}`)
+  const outbox = createOutbox(redis, `${hostname()}-${process.pid}-${randomUUID().slice(0, 8)}`)
   const relay = startOutboxRelay({ outbox, publish: (event) => broker.publishEvent(event), log })
   shutdown.defer('outbox relay', () => relay.stop())
 
   const store = createStateStore(redis)
-  const calls = createCallBook(store, () => relay.nudge(), Date.now)
-  const platform = openSimulator({ agents: config.SIMULATOR_AGENTS, store, timers: createTimerStore(redis), log })
-  await platform.start((fact) => calls.record(fact))
+  const timers = createTimerLoop(createTimerStore(redis), log)
+  const platform = openSimulator({
+    agents: config.SIMULATOR_AGENTS,
+    scenario: config.SIMULATOR_SCENARIO ?? null,
+    store,
+    liveCalls: async (tenant, agentUri) => {
+      const { calls } = await readAgent(store, tenant, agentUri)
+      return calls.map(({ callId }) => callId)
+    },
+    expectTimer: (dueInMs) => timers.expect(dueInMs),
+    log,
+    now: Date.now,
+  })
+  const center = createCenter({
+    store,
+    transact: createTransact(store, (written) => announce(written, relay, timers)),
+    platform,
+    wrapUpMs: config.WRAP_UP_SECONDS * 1_000,
+    now: Date.now,
+  })
+  await platform.start(center.listener)
   shutdown.defer('platform', () => platform.stop())
+  timers.start({
+    simulator: (timer) => platform.due(timer),
+    agent: (timer) => center.agentTimerDue(timer),
+    audit: (timer) => center.auditTimerDue(timer),
+  })
+  shutdown.defer('timers', () => timers.stop())
 
   const auth = openAuth({ ...authOptionsOf(config), log, ...(keyTiming && { keyTiming }) })
   shutdown.defer('signing keys', () => auth.close())
@@ -63,7 +91,9 @@ export async function startApi(options: StartApiOptions): Promise<Api> {
     publishDelivery: (delivery) => broker.publishDelivery(delivery),
     urlRules: urlRulesOf(config),
     platform,
-    calls,
+    center,
+    statusNames: config.USER_STATUS_CODES,
+    simulator: config.NODE_ENV === 'production' ? null : platform,
     now: Date.now,
   })
   const timing = { ...IDEMPOTENCY_TIMING, ...idempotencyTiming }
@@ -78,4 +108,10 @@ export async function startApi(options: StartApiOptions): Promise<Api> {
   shutdown.defer('http', () => server.close())
 
   return { port: server.port, checks: { redis: () => redis.isReady(), rabbitmq: () => broker.isReady() } }
+}
+
+/** What was written is acted on at once, by this process. */
+function announce({ events = [], timers = [] }: Writing, relay: OutboxRelay, loop: TimerLoop): void {
+  if (events.length > 0) relay.nudge()
+  for (const { dueInMs } of timers) loop.expect(dueInMs)
 }

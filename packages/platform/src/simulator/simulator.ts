@@ -1,168 +1,188 @@
-import type { CallId } from '@switchhook/contracts'
-import {
-  type DialCommand,
-  type FactListener,
-  type LegCommand,
-  type Platform,
-  PlatformUnavailable,
-  type ProvisionedAgent,
-} from '../platform.ts'
-import { Alarm } from './alarm.ts'
-import { type Cue, play, type SimulatedCall } from './simulated-call.ts'
+import { type CallId, newCallId } from '@switchhook/contracts'
+import type { LegCommand, Platform, PlatformListener, ProvisionedAgent } from '../platform.ts'
+import { createDevices, type DeviceTimer } from './devices.ts'
+import type { SimulatorMemory } from './memory.ts'
+import { newDial, newInbound } from './new-session.ts'
+import { createScenarioPlayer, type ScenarioTimer } from './play-scenario.ts'
+import type { Scenario } from './scenario.ts'
+import type { LegCue, Party, RemoteAction } from './session.ts'
+import { createSessions, type SessionTimer } from './sessions.ts'
 
-/** A cue that is due, with the lease under which it is played. */
-export interface DueCue {
-  readonly id: string
-  readonly tenant: string | null
-  readonly payload: unknown
-}
-
-/** A versioned record; version 0 says that there is none. */
-export interface StoredCall {
-  readonly version: number
-  readonly value: SimulatedCall | null
-}
-
-/** What the simulator needs of the world: a memory that survives it, and durable timers in the same atomic step. */
 export interface SimulatorDeps {
   readonly agents: readonly ProvisionedAgent[]
-  readonly load: (tenant: string | null, callId: CallId) => Promise<StoredCall>
-  /** Stores the call and sets the timer, both or neither; `conflict` if the call has another version by now. */
-  readonly save: (
-    call: SimulatedCall,
-    expectedVersion: number,
-    timer: { readonly id: string; readonly dueInMs: number; readonly payload: unknown } | null,
-  ) => Promise<'committed' | 'conflict'>
-  /** Takes due timers under a lease: what is not done by its end falls due again, here or elsewhere. */
-  readonly claimDue: (max: number) => Promise<readonly DueCue[]>
-  readonly done: (cues: readonly DueCue[]) => Promise<void>
+  /** A busy center that plays by itself; null: calls are made by clients and by the development endpoints alone. */
+  readonly scenario: Scenario | null
+  readonly memory: SimulatorMemory
+  /** Calls in which the agent has a live leg, ringing ones included. */
+  readonly liveCalls: (tenant: string | null, agentUri: string) => Promise<readonly CallId[]>
   readonly onError: (message: string, error: unknown) => void
   /** Milliseconds since 1970. */
   readonly now: () => number
 }
 
-/** How often we look for timers that another process has set and cannot play any more. Our own wake us by themselves. */
-const LOOK_AROUND_MS = 500
-const MAX_CUES_AT_ONCE = 50
-/** The store's clock decides what is due; ours may run a little ahead. */
-const CLOCK_SLACK_MS = 5
-
-interface CuePayload {
-  readonly callId: CallId
-  readonly cue: Cue
+/** A customer who calls. */
+export interface InboundCall {
+  readonly from: string
+  /** How long the customer waits for an answer. */
+  readonly ringForMs: number | null
+  /** How long the customer talks. */
+  readonly talkForMs: number | null
 }
 
-/**
- * A working contact center for people who build against the API. All it knows is in the store it is given, so calls go
- * on after a restart, and any number of replicas play them together.
- */
-export function createSimulator(deps: SimulatorDeps): Platform {
-  const agents = new Map(deps.agents.map((agent) => [agentKey(agent.tenant, agent.agentUri), agent]))
-  const alarm = new Alarm()
-  const state = { isRunning: false }
-  let listener: FactListener | undefined
-  let loop: Promise<void> = Promise.resolve()
+/** A working contact center for people who build against the API. */
+export interface Simulator extends Platform {
+  /** A timer has fallen due that the simulator has set; rejects if it has to come again. */
+  due(timer: { readonly tenant: string | null; readonly payload: unknown }): Promise<void>
+  /** An agent by URI alone, of any tenant. */
+  findAnyAgent(agentUri: string, tenant?: string): ProvisionedAgent | undefined
+  /** Resolves to the new call; undefined if the agent's device does not take it. */
+  ring(agent: ProvisionedAgent, call: InboundCall, callId?: CallId): Promise<CallId | undefined>
+  /** The outside party of a call acts. `false`: no tenant knows the call. */
+  remote(callId: CallId, action: RemoteAction): Promise<boolean>
+  setDevice(agent: ProvisionedAgent, online: boolean): Promise<void>
+}
 
-  const findAgent = (tenant: string | null, agentUri: string): ProvisionedAgent | undefined =>
-    agents.get(agentKey(tenant, agentUri))
+export function createSimulator(deps: SimulatorDeps): Simulator {
+  const { agents, scenario, memory, liveCalls, onError, now } = deps
+  const byName = new Map(agents.map((agent) => [nameOf(agent.tenant, agent.agentUri), agent]))
+  const tenants = [...new Set(agents.map(({ tenant }) => tenant))]
+  let listener: PlatformListener | undefined
+  const underWay = new Set<Promise<unknown>>()
+  const common = { memory, listener: () => listener, now }
+  const devices = createDevices({ ...common, liveCalls })
+  const sessions = createSessions({ ...common, onError, deviceOf: (tenant, uri) => devices.stateOf(tenant, uri) })
 
-  /** Applies a cue until it is stored. The facts are told first: told twice they do no harm, never told they are lost. */
-  async function apply(tenant: string | null, callId: CallId, cue: Cue): Promise<void> {
-    for (;;) {
-      const { version, value } = await deps.load(tenant, callId)
-      if (value === null) return
-      const step = play(value, cue, new Date(deps.now()).toISOString())
-      if (step.facts.length === 0 && step.next === null) return
-      for (const fact of step.facts) await listener?.(fact)
-      const timer = step.next && { ...timerFor(callId, step.next.cue), dueInMs: step.next.afterMs }
-      if ((await deps.save(step.call, version, timer)) === 'committed') {
-        if (timer !== null) alarm.ringIn(timer.dueInMs + CLOCK_SLACK_MS)
-        return
-      }
+  const find = (tenant: string | null, agentUri: string): ProvisionedAgent | undefined =>
+    byName.get(nameOf(tenant, agentUri))
+
+  function partyOf(tenant: string | null, address: string): Party {
+    const agent = find(tenant, address)
+    if (agent === undefined) return { kind: 'outside', address }
+    return { kind: 'agent', agentUri: agent.agentUri, device: agent.device }
+  }
+
+  /** So that `stop` can wait for it. */
+  function track<T>(work: Promise<T>): Promise<T> {
+    underWay.add(work)
+    const over = (): void => void underWay.delete(work)
+    work.then(over, over)
+    return work
+  }
+
+  const isoNow = (): string => new Date(now()).toISOString()
+
+  async function onLeg({ tenant, callId }: LegCommand, cue: LegCue): Promise<void> {
+    await track(sessions.apply(tenant, callId, cue))
+  }
+
+  const legOf = ({ callId, agentUri, commandId }: LegCommand) => ({ callId, agentUri, commandId })
+
+  async function holdOthers({ tenant, agentUri, commandId }: LegCommand, others: readonly CallId[]): Promise<void> {
+    for (const callId of others) {
+      await onLeg({ tenant, callId, agentUri, commandId }, { kind: 'hold', callId, agentUri, commandId })
     }
   }
 
-  /** Plays what is due. A cue that fails stays under its lease, and falls due again at its end. */
-  async function playDue(): Promise<number> {
-    const due = await deps.claimDue(MAX_CUES_AT_ONCE)
-    const played = await Promise.allSettled(
-      due.map(async (timer) => {
-        const { callId, cue } = timer.payload as CuePayload
-        await apply(timer.tenant, callId, cue)
-        await deps.done([timer])
-      }),
-    )
-    const failed = played.find((result) => result.status === 'rejected')
-    if (failed !== undefined) throw failed.reason
-    return due.length
+  const dialParty = async (
+    call: { readonly tenant: string | null; readonly callId: CallId; readonly agentUri: string },
+    destination: string,
+    dial: Parameters<typeof newDial>[1],
+  ): Promise<void> => {
+    const { tenant, callId, agentUri } = call
+    const called = partyOf(tenant, destination)
+    const ends = { tenant, callId, caller: partyOf(tenant, agentUri), called, at: isoNow() }
+    const { session, later } = newDial(ends, dial)
+    await track(sessions.begin(session, later))
   }
 
-  async function run(): Promise<void> {
-    while (state.isRunning) {
-      const played = await playDue().catch((error: unknown) => {
-        deps.onError('simulator cannot play its timers, will try again', error)
-        return 0
-      })
-      if (played === 0) await alarm.sleep(LOOK_AROUND_MS)
-    }
+  const dropCalls = async (tenant: string | null, agentUri: string, callIds: readonly CallId[]): Promise<void> => {
+    for (const callId of callIds) await sessions.apply(tenant, callId, { kind: 'device-gone', agentUri })
   }
 
-  /** Records a cue of its own call at once, as a timer that is due now: it survives us from here on. */
-  async function enqueue(call: SimulatedCall, expectedVersion: number, cue: Cue): Promise<'committed' | 'conflict'> {
-    const result = await deps.save(call, expectedVersion, { ...timerFor(call.callId, cue), dueInMs: 0 })
-    if (result === 'committed') alarm.ring()
-    return result
+  async function ring(
+    { tenant, agentUri }: ProvisionedAgent,
+    { from, ringForMs, talkForMs }: InboundCall,
+    callId = newCallId(),
+  ): Promise<CallId | undefined> {
+    if ((await devices.stateOf(tenant, agentUri)) !== 'free') return undefined
+    const caller: Party = { kind: 'outside', address: from }
+    const ends = { tenant, callId, caller, called: partyOf(tenant, agentUri), at: isoNow() }
+    const { session, later } = newInbound(ends, { ringForMs, talkForMs })
+    await track(sessions.begin(session, later))
+    return callId
   }
 
-  /** A save that failed may have happened all the same; only a call that is certainly not there was not dialled. */
-  async function settleDoubt({ tenant, callId }: SimulatedCall, cause: unknown): Promise<void> {
-    const stored = await deps.load(tenant, callId).catch(() => undefined)
-    if (stored?.version === 0) throw new PlatformUnavailable('the simulator has no memory to dial with', { cause })
-  }
+  const player =
+    scenario === null
+      ? undefined
+      : createScenarioPlayer(scenario, {
+          agents,
+          memory,
+          isIdle: async ({ tenant, agentUri }) =>
+            (await liveCalls(tenant, agentUri)).length === 0 && (await devices.stateOf(tenant, agentUri)) === 'free',
+          ring,
+          dial: ({ tenant, agentUri }, callId, destination) =>
+            dialParty({ tenant, callId, agentUri }, destination, { commandId: null, cli: null, correlationId: null }),
+          act: async (tenant, callId, cue) => {
+            const target = cue.kind === 'transfer' ? { target: targetOf(tenant, cue.target) } : {}
+            await sessions.apply(tenant, callId, { ...cue, ...target } as LegCue)
+          },
+        })
+
+  const targetOf = (tenant: string | null, asked: string) => ({ ...partyOf(tenant, asked), asked })
 
   return {
-    async start(factListener) {
-      listener = factListener
-      state.isRunning = true
-      loop = run()
+    async start(told) {
+      listener = told
+      await player?.start()
     },
     async stop() {
-      state.isRunning = false
-      alarm.silence()
-      await loop
+      await Promise.allSettled(underWay)
+      listener = undefined
     },
-    findAgent: async (tenant, agentUri) => findAgent(tenant, agentUri),
-    async dial(command: DialCommand) {
-      const { tenant, callId, commandId, agentUri: caller, destination, cli } = command
-      const callee = destination === caller ? undefined : findAgent(tenant, destination)
-      const call: SimulatedCall = {
-        tenant,
-        callId,
-        commandId,
-        caller,
-        callerDevice: findAgent(tenant, caller)?.device ?? null,
-        destination,
-        callee: callee === undefined ? null : { agentUri: callee.agentUri, device: callee.device ?? null },
-        cli,
-        phase: 'dialled',
+    due: ({ tenant, payload }) => {
+      const timer = payload as SessionTimer | DeviceTimer | ScenarioTimer
+      if ('sessionId' in timer) return track(sessions.apply(tenant, timer.sessionId, timer.cue)).then(() => {})
+      if ('deviceOf' in timer) {
+        return track(devices.tell(tenant, timer.deviceOf).then((calls) => dropCalls(tenant, timer.deviceOf, calls)))
       }
-      // A conflict says that this callId has been dialled before: the same call.
-      await enqueue(call, 0, { kind: 'seize' }).catch((cause: unknown) => settleDoubt(call, cause))
+      return track(player?.due(tenant, timer) ?? Promise.resolve())
     },
-    async hangup({ tenant, callId, agentUri, commandId }: LegCommand) {
-      const cue: Cue = { kind: 'agent-hangup', agentUri, commandId }
-      for (;;) {
-        const { version, value } = await deps.load(tenant, callId)
-        if (value === null || value.phase === 'over') return
-        if ((await enqueue(value, version, cue)) === 'committed') return
+    findAgent: async (tenant, agentUri) => find(tenant, agentUri),
+    findAnyAgent: (agentUri, tenant) =>
+      agents.find((agent) => agent.agentUri === agentUri && (tenant === undefined || agent.tenant === tenant)),
+    dial: ({ destination, ...call }) => dialParty(call, destination, call),
+    answer: async (command) => {
+      await holdOthers(command, command.holdFirst)
+      await onLeg(command, { kind: 'answer', ...legOf(command) })
+    },
+    hangup: (command) => onLeg(command, { kind: 'hangup', ...legOf(command) }),
+    hold: (command) => onLeg(command, { kind: 'hold', ...legOf(command) }),
+    resume: async (command) => {
+      await holdOthers(command, command.holdFirst)
+      await onLeg(command, { kind: 'resume', ...legOf(command) })
+    },
+    transfer: (command) => {
+      const { tenant, target, correlationId, consultationCallId } = command
+      const cue = { correlationId, consultationCallId, target: targetOf(tenant, target) }
+      return onLeg(command, { kind: 'transfer', ...legOf(command), ...cue })
+    },
+    completeTransfer: (command) => onLeg(command, { kind: 'completeTransfer', ...legOf(command) }),
+    lookUp: async (tenant, callId) => {
+      const session = await sessions.find(tenant, callId)
+      return session?.legs.filter((leg) => leg.callId === callId) ?? []
+    },
+    ring,
+    remote: async (callId, action) => {
+      for (const tenant of tenants) {
+        if (await sessions.apply(tenant, callId, { kind: 'remote', callId, action })) return true
       }
+      return false
+    },
+    setDevice: async ({ tenant, agentUri }, online) => {
+      await dropCalls(tenant, agentUri, await devices.set(tenant, agentUri, online))
     },
   }
 }
 
-const agentKey = (tenant: string | null, agentUri: string): string => JSON.stringify([tenant, agentUri])
-
-/** One timer per call and kind of cue: setting it again moves it. */
-function timerFor(callId: CallId, cue: Cue): { readonly id: string; readonly payload: CuePayload } {
-  return { id: `${callId}:${cue.kind}`, payload: { callId, cue } }
-}
+const nameOf = (tenant: string | null, agentUri: string): string => JSON.stringify([tenant, agentUri])

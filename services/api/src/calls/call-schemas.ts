@@ -11,31 +11,40 @@ export interface DialBody extends LegBody {
   readonly correlationId?: string | null
 }
 
+export interface TransferBody extends LegBody {
+  readonly transferTarget: string
+  readonly blind?: boolean | null
+  readonly correlationId?: string | null
+}
+
 /** What ends up in signalling must not carry line breaks or other control characters. */
 const PRINTABLE = '^[^\\u0000-\\u001f\\u007f]*$'
 
-const agentUri = {
+const address = (description: string, example: string) => ({
   type: 'string',
   minLength: 1,
   maxLength: 255,
   pattern: PRINTABLE,
-  description: 'The agent who initiates or owns the call, by user URI.',
-  examples: ['sip:alice@acme.example'],
-}
+  description,
+  examples: [example],
+})
+
+const agentUri = address('The agent who initiates or owns the call, by user URI.', 'sip:alice@acme.example')
+
+const correlationId = (description: string) => ({
+  type: ['string', 'null'],
+  maxLength: 128,
+  pattern: PRINTABLE,
+  description,
+  examples: ['crm-4711'],
+})
 
 export const dialSchema = component('DialCommand', {
   type: 'object',
   required: ['agentUri', 'destination'],
   properties: {
     agentUri,
-    destination: {
-      type: 'string',
-      minLength: 1,
-      maxLength: 255,
-      pattern: PRINTABLE,
-      description: 'Number or URI to dial.',
-      examples: ['+15550100'],
-    },
+    destination: address('Number or URI to dial.', '+15550100'),
     cli: {
       type: ['string', 'null'],
       minLength: 1,
@@ -44,13 +53,9 @@ export const dialSchema = component('DialCommand', {
       description: 'Outbound presentation number: what the called party sees. Absent or null: the platform chooses.',
       examples: ['+15550199'],
     },
-    correlationId: {
-      type: ['string', 'null'],
-      maxLength: 128,
-      pattern: PRINTABLE,
-      description: 'Your own id for tracing: it comes back in every event of the call.',
-      examples: ['crm-4711'],
-    },
+    correlationId: correlationId(
+      'Your own id for tracing: it comes back in every event of the call. Without an `Idempotency-Key`, a dial with the same agent, destination and correlation id returns the same call while it lives, and within 60 s.',
+    ),
   },
 })
 
@@ -60,29 +65,74 @@ export const legSchema = component('LegCommand', {
   properties: { agentUri },
 })
 
+export const transferSchema = component('TransferCommand', {
+  type: 'object',
+  required: ['agentUri', 'transferTarget'],
+  properties: {
+    agentUri,
+    transferTarget: address('Agent URI, extension or external number.', 'sip:bob@acme.example'),
+    blind: {
+      type: ['boolean', 'null'],
+      default: false,
+      description: 'true: blind (unattended); false: attended, with a consultation call first.',
+      examples: [true],
+    },
+    correlationId: correlationId(
+      'Your own id for tracing: from here on it comes back in the events of this call, and in those of the consultation call. Absent or null: they keep the one that `dial` was given.',
+    ),
+  },
+})
+
 export const callIdParam = {
   type: 'string',
   format: 'uuid',
   description: 'The call, as `dial` or a `call.status` event named it.',
+  examples: ['0b7e3f0c-5d0e-4d7f-9c0e-0d2f4a1b6c11'],
+}
+
+const guid = (description: string) => ({
+  type: 'string',
+  format: 'uuid',
+  description,
+  examples: ['5f0c1f5e-2c55-4f0a-8f6b-6f1d3f2a9b10'],
+})
+
+const accepted = {
+  callId: { ...callIdParam, description: 'The call that the command acts on.' },
+  agentUri,
+  command: { type: 'string', enum: CALL_COMMANDS, description: 'Which command was accepted.', examples: ['dial'] },
+  commandId: guid('Comes back in the events that the command brings about.'),
+  correlationId: {
+    type: ['string', 'null'],
+    description: 'As it was given to `dial` or `transfer`.',
+    examples: ['crm-4711'],
+  },
+  acceptedAt: {
+    type: 'string',
+    format: 'date-time',
+    description: 'When the command was accepted.',
+    examples: ['2026-11-20T17:06:01.173Z'],
+  },
+  noop: {
+    type: 'boolean',
+    description: 'true: the call was already where the command wanted it, so nothing happens and no event follows.',
+    examples: [false],
+  },
 }
 
 export const acceptedSchema = component('CommandAccepted', {
   type: 'object',
-  required: ['callId', 'agentUri', 'command', 'commandId', 'correlationId', 'acceptedAt', 'noop'],
+  description: 'The command was accepted. What comes of it is told by `call.status` events.',
+  required: Object.keys(accepted),
+  properties: accepted,
+})
+
+export const transferAcceptedSchema = component('TransferAccepted', {
+  type: 'object',
+  description: 'The transfer was accepted. What comes of it is told by `call.status` events.',
+  required: Object.keys(accepted),
   properties: {
-    callId: { type: 'string', format: 'uuid', description: 'The call that the command acts on.' },
-    agentUri,
-    command: { type: 'string', enum: CALL_COMMANDS, description: 'Which command was accepted.' },
-    commandId: {
-      type: 'string',
-      format: 'uuid',
-      description: 'Comes back in the events that the command brings about.',
-    },
-    correlationId: { type: ['string', 'null'], description: 'As it was given to `dial`.' },
-    acceptedAt: { type: 'string', format: 'date-time', description: 'When the command was accepted.' },
-    noop: {
-      type: 'boolean',
-      description: 'true: the call was already where the command wanted it, so nothing happens and no event follows.',
-    },
+    ...accepted,
+    consultationCallId: guid('Attended transfers only: the call between the agent and the target.'),
   },
 })

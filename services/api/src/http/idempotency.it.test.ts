@@ -11,7 +11,6 @@ import {
   createIdempotencyStore,
   createStateStore,
   createSubscriptionStore,
-  createTimerStore,
   type IdempotencyStore,
   openRedis,
   type Redis,
@@ -26,8 +25,9 @@ import {
   testBroker,
   testRedis,
 } from '@switchhook/testkit'
-import { createCallBook } from '../calls/call-book.ts'
 import { createCallRoutes } from '../calls/call-routes.ts'
+import { createCenter } from '../center/center.ts'
+import { createTransact } from '../center/transact.ts'
 import { openSimulator } from '../platform/open-simulator.ts'
 import { SIMULATED_AGENTS } from '../platform/simulated-agents.ts'
 import { createSubscriptionRoutes } from '../subscriptions/subscription-routes.ts'
@@ -131,7 +131,8 @@ async function listed(): Promise<unknown[]> {
   return (await replicas[0].call('GET', SUBSCRIPTIONS, { headers: crm })).body as unknown[]
 }
 
-const statuses = (): CallStatus[] => events.map(({ data }) => data as unknown as CallStatus)
+const statuses = (): CallStatus[] =>
+  events.flatMap(({ eventType, data }) => (eventType === 'call.status' ? [data as unknown as CallStatus] : []))
 const legEnded = (callId: string): Promise<void> =>
   eventually(() => {
     const ends = statuses().filter((status) => status.callId === callId && status.state === CallState.ended)
@@ -148,12 +149,20 @@ const callsSince = (from: number): Set<string> =>
 /** The parts of a replica that answer a request, so that a test can let it die between any two of them. */
 function partsOfReplica(leaseMs = LEASE_MS) {
   const store = createStateStore(redis)
-  const calls = createCallBook(store, () => {}, Date.now)
-  const timers = createTimerStore(redis)
-  const platform = openSimulator({ agents: SIMULATED_AGENTS, store, timers, log: quiet })
+  const transact = createTransact(store, () => {})
+  const platform = openSimulator({
+    agents: SIMULATED_AGENTS,
+    scenario: null,
+    store,
+    liveCalls: async () => [],
+    expectTimer: () => {},
+    log: quiet,
+    now: Date.now,
+  })
+  const center = createCenter({ store, transact, platform, wrapUpMs: 0, now: Date.now })
   const routes: readonly Route[] = [
     ...createSubscriptionRoutes({ subscriptions: createSubscriptionStore(redis), urlRules: { requireHttps: false } }),
-    ...createCallRoutes({ platform, calls, now: Date.now }),
+    ...createCallRoutes({ platform, center, now: Date.now }),
   ]
   return {
     idempotency: createIdempotencyStore(redis, { ...IDEMPOTENCY_TIMING, leaseMs }),
@@ -179,6 +188,7 @@ function carryOut(
     body: json,
     requestId: 'direct',
     idFor: () => 'not derived',
+    isKeyed: true,
   }
   return createAnswerOnce(idempotency, 0, { warn })({ key, method: 'POST', path }, request, handle)
 }
@@ -218,7 +228,7 @@ describe('the same request again', () => {
 
   test('a dial names the same call, even after that has ended, and dials once', async () => {
     const key = newKey()
-    const from = events.length
+    const from = statuses().length
     const first = await dial({ key })
     expect(first.status).toBe(202)
     expect(await dial({ key, to: replicas[1] })).toMatchObject({ status: 202, body: first.body })
@@ -316,7 +326,7 @@ describe('at the same instant, on two replicas', () => {
   test('dials make one call, and all get the same answer', async () => {
     for (let round = 0; round < 5; round++) {
       const key = newKey()
-      const from = events.length
+      const from = statuses().length
       const answers = await together((to) => dial({ key, to }))
       expect(answers.map(({ status }) => status)).toEqual([202, 202, 202, 202])
       expect(new Set(answers.map(({ body }) => JSON.stringify(body))).size).toBe(1)
@@ -356,7 +366,7 @@ describe('at the same instant, on two replicas', () => {
 describe('after a replica died between doing and answering', () => {
   test('a dial comes to the same call, which was dialled once', async () => {
     const key = newKey()
-    const from = events.length
+    const from = statuses().length
     const unread = await dieUnanswered('dial', { path: DIAL, key, json: dialRinging })
     await eventually(() => expect(callsSince(from).size).toBe(1))
     const again = await dial({ key, json: dialRinging, to: replicas[1] })
@@ -371,7 +381,7 @@ describe('after a replica died between doing and answering', () => {
 
   test('a dial comes to the same call even when that is over', async () => {
     const key = newKey()
-    const from = events.length
+    const from = statuses().length
     const unread = await dieUnanswered('dial', { path: DIAL, key, json: dialBusy })
     await legEnded(callIdOf(unread))
     expect(await dial({ key })).toMatchObject({ status: 202, body: unread.body as object })

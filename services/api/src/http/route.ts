@@ -20,6 +20,8 @@ export interface RouteRequest<Body = unknown, Query = unknown> {
   readonly requestId: string
   /** The GUID for what is made here under this name: the same whenever a request with an idempotency key runs again. */
   readonly idFor: (name: string) => string
+  /** Did it come with an `Idempotency-Key`? */
+  readonly isKeyed: boolean
 }
 
 export interface Answer {

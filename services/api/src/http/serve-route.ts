@@ -24,6 +24,7 @@ export function serveRoute(route: Route, authenticate: Authenticate, answerOnce:
     const query = readQuery(searchOf(request))
     const body = await readBody(request)
     const params = request.params as Record<string, string>
+    const key = route.idempotent === true ? idempotencyKeyOf(request.get('idempotency-key')) : undefined
     const asked: RouteRequest = {
       caller,
       params,
@@ -31,8 +32,8 @@ export function serveRoute(route: Route, authenticate: Authenticate, answerOnce:
       body,
       requestId: exchange.requestId,
       idFor: () => randomUUID(),
+      isKeyed: key !== undefined,
     }
-    const key = route.idempotent === true ? idempotencyKeyOf(request.get('idempotency-key')) : undefined
     const answer =
       key === undefined
         ? await route.handle(asked)

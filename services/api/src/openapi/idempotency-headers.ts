@@ -14,7 +14,8 @@ export const idempotencyKey: Schema = {
 }
 
 const replayed: Schema = {
-  description: 'This is what the first request with this `Idempotency-Key` was answered.',
+  description:
+    'This is what the first request with this `Idempotency-Key` was answered; or, without a key, an earlier `dial` that was alike.',
   schema: { type: 'string', enum: ['true'] },
 }
 

@@ -49,6 +49,19 @@ export const problemSchema = component('Problem', {
       items: { type: 'string', examples: [EVENT_TYPES[0]] },
       examples: [EVENT_TYPES],
     },
+    knownStatusCodes: {
+      type: 'array',
+      description: 'With a refused presence: the user status codes that there are.',
+      items: component('UserStatus', {
+        type: 'object',
+        description: 'A user status.',
+        required: ['code', 'name'],
+        properties: {
+          code: { type: 'integer', description: 'What is sent.', examples: [2] },
+          name: { type: 'string', description: 'What it means.', examples: ['Available'] },
+        },
+      }),
+    },
     currentState: numberedSchema(CallState, "With a refused command: the state of the agent's leg."),
     allowedCommands: {
       type: 'array',

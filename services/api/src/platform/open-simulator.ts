@@ -1,38 +1,36 @@
-import { createSimulator, type Platform, type ProvisionedAgent, type SimulatedCall } from '@switchhook/platform'
+import type { CallId } from '@switchhook/contracts'
+import { type AgentEntry, createSimulator, provisionAgents, type Scenario, type Simulator } from '@switchhook/platform'
 import type { Logger } from '@switchhook/runtime'
-import type { DueTimer, StateStore, TimerStore } from '@switchhook/store'
+import type { StateStore } from '@switchhook/store'
 
-/** A replica that dies while it plays a cue is replaced by another after so long. */
-const LEASE_MS = 5_000
-
-/** The simulated contact center, with its memory and its clock in the store. */
+/** The simulated contact center, with its memory and its timers in the store. */
 export function openSimulator(deps: {
-  readonly agents: readonly ProvisionedAgent[]
+  readonly agents: readonly AgentEntry[]
+  readonly scenario: Scenario | null
   readonly store: StateStore
-  readonly timers: TimerStore
-  readonly log: Logger
-}): Platform {
-  const { agents, store, timers, log } = deps
+  readonly liveCalls: (tenant: string | null, agentUri: string) => Promise<readonly CallId[]>
+  /** A timer was set that falls due in so long. */
+  readonly expectTimer: (dueInMs: number) => void
+  readonly log: Pick<Logger, 'warn'>
+  readonly now: () => number
+}): Simulator {
+  const { store, agents, scenario, liveCalls, expectTimer, log, now } = deps
   return createSimulator({
-    agents,
-    async load(tenant, callId) {
-      const [record] = await store.read(tenant, [keyOf(callId)])
-      return { version: record?.version ?? 0, value: (record?.value as SimulatedCall | undefined) ?? null }
-    },
-    save: (call, expectedVersion, timer) =>
-      store.commit(call.tenant, {
-        records: [{ key: keyOf(call.callId), expectedVersion, value: call, ttlMs: LONGEST_CALL_MS }],
-        events: [],
-        timers: timer === null ? [] : [timer],
-      }),
-    claimDue: (max) => timers.claimDue(max, LEASE_MS),
-    done: (cues) => timers.done(cues as readonly DueTimer[]),
+    agents: provisionAgents(agents),
+    scenario,
+    liveCalls,
+    now,
     onError: (message, error) => log.warn(message, { error }),
-    now: Date.now,
+    memory: {
+      async read(tenant, keys) {
+        const records = await store.read(tenant, keys)
+        return records.map((record) => record ?? { version: 0, value: undefined })
+      },
+      async write(tenant, { records, timers }) {
+        const result = await store.commit(tenant, { records, timers, events: [] })
+        if (result === 'committed') for (const { dueInMs } of timers) expectTimer(dueInMs)
+        return result
+      },
+    },
   })
 }
-
-/** No call is longer; its memory is kept a little beyond its end, for late commands. */
-const LONGEST_CALL_MS = 60 * 60_000
-
-const keyOf = (callId: string): string => `simulated-call:${callId}`

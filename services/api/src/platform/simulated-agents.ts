@@ -1,7 +1,7 @@
-import type { ProvisionedAgent } from '@switchhook/platform'
+import type { AgentEntry } from '@switchhook/platform'
 
 /** Who works in the simulated contact center unless `SIMULATOR_AGENTS` says otherwise. */
-export const SIMULATED_AGENTS: readonly ProvisionedAgent[] = [
+export const SIMULATED_AGENTS: readonly AgentEntry[] = [
   { agentUri: 'sip:alice@acme.example', tenant: 'acme', device: 'SIM/alice' },
   { agentUri: 'sip:bob@acme.example', tenant: 'acme', device: 'SIM/bob' },
   { agentUri: 'sip:carol@globex.example', tenant: 'globex', device: 'SIM/carol' },
@@ -17,6 +17,7 @@ export const agentsSchema = {
       agentUri: { type: 'string', minLength: 1, maxLength: 255 },
       tenant: { type: ['string', 'null'], minLength: 1, maxLength: 128 },
       device: { type: ['string', 'null'] },
+      count: { type: 'integer', minimum: 1, maximum: 100_000 },
     },
     additionalProperties: false,
   },

@@ -1,0 +1,102 @@
+import { AppError, CallState, type CallStatus, DeviceStatus } from '@switchhook/contracts'
+import type { Platform, ProvisionedAgent } from '@switchhook/platform'
+import type { Center } from '../center/center.ts'
+import type { Caller, Route } from '../http/route.ts'
+import { type Agent, viewOf } from './agent.ts'
+import { agentStateSchema, agentUriParam, callStateSchema, presenceSchema } from './agent-schemas.ts'
+import { judgePresence, type PresenceBody, settingOf } from './judge-presence.ts'
+import type { StatusNames } from './status-codes.ts'
+
+export interface AgentRouteDeps {
+  readonly platform: Pick<Platform, 'findAgent'>
+  readonly center: Pick<Center, 'readAgent' | 'readCalls' | 'setPresence'>
+  readonly statusNames: StatusNames
+  /** Milliseconds since 1970. */
+  readonly now: () => number
+}
+
+const DEVICE_STATUS_NAMES = new Map<number, string>(
+  Object.entries(DeviceStatus).map(([name, status]) => [status, name]),
+)
+
+/** The voice agents of the specification. */
+export function createAgentRoutes({ platform, center, statusNames, now }: AgentRouteDeps): readonly Route[] {
+  async function requireAgent({ tenant }: Caller, agentUri = ''): Promise<ProvisionedAgent> {
+    const agent = await platform.findAgent(tenant, agentUri)
+    if (agent === undefined) throw new AppError('agent-not-found')
+    return agent
+  }
+
+  function stateOf(agent: Agent) {
+    const view = viewOf(agent)
+    return {
+      agentUri: agent.agentUri,
+      ...view,
+      statusName: statusNames[view.statusCode] ?? String(view.statusCode),
+      deviceStatusName: DEVICE_STATUS_NAMES.get(view.deviceStatus) ?? 'unknown',
+      since: agent.since,
+      sequence: agent.sequence,
+    }
+  }
+
+  const readState: Route = {
+    method: 'get',
+    path: '/api/v1/voice/agents/{agentUri}/state',
+    operationId: 'readAgentState',
+    tag: 'agents',
+    summary: 'Read presence and status',
+    params: { agentUri: agentUriParam },
+    responses: { 200: { description: "The agent's state", body: agentStateSchema } },
+    failures: ['agent-not-found'],
+    handle: async ({ caller, params }) => {
+      const { agentUri } = await requireAgent(caller, params['agentUri'])
+      return { status: 200, body: stateOf(await center.readAgent(caller.tenant, agentUri)) }
+    },
+  }
+
+  const readCallState: Route = {
+    method: 'get',
+    path: '/api/v1/voice/agents/{agentUri}/call-state',
+    operationId: 'readCallState',
+    tag: 'agents',
+    summary: 'Read the calls of the device',
+    description: 'The repair for lost events: the same snapshots, with the same sequence.',
+    params: { agentUri: agentUriParam },
+    responses: { 200: { description: 'The call state', body: callStateSchema } },
+    failures: ['agent-not-found'],
+    handle: async ({ caller, params }) => {
+      const { agentUri, device } = await requireAgent(caller, params['agentUri'])
+      const agent = await center.readAgent(caller.tenant, agentUri)
+      const calls = await center.readCalls(
+        caller.tenant,
+        agent.calls.map(({ callId }) => callId),
+      )
+      const legs = calls.map((call) => call.legs[agentUri]?.status)
+      const isLive = (leg: CallStatus | undefined): boolean => leg !== undefined && leg.state !== CallState.ended
+      const { deviceStatus } = viewOf(agent)
+      const asOf = new Date(now()).toISOString()
+      return { status: 200, body: { agentUri, device, deviceStatus, asOf, calls: legs.filter(isLive) } }
+    },
+  }
+
+  const setPresence: Route<PresenceBody> = {
+    method: 'post',
+    path: '/api/v1/voice/agents/{agentUri}/presence',
+    operationId: 'setPresence',
+    tag: 'agents',
+    summary: "Set the agent's status",
+    description:
+      'During a call the status is kept (`pendingStatusCode`) and applied when the call and its after-call work are over; the latest one wins. During after-call work it ends that. Without `until` it is the standing status from now on; with `until` it is temporary.',
+    params: { agentUri: agentUriParam },
+    body: presenceSchema,
+    responses: { 202: { description: "Accepted; the agent's state as it is now", body: agentStateSchema } },
+    failures: ['invalid-request', 'unknown-status-code', 'agent-not-found'],
+    validate: (body, faults) => judgePresence(statusNames, now)(body, faults),
+    handle: async ({ caller, params, body }) => {
+      const { agentUri } = await requireAgent(caller, params['agentUri'])
+      return { status: 202, body: stateOf(await center.setPresence(caller.tenant, agentUri, settingOf(body))) }
+    },
+  }
+
+  return [readState, readCallState, setPresence]
+}

@@ -1,0 +1,71 @@
+import { CallState, EndReason, newCallId, newCommandId } from '@switchhook/contracts'
+import { applyReport, type LegReport } from '@switchhook/platform'
+import { aReport } from '../testing/report.ts'
+import { auditCall } from './audit-call.ts'
+import { type Call, newCall } from './call.ts'
+
+const AT = '2026-01-01T01:00:00.000Z'
+const BOB = 'sip:bob@acme.example'
+
+function aCall(...reports: LegReport[]): Call {
+  const callId = reports[0]?.callId ?? newCallId()
+  const legs = reports.flatMap((report) => {
+    const leg = applyReport(undefined, report)
+    return leg === undefined ? [] : [[report.agentUri, leg] as const]
+  })
+  return { ...newCall({ callId, tenant: 'acme' }, AT), legs: Object.fromEntries(legs) }
+}
+
+test('a live leg that the platform does not know any more ends with platformLost, newer than all that was told', () => {
+  const report = aReport({ state: CallState.connected, order: 7 })
+  const call = aCall(report)
+  const [end, ...more] = auditCall(call, [], AT)
+  expect(more).toEqual([])
+  expect(end).toMatchObject({ state: CallState.ended, at: AT, ending: { endReason: EndReason.platformLost } })
+  if (end === undefined) throw new Error('there is one')
+  expect(applyReport(call.legs[report.agentUri], end)?.status).toMatchObject({ state: 7, endReason: 12, sequence: 2 })
+})
+
+test('what the platform tells is passed on, and only the other legs are lost', () => {
+  const mine = aReport({ state: CallState.connected })
+  const bobs = aReport({ agentUri: BOB, state: CallState.connected })
+  const told = [aReport({ order: 2, state: CallState.held })]
+  const recorded = auditCall(aCall(mine, bobs), told, AT)
+  expect(recorded.map(({ agentUri, state }) => [agentUri, state])).toEqual([
+    [mine.agentUri, CallState.held],
+    [BOB, CallState.ended],
+  ])
+})
+
+test('a leg that has ended is left alone', () => {
+  expect(auditCall(aCall(aReport({ state: CallState.ended })), [], AT)).toEqual([])
+})
+
+describe('a dial of which nothing was ever heard', () => {
+  const dialled = {
+    agentUri: 'sip:alice@acme.example',
+    destination: '+15550100',
+    cli: null,
+    correlationId: 'crm-4711',
+    commandId: newCommandId(),
+  }
+
+  test('ends with platformLost if the platform does not know it: the client waits for an end', () => {
+    const [end] = auditCall({ ...aCall(), dialled }, [], AT)
+    expect(end).toMatchObject({
+      state: CallState.ended,
+      correlationId: 'crm-4711',
+      commandId: dialled.commandId,
+      ending: { endReason: EndReason.platformLost },
+    })
+  })
+
+  test('stays silent if the client was told that it was not sent', () => {
+    expect(auditCall({ ...aCall(), dialled, isAbandoned: true }, [], AT)).toEqual([])
+  })
+
+  test('is what the platform says, if it knows it', () => {
+    const told = [aReport({ state: CallState.proceeding })]
+    expect(auditCall({ ...aCall(), dialled }, told, AT)).toEqual(told)
+  })
+})

@@ -1,0 +1,238 @@
+import { randomUUID } from 'node:crypto'
+import { type CallId, CallState, newCallId, newCommandId, type PlatformEvent } from '@switchhook/contracts'
+import type { LegReport } from '@switchhook/platform'
+import { createOutbox, createStateStore, createTimerStore, openRedis, type Redis } from '@switchhook/store'
+import { type TestRedis, testRedis } from '@switchhook/testkit'
+import { aReport } from '../testing/report.ts'
+import { type Call, newCall } from './call.ts'
+import { type Center, createCenter } from './center.ts'
+import { createTransact } from './transact.ts'
+
+const AGENT = 'sip:alice@acme.example'
+const quiet = { debug() {}, info() {}, warn() {}, error() {} }
+
+let server: TestRedis
+let redis: readonly [Redis, Redis]
+let centers: readonly [Center, Center]
+let tenant: string
+/** What the platform says when it is asked. */
+let known: LegReport[]
+
+beforeAll(async () => {
+  server = await testRedis()
+  const open = (name: string): Promise<Redis> => openRedis({ url: server.redisUrl, log: quiet, name })
+  redis = [await open('one replica'), await open('another replica')]
+})
+
+beforeEach(() => {
+  tenant = randomUUID()
+  known = []
+  const open = (connection: Redis): Center => {
+    const store = createStateStore(connection)
+    const platform = { lookUp: async () => known }
+    return createCenter({
+      store,
+      transact: createTransact(store, () => {}),
+      platform,
+      wrapUpMs: 10_000,
+      now: Date.now,
+    })
+  }
+  centers = [open(redis[0]), open(redis[1])]
+})
+
+afterAll(async () => {
+  await Promise.all(redis.map((connection) => connection.close()))
+  await server.close()
+})
+
+const aDial = (callId: CallId = newCallId(), createdAt = new Date().toISOString()): Call => ({
+  ...newCall({ callId, tenant }, createdAt),
+  dialled: {
+    agentUri: AGENT,
+    destination: '+15550100',
+    cli: null,
+    correlationId: null,
+    commandId: newCommandId(),
+  },
+})
+
+const report = (callId: CallId, more: Partial<LegReport> = {}): LegReport => aReport({ tenant, callId, ...more })
+const tell = (replica: 0 | 1, ...reports: LegReport[]): Promise<void> => centers[replica].listener.legs(reports)
+const begin = async (replica: 0 | 1, call: Call): Promise<Call> =>
+  (await centers[replica].beginDial(call, { agentUri: AGENT, likeness: null })).call
+const busy = { code: 'agent-device-unavailable' }
+
+/** Takes what the outbox holds for this test's tenant. */
+async function takeEvents(): Promise<PlatformEvent[]> {
+  const outbox = createOutbox(redis[0], randomUUID())
+  const events: PlatformEvent[] = []
+  for (let batch = await outbox.claim(100); batch.length > 0; batch = await outbox.claim(100)) {
+    events.push(...batch.map(({ event }) => event))
+    await outbox.sent(batch)
+  }
+  return events.filter((event) => event.tenant === tenant)
+}
+
+describe('beginning a dial', () => {
+  test('two for one agent at the same instant, on two replicas, make one call', async () => {
+    for (let round = 0; round < 10; round++) {
+      const calls = [aDial(), aDial()] as const
+      const results = await Promise.allSettled([begin(0, calls[0]), begin(1, calls[1])])
+      expect(results.map(({ status }) => status).toSorted()).toEqual(['fulfilled', 'rejected'])
+      expect(results.find(({ status }) => status === 'rejected')).toMatchObject({ reason: busy })
+      await centers[0].abandon(calls[results[0].status === 'fulfilled' ? 0 : 1])
+    }
+  })
+
+  test('is possible beside a call that is on hold, and not beside one that is not', async () => {
+    const first = await begin(0, aDial())
+    await tell(0, report(first.callId, { state: CallState.connected }))
+    await expect(begin(1, aDial())).rejects.toMatchObject(busy)
+    await tell(0, report(first.callId, { state: CallState.held, order: 2 }))
+    const second = aDial()
+    await expect(begin(1, second)).resolves.toEqual(second)
+    await expect(begin(1, aDial())).rejects.toMatchObject(busy)
+  })
+
+  test('is refused while the device cannot be reached', async () => {
+    const device = { tenant, agentUri: AGENT, at: new Date().toISOString() }
+    await centers[0].listener.device({ ...device, order: 1, online: false })
+    await expect(begin(0, aDial())).rejects.toMatchObject(busy)
+    await centers[0].listener.device({ ...device, order: 2, online: true })
+    await begin(0, aDial())
+  })
+
+  test('that never got to the platform does not keep the device for ever', async () => {
+    await begin(0, aDial(newCallId(), new Date(Date.now() - 60_000).toISOString()))
+    const next = aDial()
+    await expect(begin(1, next)).resolves.toEqual(next)
+  })
+
+  test('that was abandoned frees the device; a call that has begun cannot be abandoned', async () => {
+    const first = await begin(0, aDial())
+    await centers[0].abandon(first)
+    const second = await begin(0, aDial())
+    await tell(0, report(second.callId))
+    await centers[0].abandon(second)
+    await expect(begin(0, aDial())).rejects.toMatchObject(busy)
+  })
+
+  test('again after a crash leaves a call as it is that the platform has told of', async () => {
+    const call = await begin(0, aDial())
+    await tell(0, report(call.callId))
+    const stored = await centers[0].findCall(tenant, call.callId)
+    const again = { ...call, createdAt: new Date(Date.now() + 40_000).toISOString() }
+    await expect(begin(1, again)).resolves.toEqual(stored)
+    expect(await centers[1].findCall(tenant, call.callId)).toEqual(stored)
+  })
+
+  test('again after a crash is not in its own way, but has lost the device to the call that took it meanwhile', async () => {
+    const stale = aDial(newCallId(), new Date(Date.now() - 14_000).toISOString())
+    await begin(0, stale)
+    const again = { ...stale, createdAt: new Date().toISOString() }
+    await expect(begin(1, again)).resolves.toEqual(again)
+    const old = aDial(newCallId(), new Date(Date.now() - 60_000).toISOString())
+    await centers[0].abandon(again)
+    await begin(0, old)
+    await begin(0, aDial())
+    await expect(begin(1, { ...old, createdAt: new Date().toISOString() })).rejects.toMatchObject(busy)
+  })
+})
+
+describe('a dial that is like an earlier one', () => {
+  const like = (correlationId = 'crm-4711') => ({
+    agentUri: AGENT,
+    likeness: { clientId: 'acme-app', agentUri: AGENT, destination: '+15550100', correlationId },
+  })
+
+  test('is the same call, on another replica at the same instant, too', async () => {
+    const [one, other] = await Promise.all([
+      centers[0].beginDial(aDial(), like()),
+      centers[1].beginDial(aDial(), like()),
+    ])
+    expect(one.call.callId).toBe(other.call.callId)
+    expect([one.again, other.again].toSorted()).toEqual([false, true])
+  })
+
+  test('is the same call while that lives, and for a minute', async () => {
+    const longAgo = aDial(newCallId(), new Date(Date.now() - 61_000).toISOString())
+    const { call } = await centers[0].beginDial(longAgo, like())
+    await tell(0, report(call.callId, { state: CallState.connected }))
+    expect(await centers[1].beginDial(aDial(), like())).toMatchObject({ again: true, call: { callId: call.callId } })
+    await tell(0, report(call.callId, { state: CallState.ended, order: 2 }))
+    const next = aDial()
+    expect(await centers[1].beginDial(next, like())).toEqual({ again: false, call: next })
+    await tell(0, report(next.callId, { state: CallState.ended }))
+    expect(await centers[1].beginDial(aDial(), like())).toMatchObject({ again: true, call: { callId: next.callId } })
+  })
+
+  test('is a new call with another correlation id, and after one that was never sent', async () => {
+    const first = await centers[0].beginDial(aDial(), like())
+    await centers[0].abandon(first.call)
+    const second = await centers[0].beginDial(aDial(), like())
+    expect(second.again).toBe(false)
+    await centers[0].abandon(second.call)
+    expect((await centers[0].beginDial(aDial(), like('crm-4712'))).again).toBe(false)
+  })
+})
+
+describe('recording what the platform tells', () => {
+  test('two replicas with the same report at the same instant make one event', async () => {
+    const { callId } = await begin(0, aDial())
+    await Promise.all([tell(0, report(callId)), tell(1, report(callId)), tell(0, report(callId))])
+    expect((await centers[1].findCall(tenant, callId))?.legs[AGENT]?.status).toMatchObject({ state: 1, sequence: 1 })
+    const events = await takeEvents()
+    expect(events.map(({ eventType }) => eventType).toSorted()).toEqual(['agent.status', 'call.status'])
+  })
+
+  test('an agent is free again when the call has ended, and the ended call is remembered', async () => {
+    const { callId } = await begin(0, aDial())
+    await tell(0, report(callId))
+    await tell(1, report(callId, { state: CallState.ended, order: 2 }))
+    await begin(1, aDial())
+    expect((await centers[0].findCall(tenant, callId))?.legs[AGENT]?.status.state).toBe(CallState.ended)
+  })
+
+  test('a call of one tenant is not there for another', async () => {
+    const { callId } = await begin(0, aDial())
+    await expect(centers[0].findCall(randomUUID(), callId)).resolves.toBeUndefined()
+  })
+})
+
+describe('asking after a call that has been silent for long', () => {
+  const audit = (callId: CallId): Promise<void> => centers[0].auditTimerDue({ tenant, payload: { callId } })
+
+  test('ends it if the platform does not know it, and the agent is free', async () => {
+    const { callId } = await begin(0, aDial())
+    await tell(0, report(callId, { state: CallState.connected }))
+    await audit(callId)
+    const leg = (await centers[0].findCall(tenant, callId))?.legs[AGENT]?.status
+    expect(leg).toMatchObject({ state: CallState.ended, endReason: 12 })
+    expect((await centers[0].readAgent(tenant, AGENT)).calls).toEqual([])
+  })
+
+  test('tells what was missed, and asks again later while it lives', async () => {
+    const { callId } = await begin(0, aDial())
+    await tell(0, report(callId))
+    known = [report(callId, { state: CallState.connected, order: 5 })]
+    await audit(callId)
+    expect((await centers[0].findCall(tenant, callId))?.legs[AGENT]?.status.state).toBe(CallState.connected)
+    expect(await createTimerStore(redis[0]).claimDue(10, 1_000)).toEqual([])
+  })
+
+  test('gives an end to a dial of which nothing was heard, unless its client knows that it was not sent', async () => {
+    const lost = await begin(0, aDial())
+    await audit(lost.callId)
+    expect((await centers[0].findCall(tenant, lost.callId))?.legs[AGENT]?.status).toMatchObject({
+      state: 7,
+      sequence: 1,
+    })
+    await takeEvents()
+
+    const refused = await begin(0, aDial())
+    await centers[0].abandon(refused)
+    await audit(refused.callId)
+    expect(await takeEvents()).toEqual([])
+  })
+})

@@ -1,0 +1,79 @@
+import { CallState, newCallId } from '@switchhook/contracts'
+import type { LegReport } from '@switchhook/platform'
+import { aReport } from '../testing/report.ts'
+import { agentKey, auditTimerId, callKey } from './keys.ts'
+import { keysOf, REMEMBERED_MS, recordReports } from './record-reports.ts'
+import type { Writing } from './transact.ts'
+
+const ALICE = 'sip:alice@acme.example'
+const BOB = 'sip:bob@acme.example'
+const options = { wrapUpMs: 10_000 }
+
+/** Records reports step by step, as the store would keep them; answers what the last step wrote. */
+function recordAll(...steps: LegReport[][]): Writing | undefined {
+  const stored = new Map<string, unknown>()
+  let last: Writing | undefined
+  for (const reports of steps) {
+    last = recordReports(stored, reports, options)
+    for (const { key, value } of last?.records ?? []) stored.set(key, value)
+  }
+  return last
+}
+
+const eventsOf = (writing: Writing | undefined) =>
+  (writing?.events ?? []).map(({ eventType, data }) => [eventType, data['agentUri'], data['sequence']])
+
+test('one step holds the call, its agent, an event for each, and a timer that asks after a call that falls silent', () => {
+  const report = aReport()
+  const writing = recordAll([report])
+  expect(writing?.records.map(({ key }) => key)).toEqual([callKey(report.callId), agentKey(ALICE)])
+  expect(eventsOf(writing)).toEqual([
+    ['call.status', ALICE, 1],
+    ['agent.status', ALICE, 1],
+  ])
+  expect(writing?.timers?.map(({ id }) => id)).toContain(auditTimerId(report.callId))
+})
+
+test('reports of one moment are stored together: both legs of a call between agents, in one step', () => {
+  const bobs = aReport({ agentUri: BOB, state: CallState.alerting, direction: 1 })
+  const writing = recordAll([aReport()], [aReport({ order: 2, state: CallState.proceeding }), bobs])
+  expect(writing?.records.filter(({ key }) => key.startsWith('call:'))).toHaveLength(1)
+  expect(eventsOf(writing)).toEqual([
+    ['call.status', ALICE, 2],
+    ['call.status', BOB, 1],
+    ['agent.status', BOB, 1],
+  ])
+})
+
+test('legs of one agent in two calls change the agent once', () => {
+  const other = newCallId()
+  const writing = recordAll(
+    [aReport({ state: CallState.connected })],
+    [aReport({ order: 2, state: CallState.held }), aReport({ callId: other, state: CallState.alerting })],
+  )
+  expect(eventsOf(writing).filter(([type]) => type === 'agent.status')).toHaveLength(1)
+})
+
+test('what is known already writes nothing', () => {
+  expect(recordAll([aReport()], [aReport()])).toBeUndefined()
+})
+
+test('a call is kept for as long as it lives, and remembered for ten minutes after its end', () => {
+  const [live] = recordAll([aReport()])?.records ?? []
+  expect(live?.ttlMs).toBeUndefined()
+  const over = recordAll([aReport()], [aReport({ order: 2, state: CallState.ended })])
+  expect(over?.records[0]?.ttlMs).toBe(REMEMBERED_MS)
+  expect(REMEMBERED_MS).toBeGreaterThanOrEqual(5 * 60_000)
+  expect(over?.timers?.map(({ id }) => id)).not.toContain(auditTimerId(aReport().callId))
+})
+
+test('the same event has the same id, however often it is stored', () => {
+  const ids = () => recordAll([aReport()])?.events?.map(({ eventId, eventType }) => [eventType, eventId])
+  const idOf = (type: string) => ids()?.find(([eventType]) => eventType === type)?.[1]
+  expect(idOf('call.status')).toBe(idOf('call.status'))
+})
+
+test('every key is read once', () => {
+  const keys = keysOf([aReport(), aReport({ agentUri: BOB }), aReport({ order: 2 })])
+  expect(keys).toEqual([callKey(aReport().callId), agentKey(ALICE), agentKey(BOB)])
+})

@@ -1,0 +1,240 @@
+import { randomUUID } from 'node:crypto'
+import { type Desk, openDesk, remotely, ring, setDevice, states } from './desk.ts'
+
+/** Every test has agents of its own. */
+let number = 50
+const anAgent = (): string => `sip:e2e-${number++}@acme.example`
+
+let desk: Desk
+
+beforeAll(async () => {
+  desk = await openDesk()
+})
+
+afterAll(() => desk.close())
+
+const dial = (agentUri: string, destination: string, more: object = {}, headers = {}) =>
+  desk.command('dial', { agentUri, destination, ...more }, headers)
+
+const inState = (state: number) => (latest: { state: number }) => latest.state === state
+
+test('an outbound call is dialled, held, resumed and hung up, and every event carries cli and correlation id', async () => {
+  const agentUri = anAgent()
+  const { callId, commandId } = await dial(agentUri, '+15550100', { cli: '+15550199', correlationId: 'crm-1' })
+  await desk.until(callId, agentUri, inState(3))
+  const hold = await desk.command(`${callId}/hold`, { agentUri })
+  expect(hold).toMatchObject({ callId, agentUri, command: 'hold', correlationId: 'crm-1', noop: false })
+  expect(await desk.until(callId, agentUri, inState(4))).toMatchObject({ held: true, commandId: hold.commandId })
+  await desk.command(`${callId}/resume`, { agentUri })
+  await desk.until(callId, agentUri, inState(3))
+  await desk.command(`${callId}/hangup`, { agentUri })
+  await desk.until(callId, agentUri, inState(7))
+
+  const events = desk.leg(callId, agentUri)
+  expect(states(events)).toEqual([1, 8, 3, 4, 3, 7])
+  expect(new Set(events.map(({ cli, correlationId }) => `${cli} ${correlationId}`))).toEqual(
+    new Set(['+15550199 crm-1']),
+  )
+  expect(events[0]).toMatchObject({ commandId, direction: 2, internal: false, role: 1 })
+  expect(events.at(-1)).toMatchObject({ endReason: 1, endedBy: 1 })
+})
+
+test('an inbound call rings, is answered, and ends when the caller hangs up', async () => {
+  const agentUri = anAgent()
+  const callId = await ring(agentUri, '+15559001')
+  expect(await desk.until(callId, agentUri, inState(2))).toMatchObject({
+    direction: 1,
+    role: 2,
+    remoteParty: { uri: 'tel:+15559001', number: '+15559001', type: 3 },
+  })
+  const answer = await desk.command(`${callId}/answer`, { agentUri })
+  expect(await desk.until(callId, agentUri, inState(3))).toMatchObject({ commandId: answer.commandId })
+  await remotely(callId, 'hangup')
+  expect(await desk.until(callId, agentUri, inState(7))).toMatchObject({ endReason: 1, endedBy: 2 })
+  expect(states(desk.leg(callId, agentUri))).toEqual([2, 3, 7])
+})
+
+test('a declined call ends as rejected, and a caller who gives up as cancelled', async () => {
+  const agentUri = anAgent()
+  const declined = await ring(agentUri)
+  await desk.command(`${declined}/hangup`, { agentUri })
+  expect(await desk.until(declined, agentUri, inState(7))).toMatchObject({ endReason: 6, endedBy: 1 })
+  const missed = await ring(agentUri)
+  await remotely(missed, 'hangup')
+  expect(await desk.until(missed, agentUri, inState(7))).toMatchObject({ endReason: 5, endedBy: 2 })
+})
+
+test('answering a second call puts the first one on hold, with its event, before the second is connected', async () => {
+  const agentUri = anAgent()
+  const first = await ring(agentUri)
+  await desk.command(`${first}/answer`, { agentUri })
+  const second = await ring(agentUri, '+15559002')
+  await desk.command(`${second}/answer`, { agentUri })
+  const held = await desk.until(first, agentUri, inState(4))
+  const connected = await desk.until(second, agentUri, inState(3))
+  expect(held).toMatchObject({ held: true, commandId: connected.commandId })
+  await desk.command(`${first}/resume`, { agentUri })
+  await desk.until(first, agentUri, inState(3))
+  await desk.until(second, agentUri, inState(4))
+  for (const callId of [first, second]) await desk.command(`${callId}/hangup`, { agentUri })
+})
+
+test('a call between two agents gives each a stream of its own', async () => {
+  const [caller, callee] = [anAgent(), anAgent()]
+  const { callId } = await dial(caller, callee, { correlationId: 'crm-2' })
+  expect(await desk.until(callId, callee, inState(2))).toMatchObject({
+    internal: true,
+    direction: 1,
+    role: 2,
+    correlationId: 'crm-2',
+    remoteParty: { uri: caller, type: 1 },
+  })
+  await desk.command(`${callId}/answer`, { agentUri: callee })
+  await desk.until(callId, caller, inState(3))
+  await desk.command(`${callId}/hold`, { agentUri: caller })
+  await desk.until(callId, caller, inState(4))
+  expect(await desk.until(callId, callee, ({ remoteHeld }) => remoteHeld)).toMatchObject({ state: 3, held: false })
+  await desk.command(`${callId}/hangup`, { agentUri: callee })
+  expect(await desk.until(callId, caller, inState(7))).toMatchObject({ endReason: 1, endedBy: 2 })
+  expect(await desk.until(callId, callee, inState(7))).toMatchObject({ endReason: 1, endedBy: 1 })
+})
+
+test('the far end holds and resumes, and the leg says so without changing its state', async () => {
+  const agentUri = anAgent()
+  const callId = await ring(agentUri)
+  await desk.command(`${callId}/answer`, { agentUri })
+  await remotely(callId, 'hold')
+  expect(await desk.until(callId, agentUri, ({ remoteHeld }) => remoteHeld)).toMatchObject({ state: 3, held: false })
+  await remotely(callId, 'resume')
+  await desk.until(callId, agentUri, ({ remoteHeld }) => !remoteHeld)
+  await desk.command(`${callId}/hangup`, { agentUri })
+})
+
+test('a hold that comes to nothing is told, and the call is still connected', async () => {
+  const agentUri = anAgent()
+  const { callId } = await dial(agentUri, '+15550104')
+  await desk.until(callId, agentUri, inState(3))
+  await desk.command(`${callId}/hold`, { agentUri })
+  expect(await desk.until(callId, agentUri, ({ commandResult }) => commandResult !== null)).toMatchObject({
+    state: 3,
+    previousState: 3,
+    held: false,
+    commandResult: { command: 'hold', result: 2, reason: 7 },
+  })
+  await desk.command(`${callId}/hangup`, { agentUri })
+})
+
+test('a device that goes away ends its calls, and cannot dial until it is back', async () => {
+  const agentUri = anAgent()
+  const { callId } = await dial(agentUri, '+15550100')
+  await desk.until(callId, agentUri, inState(3))
+  await setDevice(agentUri, false)
+  expect(await desk.until(callId, agentUri, inState(7))).toMatchObject({ endReason: 10 })
+  expect(await desk.refused('dial', { agentUri, destination: '+15550100' })).toMatchObject({
+    status: 409,
+    code: 'agent-device-unavailable',
+  })
+  await setDevice(agentUri, true)
+  const again = await dial(agentUri, '+15550101')
+  await desk.until(again.callId, agentUri, inState(7))
+})
+
+describe('what is possible in which state', () => {
+  const commands = ['answer', 'hold', 'resume', 'transfer', 'hangup'] as const
+  type Row = Readonly<Record<(typeof commands)[number], 'sent' | 'noop' | 409>>
+
+  async function tryAll(callId: string, agentUri: string, row: Row): Promise<void> {
+    for (const command of commands) {
+      if (row[command] === 'sent') continue
+      const body = { agentUri, transferTarget: '+15550111' }
+      if (row[command] === 'noop') {
+        expect(await desk.command(`${callId}/${command}`, body)).toMatchObject({ command, noop: true })
+      } else {
+        expect(await desk.refused(`${callId}/${command}`, body)).toMatchObject({
+          status: 409,
+          code: 'invalid-call-state',
+          currentState: desk.leg(callId, agentUri).at(-1)?.state,
+        })
+      }
+    }
+  }
+
+  test.each<[string, number, Row]>([
+    ['proceeding', 8, { answer: 409, hold: 409, resume: 409, transfer: 409, hangup: 'sent' }],
+    ['alerting', 2, { answer: 'sent', hold: 409, resume: 409, transfer: 409, hangup: 'sent' }],
+    ['connected', 3, { answer: 'noop', hold: 'sent', resume: 'noop', transfer: 'sent', hangup: 'sent' }],
+    ['held', 4, { answer: 409, hold: 'noop', resume: 'sent', transfer: 'sent', hangup: 'sent' }],
+    ['ended', 7, { answer: 409, hold: 409, resume: 409, transfer: 409, hangup: 'noop' }],
+  ])('%s', async (_name, state, row) => {
+    const agentUri = anAgent()
+    const callId = state === 8 ? (await dial(agentUri, '+15550102')).callId : await ring(agentUri)
+    if (state === 3 || state === 4) await desk.command(`${callId}/answer`, { agentUri })
+    if (state === 4) await desk.command(`${callId}/hold`, { agentUri })
+    if (state === 7) await desk.command(`${callId}/hangup`, { agentUri })
+    await desk.until(callId, agentUri, inState(state))
+    await tryAll(callId, agentUri, row)
+    if (state !== 7) await desk.command(`${callId}/hangup`, { agentUri })
+    const told = await desk.until(callId, agentUri, inState(7))
+    // What was refused, and what was a no-op, has made no event.
+    expect(told.sequence).toBe({ 8: 3, 2: 2, 3: 3, 4: 4, 7: 2 }[state])
+  })
+})
+
+describe('a command that comes again', () => {
+  test('with an Idempotency-Key is carried out once, whichever replica gets it', async () => {
+    const agentUri = anAgent()
+    const key = { 'idempotency-key': randomUUID() }
+    const answers = await Promise.all([1, 2, 3].map(() => dial(agentUri, '+15550102', {}, key)))
+    expect(new Set(answers.map(({ callId }) => callId)).size).toBe(1)
+    const callId = answers[0]?.callId ?? ''
+    const hangups = { 'idempotency-key': randomUUID() }
+    const ends = [
+      await desk.command(`${callId}/hangup`, { agentUri }, hangups),
+      await desk.command(`${callId}/hangup`, { agentUri }, hangups),
+    ]
+    expect(ends[1]).toEqual(ends[0])
+  })
+
+  test('without a key, a dial with the same correlation id is the same call, and another id is another call', async () => {
+    const agentUri = anAgent()
+    const more = { correlationId: randomUUID() }
+    const answers = await Promise.all([1, 2].map(() => dial(agentUri, '+15550102', more)))
+    expect(new Set(answers.map(({ callId }) => callId)).size).toBe(1)
+    expect(answers.map(({ noop }) => noop).toSorted()).toEqual([false, true])
+    const callId = answers[0]?.callId ?? ''
+    await desk.command(`${callId}/hangup`, { agentUri })
+    await desk.until(callId, agentUri, inState(7))
+    expect((await dial(agentUri, '+15550102', more)).callId).toBe(callId)
+    const other = await dial(agentUri, '+15550102', { correlationId: randomUUID() })
+    expect(other.callId).not.toBe(callId)
+    await desk.command(`${other.callId}/hangup`, { agentUri })
+  })
+})
+
+describe('bad input', () => {
+  const callId = '5f0c1f5e-2c55-4f0a-8f6b-6f1d3f2a9b10'
+  const agentUri = 'sip:e2e-49@acme.example'
+
+  test.each<[string, string, object, number, string]>([
+    ['a transfer without an agent', `${callId}/transfer`, { transferTarget: '1' }, 401, 'missing-agent-uri'],
+    ['a transfer without a target', `${callId}/transfer`, { agentUri }, 400, 'invalid-request'],
+    ['a transfer to oneself', `${callId}/transfer`, { agentUri, transferTarget: agentUri }, 400, 'invalid-request'],
+    ['a dial to oneself', 'dial', { agentUri, destination: agentUri }, 400, 'invalid-request'],
+    [
+      'a blind that is none',
+      `${callId}/transfer`,
+      { agentUri, transferTarget: '1', blind: 'yes' },
+      400,
+      'invalid-request',
+    ],
+    ['an answer without an agent', `${callId}/answer`, {}, 400, 'missing-agent-uri'],
+    ['a hold without an agent', `${callId}/hold`, {}, 400, 'missing-agent-uri'],
+    ['a resume without an agent', `${callId}/resume`, {}, 400, 'missing-agent-uri'],
+    ['a hold of an unknown call', `${callId}/hold`, { agentUri }, 404, 'call-not-found'],
+    ['an agent of another tenant', `${callId}/hold`, { agentUri: 'sip:e2e-49@globex.example' }, 404, 'agent-not-found'],
+    ['an agent who is a number', `${callId}/hold`, { agentUri: 4711 }, 400, 'invalid-request'],
+    ['a line break in the destination', 'dial', { agentUri, destination: '1\r\nX: y' }, 400, 'invalid-request'],
+  ])('%s', async (_name, path, body, status, code) => {
+    expect(await desk.refused(path, body)).toMatchObject({ status, code })
+  })
+})

@@ -1,0 +1,141 @@
+import { eventually, type Receiver, startReceiver } from '@switchhook/testkit'
+import { type Client, envelopeOf, openClient } from './client.ts'
+import { readStack } from './stack.ts'
+
+/** `data` of a `call.status`, as far as the tests read it. */
+export interface CallStatus {
+  readonly callId: string
+  readonly agentUri: string
+  readonly state: number
+  readonly previousState: number
+  readonly sequence: number
+  readonly direction: number
+  readonly internal: boolean
+  readonly role: number
+  readonly remoteParty: { readonly uri: string; readonly number: string | null; readonly type: number }
+  readonly cli: string | null
+  readonly correlationId: string | null
+  readonly commandId: string | null
+  readonly held: boolean
+  readonly remoteHeld: boolean
+  readonly endReason: number
+  readonly endedBy: number
+  readonly transfer: {
+    readonly blind: boolean
+    readonly target: string
+    readonly role: number
+    readonly status: number
+    readonly failReason: number
+    readonly otherCallId: string | null
+  } | null
+  readonly consultation: { readonly callId?: string; readonly target?: string; readonly forCallId?: string } | null
+  readonly commandResult: { readonly command: string; readonly result: number; readonly reason: number } | null
+}
+
+/** A 202. */
+export interface Accepted {
+  readonly callId: string
+  readonly agentUri: string
+  readonly command: string
+  readonly commandId: string
+  readonly correlationId: string | null
+  readonly acceptedAt: string
+  readonly noop: boolean
+  readonly consultationCallId?: string
+}
+
+/**
+ * A client application that gives commands, through one api replica and the other in turn, and follows what comes of
+ * them by webhooks alone.
+ */
+export interface Desk {
+  readonly client: Client
+  /** @throws if the answer is not 202 */
+  command(path: string, body: object, headers?: Readonly<Record<string, string>>): Promise<Accepted>
+  /** Answers status and problem of a command that must be refused. */
+  refused(path: string, body: object): Promise<{ status: number; code: string; currentState?: number }>
+  /** All that was told of a leg so far, by its sequence, each once. */
+  leg(callId: string, agentUri: string): readonly CallStatus[]
+  /** Resolves to the leg's latest event once it is as wanted. */
+  until(callId: string, agentUri: string, wanted: (latest: CallStatus) => boolean): Promise<CallStatus>
+  /** All that was told of an agent, by its sequence. */
+  agent(agentUri: string): readonly Record<string, unknown>[]
+  close(): Promise<void>
+}
+
+export async function openDesk(tenant: 'acme' | 'globex' = 'acme'): Promise<Desk> {
+  const clients = await Promise.all([openClient(tenant, 0), openClient(tenant, 1)])
+  const receiver: Receiver = await startReceiver()
+  const subscription = await clients[0].subscribe(receiver.url('/desk'), ['call.status', 'agent.status'])
+  let turn = 0
+  const next = (): Client => clients[turn++ % 2] ?? clients[0]
+
+  function told<T extends { sequence: number }>(fits: (data: Record<string, unknown>, type: string) => boolean): T[] {
+    const bySequence = new Map<number, T>()
+    for (const request of receiver.requests('/desk')) {
+      const { data, eventType } = envelopeOf(request)
+      if (fits(data, eventType)) bySequence.set(Number(data['sequence']), data as unknown as T)
+    }
+    return [...bySequence.values()].toSorted((a, b) => a.sequence - b.sequence)
+  }
+
+  const leg = (callId: string, agentUri: string): CallStatus[] =>
+    told<CallStatus>(
+      (data, type) => type === 'call.status' && data['callId'] === callId && data['agentUri'] === agentUri,
+    )
+
+  return {
+    client: clients[0],
+    command: async (path, body, headers) => {
+      const reply = await next().request<Accepted>('POST', `/voice/calls/${path}`, body, headers)
+      if (reply.status !== 202) throw new Error(`${path}: ${reply.status} ${JSON.stringify(reply.body)}`)
+      return reply.body
+    },
+    refused: async (path, body) =>
+      (await next().request<{ status: number; code: string }>('POST', `/voice/calls/${path}`, body)).body,
+    leg,
+    until: (callId, agentUri, wanted) =>
+      eventually(() => {
+        const events = leg(callId, agentUri)
+        const latest = events.at(-1)
+        const isGapless = events.every(({ sequence }, at) => sequence === at + 1)
+        if (latest === undefined || !isGapless || !wanted(latest)) {
+          throw new Error(`the leg is not there yet: ${JSON.stringify(events.map(({ state }) => state))}`)
+        }
+        return latest
+      }),
+    agent: (agentUri) =>
+      told<{ sequence: number }>((data, type) => type === 'agent.status' && data['agentUri'] === agentUri) as never,
+    close: async () => {
+      await clients[0].request('DELETE', `/webhooks/subscriptions/${subscription.id}`)
+      await receiver.close()
+    },
+  }
+}
+
+/** Rings an agent from outside, as only the simulated contact center can. */
+export async function ring(agentUri: string, from = '+15559000', more: object = {}): Promise<string> {
+  const { callId } = await simulate<{ callId: string }>('calls', { agentUri, from, ...more })
+  return callId
+}
+
+/** The far end of a call acts. */
+export const remotely = (callId: string, action: 'answer' | 'hangup' | 'hold' | 'resume'): Promise<unknown> =>
+  simulate(`calls/${callId}/remote`, { action })
+
+/** An agent's device goes away, or comes back. */
+export const setDevice = (agentUri: string, online: boolean): Promise<unknown> =>
+  simulate(`agents/${encodeURIComponent(agentUri)}/device`, { online })
+
+async function simulate<T>(path: string, body: object): Promise<T> {
+  const response = await fetch(`${readStack().urls.apis[1]}/simulator/v1/${path}`, {
+    method: 'POST',
+    headers: { 'content-type': 'application/json' },
+    body: JSON.stringify(body),
+  })
+  const text = await response.text()
+  if (!response.ok) throw new Error(`simulator: ${path} answered ${response.status} ${text}`)
+  return (text === '' ? undefined : JSON.parse(text)) as T
+}
+
+export const states = (events: readonly CallStatus[]): number[] => events.map(({ state }) => state)

@@ -1,0 +1,220 @@
+import { type Accepted, type Desk, openDesk, remotely, ring, setDevice, states } from './desk.ts'
+
+/** Every test has agents of its own. */
+let number = 75
+const anAgent = (): string => `sip:e2e-${number++}@acme.example`
+
+const BUSY = '+15550101'
+const NEVER_ANSWERS = '+15550102'
+const ANSWERS = '+15550100'
+
+let desk: Desk
+
+beforeAll(async () => {
+  desk = await openDesk()
+})
+
+afterAll(() => desk.close())
+
+const inState = (state: number) => (latest: { state: number }) => latest.state === state
+
+/** A customer who has called, and was answered. */
+async function talking(agentUri: string): Promise<string> {
+  const callId = await ring(agentUri, '+15559100', { talkForSeconds: 60 })
+  await desk.command(`${callId}/answer`, { agentUri })
+  await desk.until(callId, agentUri, inState(3))
+  return callId
+}
+
+const transfer = (callId: string, agentUri: string, transferTarget: string, more: object = {}): Promise<Accepted> =>
+  desk.command(`${callId}/transfer`, { agentUri, transferTarget, ...more })
+
+const hangup = (callId: string, agentUri: string) => desk.command(`${callId}/hangup`, { agentUri })
+
+describe('a blind transfer', () => {
+  test('holds the call, rings the target, and ends the leg with reason 9 when the target answers', async () => {
+    const [agentUri, target] = [anAgent(), anAgent()]
+    const callId = await talking(agentUri)
+    const accepted = await transfer(callId, agentUri, target, { blind: true })
+    expect(accepted).not.toHaveProperty('consultationCallId')
+    const ringing = await desk.until(callId, target, inState(2))
+    expect(ringing).toMatchObject({ sequence: 1, role: 4, transfer: { blind: true, role: 3 } })
+    expect(ringing.remoteParty).toMatchObject({ number: '+15559100' })
+    expect(await desk.until(callId, agentUri, ({ transfer: t }) => t?.status === 2)).toMatchObject({ state: 4 })
+
+    await desk.command(`${callId}/answer`, { agentUri: target })
+    expect(await desk.until(callId, agentUri, inState(7))).toMatchObject({
+      endReason: 9,
+      transfer: { blind: true, target, role: 1, status: 3 },
+    })
+    expect(await desk.until(callId, target, inState(3))).toMatchObject({ transfer: { role: 3, status: 3 } })
+    expect(states(desk.leg(callId, agentUri))).toEqual([2, 3, 4, 4, 7])
+    await hangup(callId, target)
+  })
+
+  test.each<[string, string, number]>([
+    ['is busy', BUSY, 2],
+    ['is a bad address', '+15550103', 3],
+  ])('to a target that %s comes back to the agent, and says why', async (_name, target, failReason) => {
+    const agentUri = anAgent()
+    const callId = await talking(agentUri)
+    await transfer(callId, agentUri, target, { blind: true })
+    expect(await desk.until(callId, agentUri, ({ transfer: t }) => t?.status === 4)).toMatchObject({
+      state: 3,
+      transfer: { failReason },
+    })
+    await hangup(callId, agentUri)
+  })
+
+  test('that is declined comes back to the agent', async () => {
+    const [agentUri, target] = [anAgent(), anAgent()]
+    const callId = await talking(agentUri)
+    await transfer(callId, agentUri, target, { blind: true })
+    await desk.until(callId, target, inState(2))
+    await hangup(callId, target)
+    expect(await desk.until(callId, agentUri, ({ transfer: t }) => t?.status === 4)).toMatchObject({
+      state: 3,
+      transfer: { failReason: 6 },
+    })
+    await hangup(callId, agentUri)
+  })
+
+  test('is cancelled by resume', async () => {
+    const agentUri = anAgent()
+    const callId = await talking(agentUri)
+    await transfer(callId, agentUri, NEVER_ANSWERS, { blind: true })
+    await desk.command(`${callId}/resume`, { agentUri })
+    expect(await desk.until(callId, agentUri, ({ transfer: t }) => t?.status === 5)).toMatchObject({ state: 3 })
+    await hangup(callId, agentUri)
+  })
+})
+
+describe('an attended transfer', () => {
+  test('holds the call, consults, and hands the customer over when the same request comes again', async () => {
+    const [agentUri, target] = [anAgent(), anAgent()]
+    const callId = await talking(agentUri)
+    const { consultationCallId: consultation = '' } = await transfer(callId, agentUri, target, {
+      correlationId: 'crm-3',
+    })
+    expect(await desk.until(callId, agentUri, inState(4))).toMatchObject({
+      consultation: { callId: consultation, target },
+      transfer: { blind: false, role: 1, otherCallId: consultation },
+    })
+    expect(await desk.until(consultation, target, inState(2))).toMatchObject({ role: 3, correlationId: 'crm-3' })
+    await desk.command(`${consultation}/answer`, { agentUri: target })
+    expect(await desk.until(consultation, agentUri, inState(3))).toMatchObject({
+      consultation: { forCallId: callId },
+      correlationId: 'crm-3',
+    })
+
+    const completed = await transfer(callId, agentUri, target)
+    expect(completed).toMatchObject({ consultationCallId: consultation, noop: false })
+    expect(await desk.until(callId, agentUri, inState(7))).toMatchObject({ endReason: 9, transfer: { status: 3 } })
+    expect(await desk.until(consultation, agentUri, inState(7))).toMatchObject({ endReason: 9 })
+    expect(await desk.until(consultation, target, inState(7))).toMatchObject({ endReason: 9 })
+    const took = await desk.until(callId, target, inState(3))
+    expect(took).toMatchObject({ sequence: 1, role: 4, remoteParty: { number: '+15559100' } })
+    expect(states(desk.leg(consultation, agentUri))).toEqual([1, 8, 3, 7])
+
+    await remotely(callId, 'hangup')
+    expect(await desk.until(callId, target, inState(7))).toMatchObject({ endReason: 1, endedBy: 2 })
+  })
+
+  test.each(['original', 'consultation'])('is completed by hanging up the %s call', async (which) => {
+    const agentUri = anAgent()
+    const callId = await talking(agentUri)
+    const { consultationCallId: consultation = '' } = await transfer(callId, agentUri, ANSWERS)
+    await desk.until(consultation, agentUri, inState(3))
+    await hangup(which === 'original' ? callId : consultation, agentUri)
+    expect(await desk.until(callId, agentUri, inState(7))).toMatchObject({ endReason: 9, transfer: { status: 3 } })
+    expect(await desk.until(consultation, agentUri, inState(7))).toMatchObject({ endReason: 9 })
+  })
+
+  test('completed while the target still rings keeps the customer until the target answers', async () => {
+    const [agentUri, target] = [anAgent(), anAgent()]
+    const callId = await talking(agentUri)
+    const { consultationCallId: consultation = '' } = await transfer(callId, agentUri, target)
+    await desk.until(consultation, target, inState(2))
+    await transfer(callId, agentUri, target)
+    expect(await desk.until(callId, target, inState(2))).toMatchObject({ role: 4 })
+    expect(desk.leg(callId, agentUri).at(-1)?.state).toBe(4)
+    await desk.command(`${callId}/answer`, { agentUri: target })
+    expect(await desk.until(callId, agentUri, inState(7))).toMatchObject({ endReason: 9 })
+    await hangup(callId, target)
+  })
+
+  test('completed while the target rings comes back to the agent if the target declines', async () => {
+    const [agentUri, target] = [anAgent(), anAgent()]
+    const callId = await talking(agentUri)
+    const { consultationCallId: consultation = '' } = await transfer(callId, agentUri, target)
+    await desk.until(consultation, target, inState(2))
+    await transfer(callId, agentUri, target)
+    await desk.until(callId, target, inState(2))
+    await hangup(callId, target)
+    expect(await desk.until(callId, agentUri, inState(3))).toMatchObject({ transfer: { status: 4, failReason: 6 } })
+    await hangup(callId, agentUri)
+  })
+
+  test('to a target that is busy comes back to the agent, and says why', async () => {
+    const agentUri = anAgent()
+    const callId = await talking(agentUri)
+    const { consultationCallId: consultation = '' } = await transfer(callId, agentUri, BUSY)
+    expect(await desk.until(consultation, agentUri, inState(7))).toMatchObject({ endReason: 2 })
+    expect(await desk.until(callId, agentUri, inState(3))).toMatchObject({
+      transfer: { status: 4, failReason: 2 },
+      consultation: null,
+    })
+    await hangup(callId, agentUri)
+  })
+
+  test('to another target meanwhile is refused', async () => {
+    const agentUri = anAgent()
+    const callId = await talking(agentUri)
+    await transfer(callId, agentUri, NEVER_ANSWERS)
+    const second = await desk.refused(`${callId}/transfer`, { agentUri, transferTarget: ANSWERS })
+    expect(second).toMatchObject({ status: 409, code: 'transfer-in-progress' })
+    await desk.command(`${callId}/resume`, { agentUri })
+    await desk.until(callId, agentUri, inState(3))
+    await hangup(callId, agentUri)
+  })
+
+  test('is cancelled by resume, and the customer keeps the call', async () => {
+    const agentUri = anAgent()
+    const callId = await talking(agentUri)
+    const { consultationCallId: consultation = '' } = await transfer(callId, agentUri, NEVER_ANSWERS)
+    await desk.until(consultation, agentUri, inState(8))
+    await desk.command(`${callId}/resume`, { agentUri })
+    expect(await desk.until(consultation, agentUri, inState(7))).toMatchObject({ endReason: 5 })
+    expect(await desk.until(callId, agentUri, inState(3))).toMatchObject({
+      transfer: { status: 5 },
+      consultation: null,
+    })
+    await hangup(callId, agentUri)
+  })
+
+  test('whose customer hangs up leaves the consultation an ordinary call', async () => {
+    const agentUri = anAgent()
+    const callId = await talking(agentUri)
+    const { consultationCallId: consultation = '' } = await transfer(callId, agentUri, ANSWERS)
+    await desk.until(consultation, agentUri, inState(3))
+    await remotely(callId, 'hangup')
+    expect(await desk.until(callId, agentUri, inState(7))).toMatchObject({ endReason: 1, endedBy: 2 })
+    expect(await desk.until(consultation, agentUri, ({ consultation: c }) => c === null)).toMatchObject({ state: 3 })
+    await hangup(consultation, agentUri)
+    expect(await desk.until(consultation, agentUri, inState(7))).toMatchObject({ endReason: 1, endedBy: 1 })
+  })
+
+  test('whose agent loses the device goes on without the agent', async () => {
+    const [agentUri, target] = [anAgent(), anAgent()]
+    const callId = await talking(agentUri)
+    const { consultationCallId: consultation = '' } = await transfer(callId, agentUri, target)
+    await desk.until(consultation, target, inState(2))
+    await desk.command(`${consultation}/answer`, { agentUri: target })
+    await desk.until(consultation, agentUri, inState(3))
+    await setDevice(agentUri, false)
+    expect(await desk.until(callId, agentUri, inState(7))).toMatchObject({ endReason: 10 })
+    expect(await desk.until(callId, target, inState(3))).toMatchObject({ role: 4 })
+    await setDevice(agentUri, true)
+    await hangup(callId, target)
+  })
+})
