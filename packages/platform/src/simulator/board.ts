@@ -3,7 +3,6 @@ import {
   CallState,
   type CommandId,
   EndedBy,
-  EndReason,
   PartyType,
   type RemoteParty,
   type Transfer,
@@ -167,14 +166,3 @@ function endedByOf(by: EndedByWhom, agentUri: string): EndedBy {
   if (by === 'switch') return EndedBy.system
   return by !== 'outside' && by.agentUri === agentUri ? EndedBy.agent : EndedBy.remote
 }
-
-/** Reasons with their Q.850 causes and SIP codes (facts of Asterisk and RFC 3326). */
-export const ENDINGS = {
-  normal: { endReason: EndReason.normal, cause: 16, sipCode: null },
-  cancelled: { endReason: EndReason.cancelled, cause: 127, sipCode: 487 },
-  rejected: { endReason: EndReason.rejected, cause: 21, sipCode: 603 },
-  busy: { endReason: EndReason.busy, cause: 17, sipCode: 486 },
-  noAnswer: { endReason: EndReason.noAnswer, cause: 19, sipCode: 480 },
-  deviceUnavailable: { endReason: EndReason.deviceUnavailable, cause: 20, sipCode: 480 },
-  transferred: { endReason: EndReason.transferred, cause: 16, sipCode: null },
-} as const

@@ -1,7 +1,8 @@
 import { type CallId, CallState, Direction, Role, TransferStatus } from '@switchhook/contracts'
-import { type Board, ENDINGS } from './board.ts'
+import type { Board } from './board.ts'
 import { behaviourOf } from './destinations.ts'
 import { endCall, tellTransfer } from './ending.ts'
+import { ENDINGS } from './endings.ts'
 import { originalOf } from './parties.ts'
 import type { DeviceState, RemoteAction, SwitchedCall } from './session.ts'
 import { connect } from './talking.ts'
@@ -26,7 +27,7 @@ export function route(board: Board, call: SwitchedCall, deviceOf: (agentUri: str
     return board.later({ kind: 'ring-out', callId }, RING_OUT_MS)
   }
   const behaviour = behaviourOf(called.address)
-  if (behaviour.kind === 'fails') return endCall(board, call, behaviour, 'outside')
+  if (behaviour.kind === 'fails') return endCall(board, call, behaviour.ending, 'outside')
   farEndRings(board, call)
   if (behaviour.kind === 'rings-out') board.later({ kind: 'ring-out', callId }, RING_OUT_MS)
   else board.later({ kind: 'remote', callId, action: 'answer' }, behaviour.afterMs)

@@ -1,6 +1,7 @@
 import { type CallId, EndReason } from '@switchhook/contracts'
-import { type Board, ENDINGS } from './board.ts'
+import type { Board } from './board.ts'
 import { endCall } from './ending.ts'
+import { ENDINGS } from './endings.ts'
 import { originalOf } from './parties.ts'
 import type { SwitchedCall, SwitchedTransfer } from './session.ts'
 import { ROUTING_MS } from './timing.ts'

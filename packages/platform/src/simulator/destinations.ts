@@ -1,4 +1,6 @@
-import { EndReason, PartyType, type RemoteParty } from '@switchhook/contracts'
+import { PartyType, type RemoteParty } from '@switchhook/contracts'
+import type { Ending } from '../platform.ts'
+import { ENDINGS } from './endings.ts'
 
 /** What an outside party does that is called. Times count from the moment when it begins to ring, or would. */
 export type Behaviour =
@@ -12,7 +14,7 @@ export type Behaviour =
       readonly holds?: { readonly afterMs: number; readonly forMs: number }
     }
   | { readonly kind: 'rings-out' }
-  | { readonly kind: 'fails'; readonly endReason: EndReason; readonly cause: number; readonly sipCode: number }
+  | { readonly kind: 'fails'; readonly ending: Omit<Ending, 'endedBy'> }
 
 /** A customer who is forgotten on the line hangs up by herself. */
 export const LONGEST_TALK_MS = 10 * 60_000
@@ -27,9 +29,9 @@ const answers = (afterMs: number, more: Partial<Extract<Behaviour, { kind: 'answ
 /** Fixed behaviours, for people who build against the API. */
 const FIXED: Readonly<Record<string, Behaviour>> = {
   '+15550100': answers(1_000),
-  '+15550101': { kind: 'fails', endReason: EndReason.busy, cause: 17, sipCode: 486 },
+  '+15550101': { kind: 'fails', ending: ENDINGS.busy },
   '+15550102': { kind: 'rings-out' },
-  '+15550103': { kind: 'fails', endReason: EndReason.badAddress, cause: 1, sipCode: 404 },
+  '+15550103': { kind: 'fails', ending: ENDINGS.badAddress },
   '+15550104': answers(1_000, { refusesHold: true }),
   '+15550105': answers(1_000, { talkMs: 5_000 }),
   '+15550106': answers(1_000, { holds: { afterMs: 2_000, forMs: 3_000 } }),
@@ -39,7 +41,7 @@ const FIXED: Readonly<Record<string, Behaviour>> = {
 const AFTER_SECONDS = /^\+1555011([0-9])$/
 
 const ANY_NUMBER = answers(2_500)
-const NO_SUCH_ADDRESS: Behaviour = { kind: 'fails', endReason: EndReason.badAddress, cause: 1, sipCode: 404 }
+const NO_SUCH_ADDRESS: Behaviour = { kind: 'fails', ending: ENDINGS.badAddress }
 
 /** An extension or an E.164 number, with or without the `tel:` scheme (RFC 3966) and visual separators. */
 const NUMBER = /^(?:tel:)?(\+?[0-9][0-9().\- ]{0,30})$/i

@@ -1,6 +1,7 @@
 import { type CallId, CallState, EndReason, TransferStatus } from '@switchhook/contracts'
 import type { Ending, LegReport } from '../platform.ts'
-import { type Board, ENDINGS, type EndedByWhom } from './board.ts'
+import { type Board, type EndedByWhom } from './board.ts'
+import { ENDINGS } from './endings.ts'
 import { customerLeg, originalOf } from './parties.ts'
 import type { SwitchedCall } from './session.ts'
 

@@ -9,9 +9,10 @@ import {
   TransferStatus,
 } from '@switchhook/contracts'
 import type { LegReport } from '../platform.ts'
-import { type Board, ENDINGS, remotePartyOf } from './board.ts'
+import { type Board, remotePartyOf } from './board.ts'
 import { behaviourOf } from './destinations.ts'
 import { comeBack, endCall, endRinging, tellTransfer } from './ending.ts'
+import { ENDINGS } from './endings.ts'
 import { customerLeg, otherParty } from './parties.ts'
 import type { DeviceState, LegCue, Party, SwitchedCall, SwitchedTransfer } from './session.ts'
 import { talkFor } from './talking.ts'
@@ -86,7 +87,7 @@ export function routeTransfer(board: Board, call: SwitchedCall, deviceOf: (agent
     return ringTarget(board, call, transfer)
   }
   const behaviour = behaviourOf(transfer.target.address)
-  if (behaviour.kind === 'fails') return targetFailed(board, call, behaviour.endReason)
+  if (behaviour.kind === 'fails') return targetFailed(board, call, behaviour.ending.endReason)
   ringTarget(board, call, transfer)
   if (behaviour.kind === 'answers') board.later({ kind: 'transfer-answer', callId }, behaviour.afterMs)
 }

@@ -1,0 +1,77 @@
+import { type CallId, CallState, type CallStatus } from '@switchhook/contracts'
+import { applyReport, type Leg, NEXT } from '../call-model/leg.ts'
+import type { DeviceReport, LegReport, PlatformListener } from '../platform.ts'
+
+/** What a platform has told, run through the call model as the api does it. */
+export interface Observer {
+  readonly listener: PlatformListener
+  /** The events that its reports have made, leg by leg. */
+  eventsOf(callId: CallId, agentUri: string): readonly CallStatus[]
+  latest(callId: CallId, agentUri: string): CallStatus | undefined
+  reports(): readonly LegReport[]
+  devices(): readonly DeviceReport[]
+  liveCalls(agentUri: string): readonly CallId[]
+  /** Set: nobody can store anything, so whoever tells must tell again. */
+  outage: Error | undefined
+  /** @throws for what no platform may do, whatever was asked of it */
+  verify(): void
+}
+
+export function createObserver(): Observer {
+  const legs = new Map<string, Leg>()
+  const events = new Map<string, CallStatus[]>()
+  const told: LegReport[] = []
+  const devices: DeviceReport[] = []
+  const faults: string[] = []
+
+  function take(report: LegReport): void {
+    const key = keyOf(report.callId, report.agentUri)
+    const leg = legs.get(key)
+    const next = applyReport(leg, report)
+    if (next === undefined) {
+      const isNews = leg !== undefined && report.order > leg.order
+      const isForbidden = isNews && leg.status.state !== report.state && !NEXT[leg.status.state].includes(report.state)
+      if (isForbidden) faults.push(`${key}: from ${leg.status.state} to ${report.state}`)
+      if (isNews && leg.status.state === CallState.ended) faults.push(`${key}: ${report.state} after its end`)
+      return
+    }
+    legs.set(key, next)
+    events.set(key, [...(events.get(key) ?? []), next.status])
+  }
+
+  const observer: Observer = {
+    outage: undefined,
+    listener: {
+      legs: async (reports) => {
+        if (observer.outage !== undefined) throw observer.outage
+        told.push(...reports)
+        for (const report of reports) take(report)
+      },
+      device: async (report) => {
+        if (observer.outage !== undefined) throw observer.outage
+        devices.push(report)
+      },
+    },
+    eventsOf: (callId, agentUri) => events.get(keyOf(callId, agentUri)) ?? [],
+    latest: (callId, agentUri) => legs.get(keyOf(callId, agentUri))?.status,
+    reports: () => told,
+    devices: () => devices,
+    liveCalls: (agentUri) =>
+      [...legs.values()].flatMap(({ status }) =>
+        status.agentUri === agentUri && status.state !== CallState.ended ? [status.callId] : [],
+      ),
+    verify() {
+      expect(faults).toEqual([])
+      for (const report of told) {
+        expect(report.ending !== null).toBe(report.state === CallState.ended)
+      }
+      for (const list of events.values()) {
+        expect(list.filter(({ state }) => state === CallState.ended).length).toBeLessThanOrEqual(1)
+        expect(list.map(({ sequence }) => sequence)).toEqual(list.map((_event, at) => at + 1))
+      }
+    },
+  }
+  return observer
+}
+
+const keyOf = (callId: CallId, agentUri: string): string => `${callId} ${agentUri}`

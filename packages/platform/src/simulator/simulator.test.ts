@@ -1,0 +1,77 @@
+import { newCallId, newCommandId } from '@switchhook/contracts'
+import { describePlatform } from '../conformance/describe-platform.ts'
+import { createObserver, type Observer } from '../conformance/observer.ts'
+import { VirtualMemory } from '../test-support/virtual-memory.ts'
+import { createSimulator, type Simulator } from './simulator.ts'
+
+const ALICE = 'sip:alice@acme.example'
+const BOB = 'sip:bob@acme.example'
+const CAROL = 'sip:carol@acme.example'
+const agents = [ALICE, BOB, CAROL].map((agentUri) => ({ agentUri, tenant: 'acme', device: 'SIM/1' }))
+
+function open(memory: VirtualMemory, observer: Observer): Simulator {
+  return createSimulator({
+    agents,
+    scenario: null,
+    memory,
+    liveCalls: async (_tenant, agentUri) => observer.liveCalls(agentUri),
+    onError: () => {},
+    now: () => memory.nowMs,
+  })
+}
+
+describePlatform('simulator', async (observer) => {
+  const memory = new VirtualMemory()
+  let simulator = open(memory, observer)
+  const agent = (agentUri: string) => {
+    const found = simulator.findAnyAgent(agentUri)
+    if (found === undefined) throw new Error(`${agentUri} is provisioned`)
+    return found
+  }
+  return {
+    platform: simulator,
+    tenant: 'acme',
+    alice: ALICE,
+    bob: BOB,
+    carol: CAROL,
+    addresses: { answers: '+15550100', busy: '+15550101', neverAnswers: '+15550102', bad: '+15550103' },
+    until: async (isSo) => {
+      for (let passedMs = 0; !isSo(); passedMs += 100) {
+        if (passedMs > 120_000) throw new Error('it does not come to be so')
+        await memory.pass(100, (timer) => simulator.due(timer))
+      }
+    },
+    ring: async (agentUri) => {
+      const callId = await simulator.ring(agent(agentUri), { from: '+15559000', ringForMs: null, talkForMs: null })
+      if (callId === undefined) throw new Error('the device takes no call')
+      return callId
+    },
+    hangupRemotely: async (callId) => void (await simulator.remote(callId, 'hangup')),
+    setDevice: (agentUri, online) => simulator.setDevice(agent(agentUri), online),
+    cutOff: (isCut) => {
+      memory.outage = isCut ? new Error('the memory is away') : undefined
+    },
+    restart: async (told) => {
+      simulator = open(memory, told)
+      await simulator.start(told.listener)
+      return simulator
+    },
+  }
+})
+
+test('a step that was stored and not told, as its process died, is told by whoever comes next', async () => {
+  const memory = new VirtualMemory()
+  const observer = createObserver()
+  const dying = open(memory, observer)
+  await dying.start({ legs: () => Promise.reject(new Error('dead')), device: () => Promise.reject(new Error('dead')) })
+  const callId = newCallId()
+  const command = { tenant: 'acme', callId, agentUri: ALICE, commandId: newCommandId() }
+  await dying.dial({ ...command, destination: '+15550101', cli: null, correlationId: null })
+  expect(observer.reports()).toEqual([])
+
+  const heir = open(memory, observer)
+  await heir.start(observer.listener)
+  await memory.pass(1_000, (timer) => heir.due(timer))
+  expect(observer.eventsOf(callId, ALICE).map(({ state }) => state)).toEqual([1, 7])
+  observer.verify()
+})
