@@ -32,8 +32,9 @@ check: $(INSTALLED) ## format, lint, types, unused code, unit tests: seconds
 	$(call step,unused code,knip)
 	$(call step,unit tests,jest --selectProjects unit)
 
+# One test file at a time: the end-to-end tests kill parts of the one stack that they share.
 test: build ## everything, from nothing: what CI runs
-	@jest --reporters=default --reporters=./tests/jest/closing-line.mjs
+	@jest --maxWorkers=1 --reporters=default --reporters=./tests/jest/closing-line.mjs
 
 demo: build ## the whole service at work, from nothing, to watch
 	@$(LOCAL) demo

@@ -13,6 +13,13 @@ const agents = ['acme', 'globex'].flatMap((tenant) =>
   })),
 )
 
+/** URIs that have to be encoded in a path. */
+const odd = ['sip:jörg müller@acme.example', 'tel:+15557001', 'sip:odd?a=b#c/d%2Fe@acme.example'].map((agentUri) => ({
+  agentUri,
+  tenant: 'acme',
+  device: null,
+}))
+
 /**
  * One stack for all end-to-end tests, started as `make up` starts it: two replicas of everything, a schedule of three
  * waits that a test can sit out, and a home of its own.
@@ -28,7 +35,8 @@ export default async function startStack() {
     DELIVERY_RETRY_WAITS: '300ms,500ms,700ms',
     DELIVERY_TIMEOUT: '1s',
     SHUTDOWN_GRACE: '5s',
-    SIMULATOR_AGENTS: JSON.stringify(agents),
+    SIMULATOR_AGENTS: JSON.stringify([...agents, ...odd]),
+    WRAP_UP_SECONDS: '1',
   })
   const local = join(import.meta.dirname, '../../infra/local/dist/main.js')
   const up = spawn(process.execPath, [local, 'up'], { stdio: ['ignore', 'ignore', 'inherit'] })

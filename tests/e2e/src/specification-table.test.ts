@@ -19,7 +19,9 @@ test('each section that a table is promised for has one, and no row is without a
     'Authentication',
     'Events',
     'Limits',
-    'Errors, and the voice calls that exist so far',
+    'Voice calls',
+    'Voice agents',
+    'Errors',
   ])
   const rows = table.split('\n').filter((line) => /^\| (?!the specification|-)/.test(line))
   expect(rows.filter((row) => !row.includes('.test.ts)')).map((row) => row.split('|')[1]?.trim())).toEqual([

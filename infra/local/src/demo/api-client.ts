@@ -16,8 +16,17 @@ export interface Delivery {
 
 export interface ApiClient {
   subscribe(url: string, eventTypes: readonly string[]): Promise<Subscription>
+  unsubscribe(subscriptionId: string): Promise<void>
   dial(agentUri: string, destination: string): Promise<string>
   hangUp(callId: string, agentUri: string): Promise<void>
+  /** Any command on a call. */
+  command(callId: string, command: string, body: object): Promise<{ readonly consultationCallId?: string }>
+  setPresence(
+    agentUri: string,
+    body: object,
+  ): Promise<{ readonly statusCode: number; readonly pendingStatusCode: number | null }>
+  /** Rings an agent from outside, as only the simulated contact center can. */
+  ring(agentUri: string, from: string): Promise<string>
   parked(subscriptionId: string): Promise<readonly Delivery[]>
   delivery(deliveryId: string): Promise<Delivery>
   redeliver(deliveryId: string): Promise<void>
@@ -26,7 +35,7 @@ export interface ApiClient {
 /** A client application that knows the service by its specification alone. Shows each command and its answer. */
 export function createApiClient(baseUrl: string, token: string, screen: Screen): ApiClient {
   async function call(method: string, path: string, expected: number, body?: object): Promise<Answer> {
-    const response = await fetch(`${baseUrl}/api/v1${path}`, {
+    const response = await fetch(`${baseUrl}${path.startsWith('/simulator') ? '' : '/api/v1'}${path}`, {
       method,
       headers: { authorization: `Bearer ${token}`, ...(body !== undefined && { 'content-type': 'application/json' }) },
       ...(body !== undefined && { body: JSON.stringify(body) }),
@@ -36,7 +45,11 @@ export function createApiClient(baseUrl: string, token: string, screen: Screen):
       response.status === expected,
       `${method} ${path} answers ${expected} (it answered ${response.status}: ${text})`,
     )
-    return { status: response.status, location: response.headers.get('location'), body: JSON.parse(text) as unknown }
+    return {
+      status: response.status,
+      location: response.headers.get('location'),
+      body: (text === '' ? undefined : JSON.parse(text)) as unknown,
+    }
   }
 
   return {
@@ -46,6 +59,11 @@ export function createApiClient(baseUrl: string, token: string, screen: Screen):
         const value = body as Subscription
         claim(location?.endsWith(`/webhooks/subscriptions/${value.id}`) === true, 'Location points to the subscription')
         return { status, detail: `${eventTypes.join(', ')} → ${url}`, value }
+      }),
+    unsubscribe: (subscriptionId) =>
+      screen.exchange('DELETE /api/v1/webhooks/subscriptions/{id}', async () => {
+        const { status } = await call('DELETE', `/webhooks/subscriptions/${subscriptionId}`, 204)
+        return { status, detail: 'no new delivery goes there any more', value: undefined }
       }),
     dial: (agentUri, destination) =>
       screen.exchange('POST /api/v1/voice/calls/dial', async () => {
@@ -57,6 +75,31 @@ export function createApiClient(baseUrl: string, token: string, screen: Screen):
       screen.exchange('POST /api/v1/voice/calls/{callId}/hangup', async () => {
         const { status } = await call('POST', `/voice/calls/${callId}/hangup`, 202, { agentUri })
         return { status, detail: `${agentUri} hangs up`, value: undefined }
+      }),
+    command: (callId, command, given) =>
+      screen.exchange(`POST /api/v1/voice/calls/{callId}/${command}`, async () => {
+        const { status, body } = await call('POST', `/voice/calls/${callId}/${command}`, 202, given)
+        return {
+          status,
+          detail: Object.values(given).join(' → '),
+          value: body as { readonly consultationCallId?: string },
+        }
+      }),
+    setPresence: (agentUri, given) =>
+      screen.exchange('POST /api/v1/voice/agents/{agentUri}/presence', async () => {
+        const { status, body } = await call(
+          'POST',
+          `/voice/agents/${encodeURIComponent(agentUri)}/presence`,
+          202,
+          given,
+        )
+        const value = body as { readonly statusCode: number; readonly pendingStatusCode: number | null }
+        return { status, detail: `${agentUri}: ${JSON.stringify(given)}`, value }
+      }),
+    ring: (agentUri, from) =>
+      screen.exchange('POST /simulator/v1/calls', async () => {
+        const { status, body } = await call('POST', '/simulator/v1/calls', 202, { agentUri, from })
+        return { status, detail: `${from} calls ${agentUri}`, value: (body as { callId: string }).callId }
       }),
     parked: async (subscriptionId) => {
       const { body } = await call('GET', `/webhooks/subscriptions/${subscriptionId}/deliveries?state=parked`, 200)

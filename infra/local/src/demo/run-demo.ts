@@ -7,6 +7,7 @@ import type { StackFile } from '../stack/stack-file.ts'
 import { readStackOptions } from '../stack/stack-options.ts'
 import { startStack } from '../stack/start-stack.ts'
 import { stopStack } from '../stack/stop-stack.ts'
+import { aCustomerIsTransferred } from './a-customer-is-transferred.ts'
 import { createApiClient, requestToken } from './api-client.ts'
 import { claim, NotShown } from './claim.ts'
 import { aCallIsFollowed, anEndpointFails, aParkedDeliveryIsSentAgain, describeArrival } from './scenario.ts'
@@ -42,7 +43,7 @@ export async function runDemo(env: NodeJS.ProcessEnv, say: Say): Promise<void> {
   const began = Date.now()
   say('Switchhook from nothing: RabbitMQ, Redis, an identity provider, the services')
   await stopStack(options.home, say, { discardData: true })
-  const starting = startStack(options, { ...env, DELIVERY_RETRY_WAITS: schedule }, say)
+  const starting = startStack(options, { ...env, DELIVERY_RETRY_WAITS: schedule, WRAP_UP_SECONDS: '2' }, say)
   let isComplete = false
   try {
     const play = async (): Promise<void> => {
@@ -82,6 +83,7 @@ async function playOn(stack: StackFile, began: number, waitsMs: readonly number[
     const api = createApiClient(String(stack.urls.api), accessToken, screen)
     const stage = { api, subscriber, screen, waitsMs }
     await aCallIsFollowed(stage)
+    await aCustomerIsTransferred(stage)
     await aParkedDeliveryIsSentAgain(stage, await anEndpointFails(stage))
     summarise(subscriber.arrivals(), screen, { startMs: upAt - began, playMs: Date.now() - upAt })
   } finally {

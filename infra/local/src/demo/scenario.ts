@@ -12,14 +12,27 @@ export interface Stage {
 }
 
 const ALICE = 'sip:alice@acme.example'
-const STATES: Readonly<Record<number, string>> = { 1: 'initiated', 3: 'connected', 7: 'ended', 8: 'proceeding' }
+const STATES: Readonly<Record<number, string>> = {
+  1: 'initiated',
+  2: 'alerting',
+  3: 'connected',
+  4: 'held',
+  7: 'ended',
+  8: 'proceeding',
+}
+const STATUSES: Readonly<Record<number, string>> = {
+  2: 'available',
+  50: 'on the phone',
+  66: 'lunch',
+  146: 'after call',
+}
 /** An `endReason`. */
 const BUSY = 2
 
 /** A call is made, answered and ended, and every step of it arrives at the client's endpoint. */
 export async function aCallIsFollowed({ api, subscriber, screen }: Stage): Promise<void> {
   screen.scene('A client subscribes to what happens to calls')
-  await api.subscribe(subscriber.url('/calls'), ['call.status'])
+  const { id } = await api.subscribe(subscriber.url('/calls'), ['call.status'])
 
   screen.scene('An agent calls somebody who answers')
   const callId = await api.dial(ALICE, '+15550100')
@@ -47,14 +60,16 @@ export async function aCallIsFollowed({ api, subscriber, screen }: Stage): Promi
     'each webhook came at the first attempt',
   )
   screen.claimed('initiated, proceeding, connected, ended: told once each, sequence 1 to 4, headers as specified')
+  await api.unsubscribe(id)
 }
 
 /** One endpoint is down for a while and one says "gone"; the third notices nothing. */
 export async function anEndpointFails({ api, subscriber, screen, waitsMs }: Stage): Promise<Delivery> {
-  screen.scene('Two more endpoints: one that is down for a moment, one that has gone')
+  screen.scene('Three endpoints: one that works, one that is down for a moment, one that has gone')
   const failures = Math.min(2, waitsMs.length)
   subscriber.behave('/flaky', (post) => (stateOf(post) === 'ended' && post.attempt <= failures ? 503 : 204))
   subscriber.behave('/gone', (post) => (stateOf(post) === 'ended' ? 410 : 204))
+  await api.subscribe(subscriber.url('/healthy'), ['call.status'])
   await api.subscribe(subscriber.url('/flaky'), ['call.status'])
   const gone = await api.subscribe(subscriber.url('/gone'), ['call.status'])
 
@@ -63,7 +78,7 @@ export async function anEndpointFails({ api, subscriber, screen, waitsMs }: Stag
   const endedAt = (path: string) => (arrival: Arrival) =>
     arrival.path === path && arrival.envelope.data.callId === callId && stateOf(arrival) === 'ended'
   const [healthy, retried, refused] = await Promise.all([
-    subscriber.waitFor('the endpoint that works is told at once', 1, endedAt('/calls')),
+    subscriber.waitFor('the endpoint that works is told at once', 1, endedAt('/healthy')),
     subscriber.waitFor('the failing endpoint is tried again', failures + 1, endedAt('/flaky')),
     subscriber.waitFor('the endpoint that has gone is told', 1, endedAt('/gone')),
   ])
@@ -141,17 +156,23 @@ export function describeArrival(arrival: Arrival, sinceMs: number): readonly str
   const { path, event = '?', attempt, deliveryId = '?', answer } = arrival
   return [
     `${((arrival.at - sinceMs) / 1_000).toFixed(2).padStart(6)} s`,
-    path.padEnd(6),
-    stateOf(arrival).padEnd(10),
-    `X-SVC-Event: ${event}`,
+    path.padEnd(8),
+    whoOf(arrival).padEnd(5),
+    stateOf(arrival).padEnd(12),
+    `X-SVC-Event: ${event.padEnd(12)}`,
     `X-SVC-Attempt: ${attempt}`,
     `X-SVC-Delivery: ${deliveryId.slice(0, 8)}…`,
     `→ ${answer}`,
   ]
 }
 
-const stateOf = ({ envelope }: Pick<Arrival, 'envelope'>): string =>
-  STATES[envelope.data.state] ?? String(envelope.data.state)
+const stateOf = ({ envelope: { eventType, data } }: Pick<Arrival, 'envelope'>): string =>
+  eventType === 'agent.status'
+    ? (STATUSES[data.statusCode] ?? String(data.statusCode))
+    : (STATES[data.state] ?? String(data.state))
+
+/** Whose it is: `alice` of `sip:alice@acme.example`. */
+const whoOf = ({ envelope }: Pick<Arrival, 'envelope'>): string => /:([^@]+)@/.exec(envelope.data.agentUri)?.[1] ?? '?'
 
 const hasRightHeaders = ({ event, deliveryId, contentType, envelope }: Arrival): boolean =>
   event === envelope.eventType &&

@@ -24,8 +24,11 @@ interface Envelope {
   readonly occurredAt: string
   readonly tenant: string | null
   readonly data: {
+    readonly agentUri: string
     readonly callId: string
     readonly state: number
+    /** Of an `agent.status`. */
+    readonly statusCode: number
     readonly endReason: number
     readonly sequence: number
   }

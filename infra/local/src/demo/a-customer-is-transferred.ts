@@ -1,0 +1,112 @@
+import type { ApiClient } from './api-client.ts'
+import { claim, isSame } from './claim.ts'
+import type { Stage } from './scenario.ts'
+import type { Arrival, Subscriber } from './subscriber.ts'
+
+const ALICE = 'sip:alice@acme.example'
+const BOB = 'sip:bob@acme.example'
+const CUSTOMER = '+15559000'
+
+/** `call.status` states, `agent.status` codes. */
+const { alerting, connected, held, ended } = { alerting: 2, connected: 3, held: 4, ended: 7 }
+const { available, onThePhone, lunch, afterCallWork } = { available: 2, onThePhone: 50, lunch: 66, afterCallWork: 146 }
+const TRANSFERRED = 9
+
+/** A customer calls alice, is answered, held, resumed, and transferred to bob after alice has asked him. */
+export async function aCustomerIsTransferred({ api, subscriber, screen }: Stage): Promise<void> {
+  screen.scene('A customer calls; the agent answers, holds, resumes, and asks a colleague')
+  const { id } = await api.subscribe(subscriber.url('/desk'), ['call.status', 'agent.status'])
+  const desk = follow(subscriber)
+  const callId = await api.ring(ALICE, CUSTOMER)
+  await desk.leg(callId, ALICE, alerting)
+  await api.command(callId, 'answer', { agentUri: ALICE })
+  await desk.leg(callId, ALICE, connected)
+  await desk.agent(ALICE, onThePhone)
+  await setDuringTheCall(api)
+  await api.command(callId, 'hold', { agentUri: ALICE })
+  await desk.leg(callId, ALICE, held)
+  await api.command(callId, 'resume', { agentUri: ALICE })
+  await desk.leg(callId, ALICE, connected, 2)
+
+  const { consultationCallId = '' } = await api.command(callId, 'transfer', { agentUri: ALICE, transferTarget: BOB })
+  await desk.leg(consultationCallId, BOB, alerting)
+  await api.command(consultationCallId, 'answer', { agentUri: BOB })
+  await desk.leg(consultationCallId, ALICE, connected)
+  screen.scene('The same request again hands the customer over')
+  await api.command(callId, 'transfer', { agentUri: ALICE, transferTarget: BOB })
+  const left = await desk.leg(callId, ALICE, ended)
+  claim(left.envelope.data.endReason === TRANSFERRED, "alice's leg ended because the call was handed on")
+  await desk.leg(callId, BOB, connected)
+  claim(isSame(desk.states(callId, ALICE), [2, 3, 4, 3, 4, 4, 7]), "alice's leg was told step by step")
+  screen.claimed('ringing, talking, on hold, talking, consulting, handed over: the customer kept the call id')
+
+  await api.command(callId, 'hangup', { agentUri: BOB })
+  await desk.leg(callId, BOB, ended)
+  await desk.agent(ALICE, afterCallWork)
+  await desk.agent(ALICE, lunch)
+  claim(
+    isSame(desk.statusesSince(ALICE, onThePhone), [onThePhone, afterCallWork, lunch]),
+    "alice's status went along with the call",
+  )
+  screen.claimed('alice: on the phone, after-call work, then the lunch that was set during the call')
+  await api.setPresence(ALICE, { statusCode: String(available) })
+  await api.unsubscribe(id)
+}
+
+async function setDuringTheCall(api: ApiClient): Promise<void> {
+  const { statusCode, pendingStatusCode } = await api.setPresence(ALICE, {
+    statusCode: String(lunch),
+    message: 'at last',
+  })
+  claim(
+    statusCode === onThePhone && pendingStatusCode === lunch,
+    'a status that is set during a call waits for its end',
+  )
+}
+
+/** What the endpoint `/desk` is told, leg by leg and agent by agent. */
+function follow(subscriber: Subscriber) {
+  const ofLeg = (callId: string, agentUri: string) => (arrival: Arrival) =>
+    isOf(arrival, 'call.status') &&
+    arrival.envelope.data.callId === callId &&
+    arrival.envelope.data.agentUri === agentUri
+  const ofAgent = (agentUri: string) => (arrival: Arrival) =>
+    isOf(arrival, 'agent.status') && arrival.envelope.data.agentUri === agentUri
+  const told = (isOne: (arrival: Arrival) => boolean) =>
+    subscriber
+      .arrivals('/desk')
+      .filter(isOne)
+      .toSorted((one, other) => one.envelope.data.sequence - other.envelope.data.sequence)
+
+  return {
+    async leg(callId: string, agentUri: string, state: number, times = 1): Promise<Arrival> {
+      const isOne = ofLeg(callId, agentUri)
+      const arrivals = await subscriber.waitFor(
+        `${agentUri} is told of state ${state}`,
+        times,
+        (arrival) => isOne(arrival) && arrival.envelope.data.state === state,
+      )
+      const last = arrivals.at(-1)
+      if (last === undefined) throw new Error('it has come')
+      return last
+    },
+    async agent(agentUri: string, statusCode: number): Promise<void> {
+      const isOne = ofAgent(agentUri)
+      await subscriber.waitFor(
+        `${agentUri} gets the status ${statusCode}`,
+        1,
+        (arrival) => isOne(arrival) && arrival.envelope.data.statusCode === statusCode,
+      )
+    },
+    states: (callId: string, agentUri: string) =>
+      told(ofLeg(callId, agentUri)).map(({ envelope }) => envelope.data.state),
+    /** From the first one of this code on, each change of status. */
+    statusesSince(agentUri: string, first: number): readonly number[] {
+      const all = told(ofAgent(agentUri)).map(({ envelope }) => envelope.data.statusCode)
+      const since = all.slice(all.indexOf(first))
+      return since.filter((statusCode, index) => statusCode !== since[index - 1])
+    },
+  }
+}
+
+const isOf = ({ path, event }: Arrival, type: string): boolean => path === '/desk' && event === type
