@@ -35,15 +35,9 @@ export function describeEvents(): object {
     },
     defaultContentType: 'application/json',
     channels: {
-      events: {
-        address: 'switchhook.events',
-        description:
-          'Topic exchange; the routing key is the event type. A public seam: any platform may publish its own events here. A message that does not match goes to the queue `quarantine`, with the reason, and is kept.',
-        messages: { event: { $ref: '#/components/messages/event' } },
-        bindings: { amqp: { is: 'routingKey', exchange: { name: 'switchhook.events', type: 'topic', durable: true } } },
-      },
       webhook: {
         address: '/',
+        title: 'Webhooks',
         description:
           "The url of a subscription, as its owner gave it. The address here is relative to that url's host.",
         messages: {
@@ -52,20 +46,28 @@ export function describeEvents(): object {
         },
         bindings: { http: {} },
       },
+      events: {
+        address: 'switchhook.events',
+        title: 'Events on the broker',
+        description:
+          'Topic exchange; the routing key is the event type. A public seam: any platform may publish its own events here. A message that does not match goes to the queue `quarantine`, with the reason, and is kept.',
+        messages: { event: { $ref: '#/components/messages/event' } },
+        bindings: { amqp: { is: 'routingKey', exchange: { name: 'switchhook.events', type: 'topic', durable: true } } },
+      },
     },
     operations: {
-      receiveEvent: {
-        action: 'receive',
-        channel: { $ref: '#/channels/events' },
-        summary:
-          'Takes an event and makes its deliveries. The same eventId, published again, makes the same deliveries.',
-      },
       deliver: {
         action: 'send',
         channel: { $ref: '#/channels/webhook' },
         summary:
           'POSTs a delivery. Any 2xx acknowledges it; connection failures, timeouts, 408, 425, 429 and 5xx are retried on the schedule; any other answer parks it.',
         bindings: { http: { method: 'POST' } },
+      },
+      receiveEvent: {
+        action: 'receive',
+        channel: { $ref: '#/channels/events' },
+        summary:
+          'Takes an event and makes its deliveries. The same eventId, published again, makes the same deliveries.',
       },
     },
     components: {
@@ -78,12 +80,18 @@ export function describeEvents(): object {
           bindings: { amqp: { contentEncoding: 'utf-8', messageType: 'the event type' } },
           examples: [{ name: 'agentStatus', payload: EVENT_EXAMPLE }],
         },
-        callStatus: deliveryMessage('call.status', "A call's state has changed", {
-          $ref: '#/components/schemas/callStatus',
-        }),
-        agentStatus: deliveryMessage('agent.status', "An agent's state has changed", {
-          $ref: '#/components/schemas/agentStatus',
-        }),
+        callStatus: deliveryMessage(
+          'call.status',
+          "A call's state has changed",
+          'callStatus',
+          callStatusSchema.examples,
+        ),
+        agentStatus: deliveryMessage(
+          'agent.status',
+          "An agent's state has changed",
+          'agentStatus',
+          agentStatusSchema.examples,
+        ),
       },
       schemas: {
         event: {
@@ -98,7 +106,13 @@ export function describeEvents(): object {
   }
 }
 
-function deliveryMessage(eventType: string, title: string, data: object): object {
+function deliveryMessage(
+  eventType: string,
+  title: string,
+  schemaName: string,
+  examples: readonly { readonly occurredAt: string }[],
+): object {
+  const deliveryId = 'c2a1f0de-5d0e-5a7f-9c0e-0d2f4a1b6c11'
   return {
     name: eventType,
     title,
@@ -120,7 +134,16 @@ function deliveryMessage(eventType: string, title: string, data: object): object
       type: 'object',
       description: 'The envelope. Its bytes are identical on every attempt.',
       required: Object.keys(envelopeProperties),
-      properties: { ...envelopeProperties, eventType: { const: eventType }, data },
+      properties: {
+        ...envelopeProperties,
+        eventType: { type: 'string', const: eventType, description: 'Equals `X-SVC-Event`.' },
+        data: { $ref: `#/components/schemas/${schemaName}` },
+      },
     },
+    examples: examples.map((data) => ({
+      name: schemaName,
+      headers: { 'X-SVC-Event': eventType, 'X-SVC-Delivery': deliveryId, 'X-SVC-Attempt': 1 },
+      payload: { deliveryId, eventType, occurredAt: data.occurredAt, tenant: 'acme', data },
+    })),
   }
 }

@@ -1,5 +1,6 @@
 import { eventually, type Receiver, startReceiver } from '@switchhook/testkit'
 import { type Client, envelopeOf, openClient } from './client.ts'
+import { openEventsDocument } from './documented.ts'
 import { readStack } from './stack.ts'
 
 /** `data` of a `call.status`, as far as the tests read it. */
@@ -60,6 +61,7 @@ export interface Desk {
   until(callId: string, agentUri: string, wanted: (latest: CallStatus) => boolean): Promise<CallStatus>
   /** All that was told of an agent, by its sequence. */
   agent(agentUri: string): readonly Record<string, unknown>[]
+  /** @throws for a webhook that was not as the events' document promises */
   close(): Promise<void>
 }
 
@@ -109,6 +111,11 @@ export async function openDesk(tenant: 'acme' | 'globex' = 'acme'): Promise<Desk
     close: async () => {
       await clients[0].request('DELETE', `/webhooks/subscriptions/${subscription.id}`)
       await receiver.close()
+      const isDocumented = await openEventsDocument()
+      for (const request of receiver.requests('/desk')) {
+        const envelope = envelopeOf(request)
+        isDocumented(envelope.eventType, envelope)
+      }
     },
   }
 }

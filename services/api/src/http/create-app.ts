@@ -2,6 +2,7 @@ import { AppError } from '@switchhook/contracts'
 import type { Logger } from '@switchhook/runtime'
 import express, { type Express, type RequestHandler } from 'express'
 import type { Authenticate } from '../auth/authenticate.ts'
+import { mountPages } from '../pages/mount-pages.ts'
 import type { AnswerOnce } from './idempotency.ts'
 import { createProblemHandler, HeaderedError } from './problem-handler.ts'
 import { createRequestLog } from './request-log.ts'
@@ -32,6 +33,7 @@ export function createApp(options: {
     for (const route of routes) resource[route.method](serveRoute(route, options.authenticate, options.answerOnce))
     resource.all(refuseMethod(routes))
   }
+  mountPages(app)
   app.use(() => {
     throw new AppError('not-found')
   })

@@ -134,3 +134,36 @@ function* membersWithoutDescription(schema: unknown, at: string): Generator<stri
   }
   for (const [key, value] of Object.entries(schema)) yield* membersWithoutDescription(value, `${at}.${key}`)
 }
+
+/** Every schema in the document, with the way to it. */
+function* schemasIn(node: unknown, at = '#'): Generator<readonly [string, Readonly<Record<string, unknown>>]> {
+  if (typeof node !== 'object' || node === null) return
+  const schema = node as Record<string, unknown>
+  if ('type' in schema || 'oneOf' in schema || '$ref' in schema) yield [at, schema]
+  for (const [key, value] of Object.entries(schema)) {
+    if (key !== 'examples' && key !== 'enum')
+      yield* schemasIn(value, `${at}/${key.replaceAll('~', '~0').replaceAll('/', '~1')}`)
+  }
+}
+
+test('every example matches the schema that it exemplifies', () => {
+  const ajv = new Ajv2020({ strict: false, allErrors: true })
+  addFormats.default(ajv)
+  ajv.addSchema(document, 'openapi.json')
+  const exemplified = [...schemasIn(document)].filter(([, { examples }]) => Array.isArray(examples))
+  expect(exemplified.length).toBeGreaterThan(50)
+  for (const [at, { examples }] of exemplified) {
+    const isValid = ajv.compile({ $ref: `openapi.json${encodeURI(at)}` })
+    for (const example of examples as unknown[]) expect([at, example, isValid(example)]).toEqual([at, example, true])
+  }
+})
+
+test('every member of every body says what it means', () => {
+  const silent = [...schemasIn(document.components.schemas, '#/components/schemas')].flatMap(
+    ([at, { properties = {} }]) =>
+      Object.entries(properties as Record<string, { description?: string; $ref?: string }>).flatMap(([name, member]) =>
+        member.description === undefined && member.$ref === undefined ? [`${at}/${name}`] : [],
+      ),
+  )
+  expect(silent).toEqual([])
+})
