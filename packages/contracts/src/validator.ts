@@ -32,6 +32,9 @@ function toFaults(errors: readonly ErrorObject[]): Fault[] {
     if (keyword === 'required') {
       return { pointer: `${instancePath}/${escapeToken(String(params['missingProperty']))}`, detail: 'is required' }
     }
+    if (keyword === 'additionalProperties') {
+      return { pointer: `${instancePath}/${escapeToken(String(params['additionalProperty']))}`, detail: 'is not known' }
+    }
     if (keyword === 'enum') {
       return { pointer: instancePath, detail: `must be one of ${(params['allowedValues'] as unknown[]).join(', ')}` }
     }

@@ -200,7 +200,7 @@ describe('a command that comes again', () => {
     const more = { correlationId: randomUUID() }
     const answers = await Promise.all([1, 2].map(() => dial(agentUri, '+15550102', more)))
     expect(new Set(answers.map(({ callId }) => callId)).size).toBe(1)
-    expect(answers.map(({ noop }) => noop).toSorted()).toEqual([false, true])
+    expect(new Set(answers.map(({ noop }) => noop))).toEqual(new Set([false, true]))
     const callId = answers[0]?.callId ?? ''
     await desk.command(`${callId}/hangup`, { agentUri })
     await desk.until(callId, agentUri, inState(7))

@@ -106,8 +106,7 @@ export async function openDesk(tenant: 'acme' | 'globex' = 'acme'): Promise<Desk
         }
         return latest
       }),
-    agent: (agentUri) =>
-      told<{ sequence: number }>((data, type) => type === 'agent.status' && data['agentUri'] === agentUri) as never,
+    agent: (agentUri) => told((data, type) => type === 'agent.status' && data['agentUri'] === agentUri),
     close: async () => {
       await clients[0].request('DELETE', `/webhooks/subscriptions/${subscription.id}`)
       await receiver.close()

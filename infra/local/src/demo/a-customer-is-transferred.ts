@@ -64,14 +64,13 @@ async function setDuringTheCall(api: ApiClient): Promise<void> {
   )
 }
 
+const ofLeg = (callId: string, agentUri: string) => (arrival: Arrival) =>
+  isOf(arrival, 'call.status') && arrival.envelope.data.callId === callId && arrival.envelope.data.agentUri === agentUri
+const ofAgent = (agentUri: string) => (arrival: Arrival) =>
+  isOf(arrival, 'agent.status') && arrival.envelope.data.agentUri === agentUri
+
 /** What the endpoint `/desk` is told, leg by leg and agent by agent. */
 function follow(subscriber: Subscriber) {
-  const ofLeg = (callId: string, agentUri: string) => (arrival: Arrival) =>
-    isOf(arrival, 'call.status') &&
-    arrival.envelope.data.callId === callId &&
-    arrival.envelope.data.agentUri === agentUri
-  const ofAgent = (agentUri: string) => (arrival: Arrival) =>
-    isOf(arrival, 'agent.status') && arrival.envelope.data.agentUri === agentUri
   const told = (isOne: (arrival: Arrival) => boolean) =>
     subscriber
       .arrivals('/desk')

@@ -111,8 +111,9 @@ function times({ state, at }: LegReport, answeredBefore: string | null) {
   return { answeredAt, endedAt: at, durationSeconds: Math.max(0, Math.round(talkMs / 1_000)) }
 }
 
+const NO_NEWS = { sequence: 0, occurredAt: '', previousState: 0, commandId: null, commandResult: null }
+
 /** Does a snapshot say anything that the one before it did not? Counting, timing and naming the command is not news. */
 function tells(before: CallStatus, next: CallStatus): boolean {
-  const news = ({ sequence, occurredAt, previousState, commandId, commandResult, ...rest }: CallStatus) => rest
-  return next.commandResult !== null || !isDeepStrictEqual(news(before), news(next))
+  return next.commandResult !== null || !isDeepStrictEqual({ ...before, ...NO_NEWS }, { ...next, ...NO_NEWS })
 }

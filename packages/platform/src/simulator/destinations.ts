@@ -47,7 +47,7 @@ const NO_SUCH_ADDRESS: Behaviour = { kind: 'fails', ending: ENDINGS.badAddress }
 const NUMBER = /^(?:tel:)?(\+?[0-9][0-9().\- ]{0,30})$/i
 
 /** The digits of a number, with a leading plus if it has one; null for anything else. */
-export function numberOf(destination: string): string | null {
+function numberOf(destination: string): string | null {
   const [, number] = NUMBER.exec(destination) ?? []
   return number?.replaceAll(/[().\- ]/g, '') ?? null
 }

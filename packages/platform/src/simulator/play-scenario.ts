@@ -6,7 +6,7 @@ import { type PlannedCall, planCall, type Scenario } from './scenario.ts'
 import type { LegCue } from './session.ts'
 
 /** What an agent does at the phone; a transfer names its target by address. */
-export type PhoneCue =
+type PhoneCue =
   | Exclude<LegCue, { kind: 'transfer' }>
   | (Omit<Extract<LegCue, { kind: 'transfer' }>, 'target'> & { readonly target: string })
 
@@ -100,10 +100,11 @@ export function createScenarioPlayer(scenario: Scenario, deps: ScenarioDeps) {
   }
 }
 
+const move = (name: string, atMs: number, cue: PhoneCue) => ({ name, atMs, callId: cue.callId, move: cue })
+
 /** What the agents do at their phones, and when. */
 function movesOf(plan: PlannedCall, callId: CallId, agentUri: string, colleague: string) {
   const mine = { callId, agentUri, commandId: null }
-  const move = (name: string, atMs: number, cue: PhoneCue) => ({ name, atMs, callId: cue.callId, move: cue })
   const moves = [move('hangup', plan.hangupAtMs, { ...mine, kind: 'hangup' })]
   if (plan.isInbound) moves.push(move('answer', plan.answerAtMs, { ...mine, kind: 'answer' }))
   if (plan.holdAtMs !== null && plan.resumeAtMs !== null) {

@@ -19,7 +19,7 @@ export interface Scenario {
 }
 
 /** Evenly spread between the two. */
-export interface Range {
+interface Range {
   readonly from: number
   readonly to: number
 }

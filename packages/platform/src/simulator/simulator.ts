@@ -75,8 +75,6 @@ export function createSimulator(deps: SimulatorDeps): Simulator {
     await track(sessions.apply(tenant, callId, cue))
   }
 
-  const legOf = ({ callId, agentUri, commandId }: LegCommand) => ({ callId, agentUri, commandId })
-
   async function holdOthers({ tenant, agentUri, commandId }: LegCommand, others: readonly CallId[]): Promise<void> {
     for (const callId of others) {
       await onLeg({ tenant, callId, agentUri, commandId }, { kind: 'hold', callId, agentUri, commandId })
@@ -97,6 +95,13 @@ export function createSimulator(deps: SimulatorDeps): Simulator {
 
   const dropCalls = async (tenant: string | null, agentUri: string, callIds: readonly CallId[]): Promise<void> => {
     for (const callId of callIds) await sessions.apply(tenant, callId, { kind: 'device-gone', agentUri })
+  }
+
+  async function fallsDue(tenant: string | null, timer: SessionTimer | DeviceTimer | ScenarioTimer): Promise<void> {
+    if ('sessionId' in timer) await sessions.apply(tenant, timer.sessionId, timer.cue)
+    else if ('deviceOf' in timer) {
+      await dropCalls(tenant, timer.deviceOf, await devices.tell(tenant, timer.deviceOf))
+    } else await player?.due(tenant, timer)
   }
 
   async function ring(
@@ -140,13 +145,8 @@ export function createSimulator(deps: SimulatorDeps): Simulator {
       await Promise.allSettled(underWay)
       listener = undefined
     },
-    due: ({ tenant, payload }) => {
-      const timer = payload as SessionTimer | DeviceTimer | ScenarioTimer
-      if ('sessionId' in timer) return track(sessions.apply(tenant, timer.sessionId, timer.cue)).then(() => {})
-      if ('deviceOf' in timer) {
-        return track(devices.tell(tenant, timer.deviceOf).then((calls) => dropCalls(tenant, timer.deviceOf, calls)))
-      }
-      return track(player?.due(tenant, timer) ?? Promise.resolve())
+    due: async ({ tenant, payload }) => {
+      await track(fallsDue(tenant, payload as SessionTimer | DeviceTimer | ScenarioTimer))
     },
     findAgent: async (tenant, agentUri) => find(tenant, agentUri),
     findAnyAgent: (agentUri, tenant) =>
@@ -184,5 +184,7 @@ export function createSimulator(deps: SimulatorDeps): Simulator {
     },
   }
 }
+
+const legOf = ({ callId, agentUri, commandId }: LegCommand) => ({ callId, agentUri, commandId })
 
 const nameOf = (tenant: string | null, agentUri: string): string => JSON.stringify([tenant, agentUri])

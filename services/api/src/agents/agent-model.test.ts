@@ -336,10 +336,12 @@ describe('whatever happens in whatever order', () => {
     fc.assert(
       fc.property(fc.array(act, { maxLength: 40 }), (acts) => {
         const life = new Life()
-        acts.forEach((doIt, index) => void doIt(life, index + 1))
+        acts.forEach((doIt, index) => {
+          doIt(life, index + 1)
+        })
         life.leg(50, ended, 'one').leg(50, ended, 'two')
         for (let round = 0; round < 3; round++) {
-          for (const { payload } of [...life.timers]) life.take(applyTimer(life.agent, payload, at(100)))
+          for (const { payload } of life.timers.slice()) life.take(applyTimer(life.agent, payload, at(100)))
         }
         expect(life.agent).toMatchObject({ overlay: null, temporary: null, pending: null, calls: [] })
         expect(viewOf(life.agent).statusCode).toBe(life.agent.standing.statusCode)

@@ -19,6 +19,8 @@ const DEVICE_STATUS_NAMES = new Map<number, string>(
   Object.entries(DeviceStatus).map(([name, status]) => [status, name]),
 )
 
+const isLive = (leg: CallStatus | undefined): boolean => leg !== undefined && leg.state !== CallState.ended
+
 /** The voice agents of the specification. */
 export function createAgentRoutes({ platform, center, statusNames, now }: AgentRouteDeps): readonly Route[] {
   async function requireAgent({ tenant }: Caller, agentUri = ''): Promise<ProvisionedAgent> {
@@ -72,7 +74,6 @@ export function createAgentRoutes({ platform, center, statusNames, now }: AgentR
         agent.calls.map(({ callId }) => callId),
       )
       const legs = calls.map((call) => call.legs[agentUri]?.status)
-      const isLive = (leg: CallStatus | undefined): boolean => leg !== undefined && leg.state !== CallState.ended
       const { deviceStatus } = viewOf(agent)
       const asOf = new Date(now()).toISOString()
       return { status: 200, body: { agentUri, device, deviceStatus, asOf, calls: legs.filter(isLive) } }

@@ -4,12 +4,7 @@ import { AppError, type Fault, STATUS_NAMES, Status } from '@switchhook/contract
 export type StatusNames = Readonly<Record<string, string>>
 
 /** Those that the service itself sets, or decides by: every installation has them. */
-export const NEEDED_CODES: readonly number[] = [
-  Status.offline,
-  Status.available,
-  Status.onThePhone,
-  Status.afterCallWork,
-]
+const NEEDED_CODES: readonly number[] = [Status.offline, Status.available, Status.onThePhone, Status.afterCallWork]
 
 export const DEFAULT_STATUS_NAMES: StatusNames = STATUS_NAMES
 

@@ -6,7 +6,7 @@ import { auditTimer, callRecord } from './record-reports.ts'
 import type { Step, Transact } from './transact.ts'
 
 /** A dial that never got to the platform (we died in between) keeps the device for no longer than this. */
-export const UNSENT_DIAL_MS = 15_000
+const UNSENT_DIAL_MS = 15_000
 /**
  * When the platform is asked after a dial of which nothing was heard. Later than the lease of an Idempotency-Key, so that
  * the same request, come again after a crash, can still send it.

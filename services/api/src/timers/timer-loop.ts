@@ -3,7 +3,7 @@ import type { DueTimer, TimerStore } from '@switchhook/store'
 import { Alarm } from './alarm.ts'
 
 /** By owner: what a timer's id says before its first colon. What rejects is tried again when its lease is over. */
-export type TimerOwners = Readonly<Record<string, (timer: Pick<DueTimer, 'tenant' | 'payload'>) => Promise<void>>>
+type TimerOwners = Readonly<Record<string, (timer: Pick<DueTimer, 'tenant' | 'payload'>) => Promise<void>>>
 
 export interface TimerLoop {
   start(owners: TimerOwners): void

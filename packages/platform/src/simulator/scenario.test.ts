@@ -1,0 +1,88 @@
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { CallState } from '@switchhook/contracts'
+import fc from 'fast-check'
+import { createObserver } from '../conformance/observer.ts'
+import { VirtualMemory } from '../test-support/virtual-memory.ts'
+import { provisionAgents } from './provision-agents.ts'
+import { parseScenario, planCall, type Scenario } from './scenario.ts'
+import { createSimulator } from './simulator.ts'
+
+const shipped = readFileSync(join(import.meta.dirname, '../../../../infra/local/scenarios/busy-center.json'), 'utf8')
+const scenario: Scenario = parseScenario(shipped)
+
+test.each([
+  ['no JSON', '{', 'not JSON'],
+  ['nothing', '{}', '/seed is required'],
+  ['a share beyond all', shipped.replace('0.7', '1.7'), '/inboundShare'],
+  ['a member that means nothing', shipped.replace('"seed": 7', '"seed": 7, "sead": 8'), 'sead'],
+])('a scenario that is %s is refused, and told why', (_name, json, reason) => {
+  expect(() => parseScenario(json)).toThrow(reason)
+})
+
+test('the same seed plans the same calls, another seed others', () => {
+  const plans = (seed: number) => [0, 1, 2, 3, 4].map((n) => planCall({ ...scenario, seed }, n))
+  expect(plans(7)).toEqual(plans(7))
+  expect(plans(8)).not.toEqual(plans(7))
+  expect(new Set(plans(7).map(({ number }) => number)).size).toBe(5)
+})
+
+test('every planned call is one that people could make', () => {
+  fc.assert(
+    fc.property(fc.integer(), fc.nat({ max: 1_000_000 }), (seed, n) => {
+      const plan = planCall({ ...scenario, seed }, n)
+      expect(plan.number).toMatch(/^\+1555\d{7}$/)
+      expect(plan.hangupAtMs).toBeGreaterThanOrEqual(plan.answerAtMs + scenario.talkMs.from)
+      expect(plan.nextInMs).toBeGreaterThanOrEqual(0)
+      if (plan.holdAtMs !== null) expect(plan.resumeAtMs).toBeGreaterThan(plan.holdAtMs)
+      if (plan.transfer !== null) expect(plan.transfer.completeAtMs).toBeLessThanOrEqual(plan.hangupAtMs)
+    }),
+  )
+})
+
+test('over many calls the shares and the rate are those of the scenario', () => {
+  const plans = Array.from({ length: 5_000 }, (_, n) => planCall(scenario, n))
+  const share = (isOne: (plan: (typeof plans)[number]) => boolean): number => plans.filter(isOne).length / plans.length
+  expect(share(({ isInbound }) => isInbound)).toBeCloseTo(scenario.inboundShare, 1)
+  expect(share(({ holdAtMs }) => holdAtMs !== null)).toBeCloseTo(scenario.holdShare, 1)
+  expect(share(({ transfer }) => transfer !== null)).toBeCloseTo(scenario.transferShare, 1)
+  const minutes = plans.reduce((sum, { nextInMs }) => sum + nextInMs, 0) / 60_000
+  expect(plans.length / minutes / scenario.callsPerMinute).toBeCloseTo(1, 1)
+})
+
+/** Plays ten minutes, with as many replicas; answers the leg ends and how many calls there were. */
+async function tenMinutes(replicas: number) {
+  const memory = new VirtualMemory()
+  const observer = createObserver()
+  const simulators = Array.from({ length: replicas }, () =>
+    createSimulator({
+      agents: provisionAgents([{ agentUri: 'sip:agent-{n}@acme.example', tenant: 'acme', count: 200 }]),
+      scenario,
+      memory,
+      liveCalls: async (_tenant, agentUri) => observer.liveCalls(agentUri),
+      onError: (message, error) => {
+        throw new Error(message, { cause: error })
+      },
+      now: () => memory.nowMs,
+    }),
+  )
+  for (const simulator of simulators) await simulator.start(observer.listener)
+  let turn = 0
+  await memory.pass(600_000, async (timer) => simulators[turn++ % replicas]?.due(timer))
+  observer.verify()
+  const calls = new Set(observer.reports().map(({ callId }) => callId))
+  const ended = observer.reports().filter(({ state }) => state === CallState.ended)
+  return { calls: calls.size, reasons: new Set(ended.map(({ ending }) => ending?.endReason)), observer }
+}
+
+test('a busy center is busy: calls are held, transferred and ended, and every report is one that the call model allows', async () => {
+  const { calls, reasons, observer } = await tenMinutes(1)
+  expect(calls).toBeGreaterThan(1_000)
+  expect([...reasons]).toEqual(expect.arrayContaining([1, 9]))
+  expect(observer.reports().some(({ state }) => state === CallState.held)).toBe(true)
+})
+
+test('two replicas play one stream of calls together', async () => {
+  const [one, two] = [await tenMinutes(1), await tenMinutes(2)]
+  expect(two.calls).toBe(one.calls)
+})
