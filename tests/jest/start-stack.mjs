@@ -6,7 +6,7 @@ import { join } from 'node:path'
 
 /** Enough agents for every test to have its own: an agent is in few calls at a time. */
 const agents = ['acme', 'globex'].flatMap((tenant) =>
-  Array.from({ length: 100 }, (_, n) => ({
+  Array.from({ length: 200 }, (_, n) => ({
     agentUri: `sip:e2e-${n}@${tenant}.example`,
     tenant,
     device: `SIM/${tenant}-${n}`,

@@ -4,7 +4,7 @@ import { type Desk, openDesk, ring, setDevice } from './desk.ts'
 import { bringUp, end } from './stack.ts'
 
 /** Every test has an agent of its own. */
-let number = 20
+let number = 100
 const anAgent = (): string => `sip:e2e-${number++}@acme.example`
 
 interface State {
@@ -141,7 +141,7 @@ test('a device that goes away is unavailable, and its state is told', async () =
 })
 
 describe('bad input', () => {
-  const agentUri = 'sip:e2e-48@acme.example'
+  const agentUri = 'sip:e2e-190@acme.example'
 
   test.each<[string, object, string]>([
     ['an unknown status code', { statusCode: '3' }, 'unknown-status-code'],

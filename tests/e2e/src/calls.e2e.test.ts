@@ -213,7 +213,7 @@ describe('a command that comes again', () => {
 
 describe('bad input', () => {
   const callId = '5f0c1f5e-2c55-4f0a-8f6b-6f1d3f2a9b10'
-  const agentUri = 'sip:e2e-49@acme.example'
+  const agentUri = 'sip:e2e-191@acme.example'
 
   test.each<[string, string, object, number, string]>([
     ['a transfer without an agent', `${callId}/transfer`, { transferTarget: '1' }, 401, 'missing-agent-uri'],
@@ -231,7 +231,7 @@ describe('bad input', () => {
     ['a hold without an agent', `${callId}/hold`, {}, 400, 'missing-agent-uri'],
     ['a resume without an agent', `${callId}/resume`, {}, 400, 'missing-agent-uri'],
     ['a hold of an unknown call', `${callId}/hold`, { agentUri }, 404, 'call-not-found'],
-    ['an agent of another tenant', `${callId}/hold`, { agentUri: 'sip:e2e-49@globex.example' }, 404, 'agent-not-found'],
+    ['an agent of another tenant', `${callId}/hold`, { agentUri: 'sip:e2e-191@globex.example' }, 404, 'agent-not-found'],
     ['an agent who is a number', `${callId}/hold`, { agentUri: 4711 }, 400, 'invalid-request'],
     ['a line break in the destination', 'dial', { agentUri, destination: '1\r\nX: y' }, 400, 'invalid-request'],
   ])('%s', async (_name, path, body, status, code) => {

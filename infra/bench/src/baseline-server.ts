@@ -1,0 +1,22 @@
+import { once } from 'node:events'
+import { createServer } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import express from 'express'
+import { Redis } from 'ioredis'
+
+/**
+ * The least that a command could cost: the same web framework, the same JSON body, one write to the same Redis, and
+ * nothing else: no token, no rules, no events.
+ */
+const redis = new Redis(process.argv[2] ?? '')
+const app = express()
+app.use(express.json())
+app.post('/command', async (request, response) => {
+  const { agentUri } = request.body as { agentUri: string }
+  await redis.set(`bench:${agentUri}`, JSON.stringify(request.body))
+  response.status(202).json({ agentUri, noop: false })
+})
+const server = createServer(app).listen(0, '127.0.0.1')
+await once(server, 'listening')
+process.send?.((server.address() as AddressInfo).port)
+process.on('disconnect', () => process.exit())
