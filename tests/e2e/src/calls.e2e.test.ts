@@ -231,7 +231,13 @@ describe('bad input', () => {
     ['a hold without an agent', `${callId}/hold`, {}, 400, 'missing-agent-uri'],
     ['a resume without an agent', `${callId}/resume`, {}, 400, 'missing-agent-uri'],
     ['a hold of an unknown call', `${callId}/hold`, { agentUri }, 404, 'call-not-found'],
-    ['an agent of another tenant', `${callId}/hold`, { agentUri: 'sip:e2e-191@globex.example' }, 404, 'agent-not-found'],
+    [
+      'an agent of another tenant',
+      `${callId}/hold`,
+      { agentUri: 'sip:e2e-191@globex.example' },
+      404,
+      'agent-not-found',
+    ],
     ['an agent who is a number', `${callId}/hold`, { agentUri: 4711 }, 400, 'invalid-request'],
     ['a line break in the destination', 'dial', { agentUri, destination: '1\r\nX: y' }, 400, 'invalid-request'],
   ])('%s', async (_name, path, body, status, code) => {

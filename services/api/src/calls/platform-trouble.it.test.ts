@@ -1,0 +1,153 @@
+import { randomUUID } from 'node:crypto'
+import { type CallId, CallState } from '@switchhook/contracts'
+import { type Platform, PlatformUnavailable } from '@switchhook/platform'
+import { createStateStore, openRedis, type Redis } from '@switchhook/store'
+import { type TestRedis, testRedis } from '@switchhook/testkit'
+import { type Center, createCenter } from '../center/center.ts'
+import { createTransact } from '../center/transact.ts'
+import type { Answer, Route } from '../http/route.ts'
+import { aReport } from '../testing/report.ts'
+import { createCallRoutes } from './call-routes.ts'
+
+const ALICE = 'sip:alice@acme.example'
+const quiet = { debug() {}, info() {}, warn() {}, error() {} }
+
+let server: TestRedis
+let redis: Redis
+let center: Center
+let tenant: string
+/** What the platform does with a command. */
+let obey: () => Promise<void>
+let sent: string[]
+
+const taking = (name: string) => async (): Promise<void> => {
+  sent.push(name)
+  await obey()
+}
+
+const platform: Platform = {
+  start: async () => {},
+  stop: async () => {},
+  findAgent: async (_tenant, agentUri) => ({ agentUri, tenant, device: null }),
+  dial: taking('dial'),
+  answer: taking('answer'),
+  hangup: taking('hangup'),
+  hold: taking('hold'),
+  resume: taking('resume'),
+  transfer: taking('transfer'),
+  completeTransfer: taking('completeTransfer'),
+  lookUp: async () => [],
+}
+
+beforeAll(async () => {
+  server = await testRedis()
+  redis = await openRedis({ url: server.redisUrl, log: quiet, name: 'api' })
+})
+
+afterAll(async () => {
+  await redis.close()
+  await server.close()
+})
+
+beforeEach(() => {
+  tenant = randomUUID()
+  sent = []
+  obey = async () => {}
+  const store = createStateStore(redis)
+  const transact = createTransact(store, () => {})
+  center = createCenter({ store, transact, platform, wrapUpMs: 0, now: Date.now })
+})
+
+/** As the route table would carry it out. */
+async function give(operationId: string, callId: string, body: object = {}): Promise<Answer> {
+  const routes: readonly Route[] = createCallRoutes({ platform, center, now: Date.now })
+  const route = routes.find((one) => one.operationId === operationId)
+  if (route === undefined) throw new Error(`no route ${operationId}`)
+  return route.handle({
+    caller: { tenant, clientId: 'acme-app' },
+    params: { callId },
+    query: {},
+    body: { agentUri: ALICE, destination: '+15550100', transferTarget: '+15550111', ...body },
+    requestId: 'direct',
+    idFor: () => randomUUID(),
+    isKeyed: false,
+  })
+}
+
+const idOf = (answer: Answer): CallId => (answer.body as { callId: CallId }).callId
+
+async function aCall(state: CallState): Promise<CallId> {
+  const callId = randomUUID() as CallId
+  await center.listener.legs([aReport({ tenant, callId, state })])
+  return callId
+}
+
+const unavailable = { code: 'platform-unavailable' }
+
+describe('a platform that has certainly not got the command', () => {
+  beforeEach(() => {
+    obey = () => Promise.reject(new PlatformUnavailable('no connection'))
+  })
+
+  test.each([
+    ['answer', CallState.alerting],
+    ['hangup', CallState.connected],
+    ['hold', CallState.connected],
+    ['resume', CallState.held],
+    ['transfer', CallState.connected],
+  ])('%s is answered 503, and nothing is changed', async (operationId, state) => {
+    const callId = await aCall(state)
+    const before = await center.findCall(tenant, callId)
+    await expect(give(operationId, callId)).rejects.toMatchObject(unavailable)
+    expect(await center.findCall(tenant, callId)).toEqual(before)
+  })
+
+  test('a dial is answered 503, gives the device back, and never ends what never began', async () => {
+    await expect(give('dial', '', { correlationId: 'crm-1' })).rejects.toMatchObject(unavailable)
+    expect((await center.readAgent(tenant, ALICE)).reserved).toEqual([])
+    obey = async () => {}
+    // The same dial again is a new try, not the one that failed.
+    expect(await give('dial', '', { correlationId: 'crm-1' })).toMatchObject({ status: 202, body: { noop: false } })
+    expect(sent).toEqual(['dial', 'dial'])
+  })
+})
+
+test('a dial that may have been sent is answered 202; if the platform does not know it, its end is told', async () => {
+  const callId = idOf(await give('dial', ''))
+  expect((await center.findCall(tenant, callId))?.legs).toEqual({})
+  await center.auditTimerDue({ tenant, payload: { callId } })
+  expect((await center.findCall(tenant, callId))?.legs[ALICE]?.status).toMatchObject({
+    state: CallState.ended,
+    endReason: 12,
+    sequence: 1,
+  })
+})
+
+test('a dial that was stored and not sent, as the api died, is sent when it comes again', async () => {
+  obey = () => new Promise<never>(() => {})
+  void give('dial', '', { correlationId: 'crm-2' })
+  while (sent.length === 0) await new Promise((resolve) => setImmediate(resolve))
+  obey = async () => {}
+  expect(await give('dial', '', { correlationId: 'crm-2' })).toMatchObject({ status: 202, body: { noop: true } })
+  expect(sent).toEqual(['dial', 'dial'])
+})
+
+describe('a command that is not possible is not sent', () => {
+  test.each([
+    ['answer', CallState.held],
+    ['hold', CallState.alerting],
+    ['resume', CallState.alerting],
+    ['transfer', CallState.alerting],
+    ['hold', CallState.ended],
+  ])('%s in state %i', async (operationId, state) => {
+    const callId = await aCall(state)
+    await expect(give(operationId, callId)).rejects.toMatchObject({ code: 'invalid-call-state' })
+    expect(sent).toEqual([])
+  })
+
+  test('and what is there already is not sent either', async () => {
+    const callId = await aCall(CallState.held)
+    expect(await give('hold', callId)).toMatchObject({ status: 202, body: { noop: true } })
+    expect(sent).toEqual([])
+  })
+})
