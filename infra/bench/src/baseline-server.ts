@@ -11,10 +11,12 @@ import { Redis } from 'ioredis'
 const redis = new Redis(process.argv[2] ?? '')
 const app = express()
 app.use(express.json())
-app.post('/command', async (request, response) => {
+app.post('/command', (request, response) => {
   const { agentUri } = request.body as { agentUri: string }
-  await redis.set(`bench:${agentUri}`, JSON.stringify(request.body))
-  response.status(202).json({ agentUri, noop: false })
+  redis
+    .set(`bench:${agentUri}`, JSON.stringify(request.body))
+    .then(() => response.status(202).json({ agentUri, noop: false }))
+    .catch((error: unknown) => response.destroy(error as Error))
 })
 const server = createServer(app).listen(0, '127.0.0.1')
 await once(server, 'listening')
