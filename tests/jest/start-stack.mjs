@@ -35,6 +35,9 @@ export default async function startStack() {
     DELIVERY_RETRY_WAITS: '300ms,500ms,700ms',
     DELIVERY_TIMEOUT: '1s',
     SHUTDOWN_GRACE: '5s',
+    // More failures in a row than any test makes that is not about them.
+    BREAKER_FAILURES: '20',
+    BREAKER_COOLDOWN: '1s',
     SIMULATOR_AGENTS: JSON.stringify([...agents, ...odd]),
     WRAP_UP_SECONDS: '1',
   })

@@ -104,6 +104,10 @@ test('the schema of the headers changes only on purpose: messages that are hours
     "sh-first-due-at": {
       "type": "string",
     },
+    "sh-postponed": {
+      "minimum": 0,
+      "type": "integer",
+    },
     "sh-run": {
       "minimum": 1,
       "type": "integer",

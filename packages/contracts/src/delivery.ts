@@ -23,6 +23,8 @@ export interface Delivery {
   readonly slot: number
   /** POSTs made so far, over all runs. */
   readonly attempt: number
+  /** How often its last slot has waited for an endpoint in its cool-down; absent: never. */
+  readonly postponed?: number
   /** ISO 8601, UTC: when the first attempt of this run fell due. */
   readonly firstDueAt: string
   /** W3C trace context of the command or event behind the delivery. */
@@ -43,6 +45,7 @@ export interface DeliveryHeaders {
   readonly 'sh-run': number
   readonly 'sh-slot': number
   readonly 'sh-attempt': number
+  readonly 'sh-postponed'?: number
   readonly 'sh-first-due-at': string
   readonly traceparent?: string
 }
@@ -75,6 +78,7 @@ export const deliveryHeadersSchema = {
     'sh-run': { type: 'integer', minimum: 1 },
     'sh-slot': count,
     'sh-attempt': count,
+    'sh-postponed': count,
     'sh-first-due-at': { type: 'string' },
     traceparent: { type: 'string' },
   },
@@ -94,6 +98,7 @@ export function deliveryHeaders(delivery: Delivery): DeliveryHeaders {
     'sh-run': delivery.run,
     'sh-slot': delivery.slot,
     'sh-attempt': delivery.attempt,
+    ...(delivery.postponed !== undefined && { 'sh-postponed': delivery.postponed }),
     'sh-first-due-at': delivery.firstDueAt,
     ...(delivery.traceparent !== undefined && { traceparent: delivery.traceparent }),
   }
@@ -114,6 +119,7 @@ export function parseDelivery(content: Buffer, headers: unknown): Delivery {
     run: h['sh-run'],
     slot: h['sh-slot'],
     attempt: h['sh-attempt'],
+    ...(h['sh-postponed'] !== undefined && { postponed: h['sh-postponed'] }),
     firstDueAt: h['sh-first-due-at'],
     ...(h.traceparent !== undefined && { traceparent: h.traceparent }),
     body: content,

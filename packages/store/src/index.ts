@@ -1,3 +1,10 @@
+export {
+  type BreakerStore,
+  createBreakerReader,
+  createBreakerStore,
+  type EndpointHealth,
+  type Probe,
+} from './breaker-store.ts'
 export { createDeliveryArchive, type DeliveryArchive, type Redelivery } from './delivery-archive.ts'
 export type { DeliveryRecord, DeliveryState } from './delivery-record.ts'
 export {

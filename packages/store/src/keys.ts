@@ -15,6 +15,7 @@ import type { DeliveryId, SubscriptionId } from '@switchhook/contracts'
  * sh:{<delivery>}:record           string  ledger, view and attempts (delivery-record.ts)   as DeliveryRetention says
  * sh:{<delivery>}:body             string  the webhook body, of parked ones only            with the record
  * sh:{s:<subscription>}:parked     zset    <delivery>:<run> → when it was parked, µs        parkedRetentionMs after the last
+ * sh:{s:<subscription>}:breaker    hash    failures in a row, cool-down, probe              a day after the last failure
  * sh:{i:<scope>}:request           hash    fingerprint, seed, claim or answer of a request  IdempotencyTimes.retentionMs
  * sh:probe                         string  nothing: shows that Redis takes writes           1 s
  *
@@ -39,6 +40,8 @@ export const timerMember = (tenant: string | null, id: string): string => `${esc
 export const recordKey = (delivery: DeliveryId): string => `sh:{${delivery}}:record`
 export const bodyKey = (delivery: DeliveryId): string => `sh:{${delivery}}:body`
 export const parkedKey = (subscription: SubscriptionId): string => `sh:{s:${subscription}}:parked`
+
+export const breakerKey = (subscription: SubscriptionId): string => `sh:{s:${subscription}}:breaker`
 
 /** A scope is a hash: it has no braces. */
 export const idempotentKey = (scope: string): string => `sh:{i:${scope}}:request`

@@ -115,13 +115,13 @@ test('two relays that claim at the same time get different entries, and all of t
   expect(idsOf(all)).toEqual(idsOf(events))
 })
 
-test('what a relay leaves behind is taken over once it has been silent for 30 s, and not before', async () => {
+test('what a relay leaves behind is taken over once it has been silent for 15 s, and not before', async () => {
   const events = await commit('acme', 5)
   const [dead, heir] = [createOutbox(other, 'relay-dead'), createOutbox(redis, 'relay-heir')]
   await dead.claim(10)
-  await silence('acme', 'relay-dead', 29_000)
+  await silence('acme', 'relay-dead', 14_000)
   expect(await heir.claim(10)).toEqual([])
-  await silence('acme', 'relay-dead', 30_500)
+  await silence('acme', 'relay-dead', 15_500)
   expect(idsOf(await heir.claim(10))).toEqual(idsOf(events))
 })
 

@@ -18,7 +18,7 @@ export interface OutboxEntry {
 export interface Outbox {
   /**
    * What this relay shall send next: first what it claimed before and has not marked sent, then what relays left behind
-   * that have been silent for 30 s, then what is new. One claim at a time.
+   * that have been silent for 15 s, then what is new. One claim at a time.
    */
   claim(max: number): Promise<OutboxEntry[]>
   /** Call it once the broker has confirmed: they are never handed out again. */
@@ -28,8 +28,8 @@ export interface Outbox {
 }
 
 const GROUP = 'relay'
-/** Longer than a confirm may take, shorter than anybody likes to wait for an event after a crash. */
-const DEAD_AFTER_MS = 30_000
+/** Longer than a publish waits for its confirm (10 s); for so long events wait that a crashed relay had in hand. */
+const DEAD_AFTER_MS = 15_000
 /** Lua can unpack only so many arguments at once. */
 const LARGEST_CALL = 1_000
 

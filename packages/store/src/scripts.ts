@@ -2,14 +2,17 @@ import { readFileSync } from 'node:fs'
 
 /** The Lua scripts of this package and what they reply; each file's header names its KEYS, ARGV and result. */
 export interface ScriptReplies {
+  'ask-breaker': [state: 'closed' | 'open' | 'probing', failures: number, openUntil: string]
   'begin-idempotent': ['new' | 'replay', string] | ['mismatch' | 'busy', undefined?]
   'begin-redelivery': string | null
   'claim-outbox': string[]
+  'claim-probe': 0 | 1
   'claim-timers': string[]
   'commit-state': 0 | 1
   'finish-idempotent': 0 | 1
   'finish-timers': number
   'index-parked': string
+  'note-failure': 0 | 1
   'redelivery-sent': 0 | 1
   'release-idempotent': 0 | 1
   'sent-outbox': number
@@ -20,14 +23,17 @@ export interface ScriptReplies {
 export type ScriptName = keyof ScriptReplies
 
 const FILES: Readonly<Record<ScriptName, string>> = {
+  'ask-breaker': 'ask-breaker.lua',
   'begin-idempotent': 'begin-idempotent.lua',
   'begin-redelivery': 'begin-redelivery.lua',
   'claim-outbox': 'claim-outbox.lua',
+  'claim-probe': 'claim-probe.lua',
   'claim-timers': 'claim-timers.lua',
   'commit-state': 'commit-state.lua',
   'finish-idempotent': 'finish-idempotent.lua',
   'finish-timers': 'finish-timers.lua',
   'index-parked': 'index-parked.lua',
+  'note-failure': 'note-failure.lua',
   'redelivery-sent': 'redelivery-sent.lua',
   'release-idempotent': 'release-idempotent.lua',
   'sent-outbox': 'sent-outbox.lua',

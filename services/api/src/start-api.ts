@@ -1,9 +1,9 @@
-import { randomUUID } from 'node:crypto'
 import { hostname } from 'node:os'
 import { openBroker, serviceTopology } from '@switchhook/messaging'
 import type { Logger, Shutdown } from '@switchhook/runtime'
 import {
   assertDurableInProduction,
+  createBreakerReader,
   createDeliveryArchive,
   createIdempotencyStore,
   createOutbox,
@@ -49,7 +49,7 @@ export async function startApi(options: StartApiOptions): Promise<Api> {
   const broker = await openBroker({ url: config.AMQP_URL, topology: serviceTopology([]), log, name: 'api' })
   shutdown.defer('broker', () => broker.close())
 
-  const outbox = createOutbox(redis, `${hostname()}-${process.pid}-${randomUUID().slice(0, 8)}`)
+  const outbox = createOutbox(redis, `${hostname()}-${process.pid}`)
   const relay = startOutboxRelay({ outbox, publish: (event) => broker.publishEvent(event), log })
   shutdown.defer('outbox relay', () => relay.stop())
 
@@ -85,11 +85,13 @@ export async function startApi(options: StartApiOptions): Promise<Api> {
 
   const auth = openAuth({ ...authOptionsOf(config), log, ...(keyTiming && { keyTiming }) })
   shutdown.defer('signing keys', () => auth.close())
+  const breakers = createBreakerReader(redis)
   const routes = createRoutes({
     subscriptions: createSubscriptionStore(redis),
     deliveries: createDeliveryArchive(redis),
     publishDelivery: (delivery) => broker.publishDelivery(delivery),
     urlRules: urlRulesOf(config),
+    healthOf: (id) => breakers.ask(id),
     platform,
     center,
     statusNames: config.USER_STATUS_CODES,

@@ -4,6 +4,8 @@ export const workerFields = {
   ...commonFields,
   DELIVERY_TIMEOUT: duration('10s', { minMs: 1 }),
   DELIVERY_RETRY_WAITS: durations('10s,1m,5m,30m,2h,4h,6h'),
+  BREAKER_FAILURES: integer({ min: 1, max: 1_000 }, 5),
+  BREAKER_COOLDOWN: duration('30s', { minMs: 1 }),
   DELIVERY_CONCURRENCY: integer({ min: 1, max: 10_000 }, 200),
   DELIVERY_RETENTION: duration('1h', { minMs: 60_000 }),
   PARKED_RETENTION: duration('30d', { minMs: 60_000, maxMs: 365 * 86_400_000 }),

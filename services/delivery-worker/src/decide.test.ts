@@ -10,6 +10,10 @@ describe('decide', () => {
     ['a 2xx is acknowledged', { kind: 'delivered', status: 204 }, 0, { kind: 'acknowledged' }],
     ['a 2xx in the last slot is acknowledged', { kind: 'delivered', status: 200 }, 2, { kind: 'acknowledged' }],
     ['a withdrawn delivery ends', { kind: 'withdrawn' }, 0, { kind: 'withdrawn' }],
+    ['a cool-down uses up the slot', { kind: 'cooling' }, 0, { kind: 'retry', slot: 1, waitMs: 10_000 }],
+    ['a cool-down uses up a later slot', { kind: 'cooling' }, 1, { kind: 'retry', slot: 2, waitMs: 60_000 }],
+    ['a cool-down does not use up the last slot', { kind: 'cooling' }, 2, { kind: 'postpone' }],
+    ['nor one beyond a shortened schedule', { kind: 'cooling' }, 5, { kind: 'postpone' }],
     ['408 is retried', answered(408), 0, { kind: 'retry', slot: 1, waitMs: 10_000 }],
     ['425 is retried', answered(425), 0, { kind: 'retry', slot: 1, waitMs: 10_000 }],
     ['429 is retried', answered(429), 0, { kind: 'retry', slot: 1, waitMs: 10_000 }],
@@ -55,17 +59,40 @@ describe('decide', () => {
   /** Plays a delivery to its end. */
   function run(
     waitsMs: readonly number[],
-    outcomes: Iterator<Outcome>,
-  ): { posts: number; waitedMs: number[]; end: Decision } {
+    outcomes: Iterator<Outcome | Withheld>,
+  ): { posts: number; lastWasPosted: boolean; waitedMs: number[]; end: Decision } {
     const waitedMs: number[] = []
     let slot = 0
-    for (let posts = 1; ; posts++) {
-      const decision = decide(outcomes.next().value, slot, waitsMs)
-      if (decision.kind !== 'retry') return { posts, waitedMs, end: decision }
+    for (let posts = 0; ; ) {
+      const outcome = outcomes.next().value
+      if (outcome.kind !== 'cooling') posts++
+      const decision = decide(outcome, slot, waitsMs)
+      // In real life it comes back after the cool-down, in the same slot.
+      if (decision.kind === 'postpone') continue
+      if (decision.kind !== 'retry') {
+        return { posts, lastWasPosted: outcome.kind !== 'cooling', waitedMs, end: decision }
+      }
       waitedMs.push(decision.waitMs)
       slot = decision.slot
     }
   }
+
+  test('however cool-downs and failures follow each other, the schedule is followed, and nothing is given up without a POST', () => {
+    const anyTurn = fc.oneof<fc.Arbitrary<Outcome | Withheld>[]>(
+      fc.constant({ kind: 'cooling' as const }),
+      fc.constant({ kind: 'answered' as const, status: 503 }),
+      fc.constant({ kind: 'unreachable' as const, reason: 'timeout' as const }),
+    )
+    fc.assert(
+      fc.property(anySchedule, fc.infiniteStream(anyTurn), (waitsMs, turns) => {
+        const { posts, lastWasPosted, waitedMs, end } = run(waitsMs, turns)
+        expect(end).toEqual({ kind: 'park', reason: 'exhausted' })
+        expect(waitedMs).toEqual(waitsMs)
+        expect(lastWasPosted).toBe(true)
+        expect(posts).toBeLessThanOrEqual(waitsMs.length + 1)
+      }),
+    )
+  })
 
   test('every delivery ends, and never after more attempts than the schedule has', () => {
     fc.assert(
@@ -88,7 +115,7 @@ describe('decide', () => {
     fc.assert(
       fc.property(anySchedule, fc.integer({ min: 500, max: 599 }), (waitsMs, status) => {
         const failures = [...waitsMs, 0].map((): Outcome => ({ kind: 'answered', status }))
-        expect(run(waitsMs, failures.values())).toEqual({
+        expect(run(waitsMs, failures.values())).toMatchObject({
           posts: waitsMs.length + 1,
           waitedMs: waitsMs,
           end: { kind: 'park', reason: 'exhausted' },

@@ -2,9 +2,9 @@ import type { Outcome, ParkedReason } from '@switchhook/contracts'
 
 /**
  * Why no POST was made though the delivery fell due. `withdrawn`: its subscription was deleted or disabled before the
- * first attempt. The endpoint's cool-down and its in-flight cap join here as further kinds.
+ * first attempt. `cooling`: its endpoint keeps failing, and is not contacted for a while.
  */
-export type Withheld = { readonly kind: 'withdrawn' }
+export type Withheld = { readonly kind: 'withdrawn' | 'cooling' }
 
 /** What becomes of a delivery after its turn. */
 export type Decision =
@@ -12,6 +12,8 @@ export type Decision =
   | { readonly kind: 'withdrawn' }
   | { readonly kind: 'retry'; readonly slot: number; readonly waitMs: number }
   | { readonly kind: 'park'; readonly reason: ParkedReason }
+  /** The last slot is never given up without a POST: it waits the cool-down out. */
+  | { readonly kind: 'postpone' }
 
 /**
  * The retry policy (specification, "Delivery"). Slot 0 is at once, slot k comes after the kth wait, so the
@@ -27,7 +29,22 @@ export function decide(outcome: Outcome | Withheld, slot: number, waitsMs: reado
       return isTransient(outcome.status) ? nextSlot(slot, waitsMs) : { kind: 'park', reason: 'rejected' }
     case 'unreachable':
       return nextSlot(slot, waitsMs)
+    case 'cooling':
+      return slot < waitsMs.length ? nextSlot(slot, waitsMs) : { kind: 'postpone' }
   }
+}
+
+/** A failure that counts against the endpoint. One that rejects a delivery works. */
+export const isTransientFailure = (outcome: Outcome): boolean =>
+  outcome.kind === 'unreachable' || (outcome.kind === 'answered' && isTransient(outcome.status))
+
+/**
+ * How long a last slot waits for an endpoint in its cool-down: that once, and then longer and longer along the schedule,
+ * so that many deliveries that wait for one dead endpoint do not keep the broker busy.
+ */
+export function postponeMs(postponed: number, waitsMs: readonly number[], cooldownMs: number): number {
+  const longer = waitsMs.filter((waitMs) => waitMs > cooldownMs).toSorted((a, b) => a - b)
+  return postponed === 0 ? cooldownMs : (longer[postponed - 1] ?? longer.at(-1) ?? cooldownMs)
 }
 
 function nextSlot(slot: number, waitsMs: readonly number[]): Decision {

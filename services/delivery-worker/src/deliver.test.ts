@@ -37,6 +37,12 @@ function aWorld(outcome: Outcome, change: Partial<DeliverDeps> = {}) {
   let clockMs = STARTED_MS
   const deps: DeliverDeps = {
     waitsMs: [10_000],
+    cooldownMs: 30_000,
+    breaker: {
+      ask: async () => 'closed',
+      claimProbe: async () => undefined,
+      note: async () => {},
+    },
     isSettled: async () => false,
     admit: async (delivery) => delivery,
     post: async (delivery, attempt) => {
@@ -160,6 +166,106 @@ describe('deliver', () => {
     // Done with: the same turn, should it ever come again, is a new one to this process.
     await deliver(delivery)
     expect(steps.filter((step) => step.startsWith('post'))).toHaveLength(2)
+  })
+
+  describe('an endpoint in its cool-down', () => {
+    const breaker = (change: Partial<DeliverDeps['breaker']> = {}): DeliverDeps['breaker'] => ({
+      ask: async () => 'open',
+      claimProbe: async () => undefined,
+      note: async () => {},
+      ...change,
+    })
+
+    test('is not contacted: the slot is used up, the attempt number stays, the next slot is waited for', async () => {
+      const { deliver, steps, attempts } = aWorld(ok, { breaker: breaker() })
+      await deliver(aDelivery({ slot: 0, attempt: 0 }))
+      expect(steps).toEqual([
+        'wait 10000 slot 1 attempt 0',
+        'settle slot 0 waiting 2026-01-01T00:00:10.000Z',
+        'report retry',
+      ])
+      expect(attempts).toEqual([null])
+    })
+
+    test('has the last slot wait the cool-down out, unsettled, and then longer and longer', async () => {
+      const waits: [number, number | undefined][] = []
+      const { deliver, steps } = aWorld(ok, {
+        waitsMs: [10_000, 60_000, 300_000],
+        breaker: breaker(),
+        retryLater: async ({ slot, attempt, postponed }, waitMs) => {
+          expect([slot, attempt]).toEqual([3, 2])
+          waits.push([waitMs, postponed])
+        },
+      })
+      for (const postponed of [undefined, 1, 2, 3]) {
+        await deliver(aDelivery({ slot: 3, attempt: 2, ...(postponed !== undefined && { postponed }) }))
+      }
+      expect(waits).toEqual([
+        [30_000, 1],
+        [60_000, 2],
+        [300_000, 3],
+        [300_000, 4],
+      ])
+      expect(steps.filter((step) => step.startsWith('settle'))).toEqual([])
+    })
+
+    test('is contacted by the one who gets the probe, who tells what came of it', async () => {
+      const noted: unknown[] = []
+      const { deliver, steps } = aWorld(down, {
+        breaker: breaker({
+          ask: async () => 'probing',
+          claimProbe: async () => 'the probe',
+          note: async (_delivery, outcome, probe) => void noted.push([outcome, probe]),
+        }),
+      })
+      await deliver(aDelivery())
+      expect(steps[0]).toBe('post https://client.example/hook attempt 1')
+      expect(noted).toEqual([[down, 'the probe']])
+    })
+
+    test('is not contacted by those who do not get the probe', async () => {
+      const { deliver, steps } = aWorld(ok, { breaker: breaker({ ask: async () => 'probing' }) })
+      await deliver(aDelivery())
+      expect(steps[0]).toBe('wait 10000 slot 1 attempt 0')
+    })
+
+    test('costs no probe for a message that is settled, or whose subscription is gone', async () => {
+      const claims: string[] = []
+      const probing = breaker({
+        ask: async () => 'probing',
+        claimProbe: async ({ deliveryId }) => {
+          claims.push(deliveryId)
+          return 'the probe'
+        },
+      })
+      await aWorld(ok, { breaker: probing, isSettled: async () => true }).deliver(aDelivery())
+      await aWorld(ok, { breaker: probing, admit: async () => ({ kind: 'withdrawn' }) }).deliver(aDelivery())
+      expect(claims).toEqual([])
+    })
+
+    test('is told of an outcome once, however often the message comes back', async () => {
+      let isAway = true
+      let noted = 0
+      const { deliver } = aWorld(ok, {
+        breaker: breaker({ ask: async () => 'closed', note: async () => void noted++ }),
+        settle: async () => {
+          if (isAway) throw new Unavailable('redis', 'gone')
+        },
+      })
+      const delivery = aDelivery()
+      await expect(deliver(delivery)).rejects.toThrow('gone')
+      isAway = false
+      await deliver(delivery)
+      expect(noted).toBe(1)
+    })
+
+    test('that cannot be noted holds nothing up', async () => {
+      const { deliver, steps } = aWorld(ok, {
+        breaker: breaker({ ask: async () => 'closed', note: () => Promise.reject(new Unavailable('redis', 'gone')) }),
+      })
+      await deliver(aDelivery())
+      expect(steps).toContain('settle slot 0 acknowledged')
+    })
   })
 
   test('what another worker has settled meanwhile is not concluded here', async () => {

@@ -1,5 +1,5 @@
 import type { Attempt, Delivery, Outcome, ParkedReason } from '@switchhook/contracts'
-import { type Decision, decide, type Withheld } from './decide.ts'
+import { type Decision, decide, postponeMs, type Withheld } from './decide.ts'
 
 /** Where a delivery stands after its turn, for the ledger and the log. */
 type Standing =
@@ -11,19 +11,35 @@ type Standing =
 export interface DeliverDeps {
   /** The waits of the schedule, in ms. */
   readonly waitsMs: readonly number[]
+  /** How long an endpoint that keeps failing is not contacted. */
+  readonly cooldownMs: number
   /** Has this slot of this run been dealt with before? */
   readonly isSettled: (delivery: Delivery) => Promise<boolean>
   /** Answers the delivery as it may be sent now, or why it must not be. */
   readonly admit: (delivery: Delivery) => Promise<Delivery | Withheld>
+  readonly breaker: Breaker
   readonly post: (delivery: Delivery, attempt: number) => Promise<Outcome>
   /** Resolves once the broker has confirmed that the delivery waits. */
   readonly retryLater: (delivery: Delivery, waitMs: number) => Promise<void>
   /** Resolves once the parked record is stored and this slot is settled. */
   readonly park: (delivery: Delivery, attempt: Attempt | null, reason: ParkedReason) => Promise<void>
   readonly settle: (delivery: Delivery, attempt: Attempt | null, standing: Standing) => Promise<void>
-  readonly report: (delivery: Delivery, attempt: Attempt | null, decision: Decision) => void
+  readonly report: (
+    delivery: Delivery,
+    attempt: Attempt | null,
+    decision: Decision,
+    outcome: Outcome | Withheld,
+  ) => void
   /** Milliseconds since 1970. */
   readonly now: () => number
+}
+
+/** Whether an endpoint is contacted, for all workers alike. */
+export interface Breaker {
+  readonly ask: (delivery: Delivery) => Promise<'closed' | 'open' | 'probing'>
+  /** Undefined: somebody else makes the one contact after the cool-down. */
+  readonly claimProbe: (delivery: Delivery) => Promise<string | undefined>
+  readonly note: (delivery: Delivery, outcome: Outcome, probe: string | undefined) => Promise<void>
 }
 
 /** A POST that was made. */
@@ -31,6 +47,8 @@ interface Made {
   readonly delivery: Delivery
   readonly outcome: Outcome
   readonly attempt: Attempt
+  /** Tells the breaker, once. */
+  readonly note: () => Promise<void>
 }
 
 /** More than a worker ever has in hand. Beyond it the oldest are forgotten, which costs a duplicate each. */
@@ -55,38 +73,55 @@ export function createDeliver(deps: DeliverDeps): (delivery: Delivery) => Promis
       else await finish(turn, before)
       return
     }
-    const [settled, admitted] = await Promise.all([deps.isSettled(due), deps.admit(due)])
+    const [settled, admitted, endpoint] = await Promise.all([
+      deps.isSettled(due),
+      deps.admit(due),
+      deps.breaker.ask(due),
+    ])
     if (settled) return
-    if ('kind' in admitted) await conclude(due, admitted, null)
-    else await finish(turn, await postOnce(admitted))
+    if ('kind' in admitted) return conclude(due, admitted, null)
+    const probe = endpoint === 'probing' ? await deps.breaker.claimProbe(due) : undefined
+    if (endpoint !== 'closed' && probe === undefined) return conclude(admitted, { kind: 'cooling' }, null)
+    await finish(turn, await postOnce(admitted, probe))
   }
 
-  async function postOnce(delivery: Delivery): Promise<Made> {
+  async function postOnce(delivery: Delivery, probe: string | undefined): Promise<Made> {
     const startedAtMs = deps.now()
     const outcome = await deps.post(delivery, delivery.attempt + 1)
     const attempt = attemptOf(delivery, outcome, startedAtMs, deps.now())
-    return { delivery: { ...delivery, attempt: attempt.attempt }, outcome, attempt }
+    const note = once(() => deps.breaker.note(delivery, outcome, probe))
+    return { delivery: { ...delivery, attempt: attempt.attempt }, outcome, attempt, note }
   }
 
   async function finish(turn: string, made: Made): Promise<void> {
-    try {
-      await conclude(made.delivery, made.outcome, made.attempt)
+    const concluding = conclude(made.delivery, made.outcome, made.attempt)
+    // A breaker that could not be told is no reason to try the delivery again: what it does not know is closed.
+    const [concluded] = await Promise.allSettled([concluding, made.note()])
+    if (concluded.status === 'fulfilled') {
       unfinished.delete(turn)
-    } catch (error) {
-      unfinished.set(turn, made)
-      const [oldest] = unfinished.keys()
-      if (unfinished.size > MOST_UNFINISHED && oldest !== undefined) unfinished.delete(oldest)
-      throw error
+      return
     }
+    unfinished.set(turn, made)
+    const [oldest] = unfinished.keys()
+    if (unfinished.size > MOST_UNFINISHED && oldest !== undefined) unfinished.delete(oldest)
+    throw concluded.reason
   }
 
   async function conclude(delivery: Delivery, outcome: Outcome | Withheld, attempt: Attempt | null): Promise<void> {
     const decision = decide(outcome, delivery.slot, deps.waitsMs)
     switch (decision.kind) {
       case 'retry': {
-        await deps.retryLater({ ...delivery, slot: decision.slot }, decision.waitMs)
+        const { postponed: _, ...next } = delivery
+        await deps.retryLater({ ...next, slot: decision.slot }, decision.waitMs)
         const nextAttemptAt = new Date(deps.now() + decision.waitMs).toISOString()
         await deps.settle(delivery, attempt, { state: 'waiting', nextAttemptAt })
+        break
+      }
+      case 'postpone': {
+        // The slot is not settled: it still has its POST to come.
+        const { postponed = 0 } = delivery
+        const waitMs = postponeMs(postponed, deps.waitsMs, deps.cooldownMs)
+        await deps.retryLater({ ...delivery, postponed: postponed + 1 }, waitMs)
         break
       }
       case 'park':
@@ -97,7 +132,17 @@ export function createDeliver(deps: DeliverDeps): (delivery: Delivery) => Promis
         await deps.settle(delivery, attempt, { state: decision.kind })
         break
     }
-    deps.report(delivery, attempt, decision)
+    deps.report(delivery, attempt, decision, outcome)
+  }
+}
+
+/** Does it until it has been done; then no more. */
+function once(work: () => Promise<void>): () => Promise<void> {
+  let isDone = false
+  return async () => {
+    if (isDone) return
+    await work()
+    isDone = true
   }
 }
 

@@ -1,8 +1,15 @@
 import { parseDelivery } from '@switchhook/contracts'
 import { openBroker, Queue, serviceTopology } from '@switchhook/messaging'
 import { createLogger, loadConfig, Shutdown, startHealthServer, startService } from '@switchhook/runtime'
-import { assertDurableInProduction, createDeliveryStore, createSubscriptionStore, openRedis } from '@switchhook/store'
+import {
+  assertDurableInProduction,
+  createBreakerStore,
+  createDeliveryStore,
+  createSubscriptionStore,
+  openRedis,
+} from '@switchhook/store'
 import { createAdmit } from './admit.ts'
+import { createBreaker } from './breaker.ts'
 import { graceOutlastsDeadline, workerFields } from './config.ts'
 import { createDeliver } from './deliver.ts'
 import { createLookup } from './lookup.ts'
@@ -11,6 +18,8 @@ import { createReport } from './report.ts'
 import { retentionOf } from './retention.ts'
 
 const SERVICE = 'delivery-worker'
+/** What an attempt may take beside its deadline, before its worker counts as dead. */
+const PROBE_SLACK_MS = 5_000
 
 startService(SERVICE, async () => {
   const config = loadConfig(workerFields, process.env, [graceOutlastsDeadline])
@@ -23,7 +32,7 @@ startService(SERVICE, async () => {
   const redis = await openRedis({ url: config.REDIS_URL, log, name: SERVICE })
   shutdown.defer('redis', () => redis.close())
   await assertDurableInProduction(redis, config.NODE_ENV)
-  const topology = serviceTopology(config.DELIVERY_RETRY_WAITS)
+  const topology = serviceTopology([...config.DELIVERY_RETRY_WAITS, config.BREAKER_COOLDOWN])
   const broker = await openBroker({ url: config.AMQP_URL, topology, log, name: SERVICE })
   shutdown.defer('broker', () => broker.close())
   const client = createPostClient({
@@ -35,10 +44,16 @@ startService(SERVICE, async () => {
 
   const subscriptions = createSubscriptionStore(redis)
   const deliveries = createDeliveryStore(redis, retentionOf(config))
+  const cooldownMs = config.BREAKER_COOLDOWN
+  const breakers = createBreakerStore(redis, { failures: config.BREAKER_FAILURES, cooldownMs })
   const deliver = createDeliver({
     waitsMs: config.DELIVERY_RETRY_WAITS,
+    cooldownMs,
     isSettled: (delivery) => deliveries.isSettled(delivery),
     admit: createAdmit((tenant, id) => subscriptions.find(tenant, id)),
+    breaker: createBreaker(breakers, config.DELIVERY_TIMEOUT + PROBE_SLACK_MS, (subscriptionId) =>
+      log.info('endpoint cools down', { subscriptionId, cooldownMs }),
+    ),
     post: (delivery, attempt) => client.post(delivery, attempt),
     retryLater: (delivery, waitMs) => broker.publishRetry(delivery, waitMs),
     park: (delivery, attempt, reason) => deliveries.park(delivery, attempt, reason),

@@ -1,10 +1,12 @@
-import type { Attempt, Delivery } from '@switchhook/contracts'
+import type { Attempt, Delivery, Outcome } from '@switchhook/contracts'
 import type { Logger } from '@switchhook/runtime'
-import type { Decision } from './decide.ts'
+import type { Decision, Withheld } from './decide.ts'
 
 /** One line per turn of a delivery. A subscriber's failure is ordinary life, so even a parked one is `info`. */
-export function createReport(log: Logger): (delivery: Delivery, attempt: Attempt | null, decision: Decision) => void {
-  return ({ deliveryId, subscriptionId, eventId, eventType, tenant, run, slot }, attempt, decision) => {
+export function createReport(
+  log: Logger,
+): (delivery: Delivery, attempt: Attempt | null, decision: Decision, outcome: Outcome | Withheld) => void {
+  return ({ deliveryId, subscriptionId, eventId, eventType, tenant, run, slot }, attempt, decision, outcome) => {
     log.info('delivery.attempted', {
       deliveryId,
       subscriptionId,
@@ -14,7 +16,7 @@ export function createReport(log: Logger): (delivery: Delivery, attempt: Attempt
       run,
       slot,
       attempt: attempt?.attempt ?? null,
-      outcome: attempt?.outcome ?? decision.kind,
+      outcome: attempt?.outcome ?? outcome.kind,
       status: attempt?.status ?? null,
       durationMs: attempt?.durationMs ?? null,
       decision: decision.kind,

@@ -31,6 +31,7 @@ import { createTransact } from '../center/transact.ts'
 import { openSimulator } from '../platform/open-simulator.ts'
 import { SIMULATED_AGENTS } from '../platform/simulated-agents.ts'
 import { createSubscriptionRoutes } from '../subscriptions/subscription-routes.ts'
+import { HEALTHY } from '../subscriptions/subscription-schema.ts'
 import { type ApiUnderTest, startApiUnderTest } from '../testing/api-under-test.ts'
 import { createAnswerOnce, IDEMPOTENCY_TIMING } from './idempotency.ts'
 import type { Answer, Route, RouteRequest } from './route.ts'
@@ -161,7 +162,11 @@ function partsOfReplica(leaseMs = LEASE_MS) {
   })
   const center = createCenter({ store, transact, platform, wrapUpMs: 0, now: Date.now })
   const routes: readonly Route[] = [
-    ...createSubscriptionRoutes({ subscriptions: createSubscriptionStore(redis), urlRules: { requireHttps: false } }),
+    ...createSubscriptionRoutes({
+      subscriptions: createSubscriptionStore(redis),
+      urlRules: { requireHttps: false },
+      healthOf: async () => HEALTHY,
+    }),
     ...createCallRoutes({ platform, center, now: Date.now }),
   ]
   return {

@@ -1,9 +1,18 @@
-import { AppError, type EventType, isGuid, parseSubscriptionId, type Subscription } from '@switchhook/contracts'
-import type { SubscriptionStore } from '@switchhook/store'
+import {
+  AppError,
+  type EventType,
+  isGuid,
+  parseSubscriptionId,
+  type Subscription,
+  type SubscriptionId,
+} from '@switchhook/contracts'
+import type { EndpointHealth, SubscriptionStore } from '@switchhook/store'
 import type { Caller, Route } from '../http/route.ts'
 import { judgeSubscription } from './judge-subscription.ts'
 import {
+  HEALTHY,
   newSubscriptionSchema,
+  type SubscriptionView,
   subscriptionChangeSchema,
   subscriptionIdSchema,
   subscriptionSchema,
@@ -14,6 +23,8 @@ import type { WebhookUrlRules } from './webhook-url.ts'
 export interface SubscriptionRoutesDeps {
   readonly subscriptions: Pick<SubscriptionStore, 'create' | 'list' | 'find' | 'change' | 'remove'>
   readonly urlRules: WebhookUrlRules
+  /** What is known of a subscription's endpoint. */
+  readonly healthOf: (id: SubscriptionId) => Promise<EndpointHealth>
 }
 
 interface NewSubscription {
@@ -39,7 +50,10 @@ export async function findSubscription(
   return found
 }
 
-export function createSubscriptionRoutes({ subscriptions, urlRules }: SubscriptionRoutesDeps): Route[] {
+export function createSubscriptionRoutes({ subscriptions, urlRules, healthOf }: SubscriptionRoutesDeps): Route[] {
+  const withHealth = async (subscription: Subscription): Promise<SubscriptionView> =>
+    viewOf(subscription, await healthOf(subscription.id))
+
   const create: Route<NewSubscription> = {
     method: 'post',
     path: SUBSCRIPTIONS,
@@ -70,7 +84,7 @@ export function createSubscriptionRoutes({ subscriptions, urlRules }: Subscripti
       })
       return {
         status: 201,
-        body: viewOf(created),
+        body: viewOf(created, HEALTHY),
         headers: { Location: `${SUBSCRIPTIONS}/${created.id}` },
       }
     },
@@ -91,7 +105,7 @@ export function createSubscriptionRoutes({ subscriptions, urlRules }: Subscripti
     failures: [],
     async handle({ caller }) {
       const found = await subscriptions.list(caller.tenant)
-      return { status: 200, body: found.map(viewOf) }
+      return { status: 200, body: await Promise.all(found.map(withHealth)) }
     },
   }
 
@@ -105,7 +119,7 @@ export function createSubscriptionRoutes({ subscriptions, urlRules }: Subscripti
     responses: { 200: { description: 'The subscription.', body: subscriptionSchema } },
     failures: ['subscription-not-found'],
     async handle({ caller, params: { id } }) {
-      return { status: 200, body: viewOf(await findSubscription(subscriptions, caller, id)) }
+      return { status: 200, body: await withHealth(await findSubscription(subscriptions, caller, id)) }
     },
   }
 
@@ -131,7 +145,7 @@ export function createSubscriptionRoutes({ subscriptions, urlRules }: Subscripti
         ...(enabled !== undefined && { enabled }),
       })
       if (changed === undefined) throw new AppError('subscription-not-found')
-      return { status: 200, body: viewOf(changed) }
+      return { status: 200, body: await withHealth(changed) }
     },
   }
 

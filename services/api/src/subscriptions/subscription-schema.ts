@@ -1,17 +1,35 @@
 import { EVENT_TYPES, type Subscription } from '@switchhook/contracts'
+import type { EndpointHealth } from '@switchhook/store'
 import { component } from '../http/component.ts'
 import { MAX_URL_LENGTH } from './webhook-url.ts'
 
 /** A subscription as clients see it: without the tenant, which is always their own. */
-export type SubscriptionView = Omit<Subscription, 'tenant'>
+export type SubscriptionView = Omit<Subscription, 'tenant'> & {
+  readonly health: {
+    readonly state: EndpointHealth['state']
+    readonly consecutiveFailures: number
+    readonly openUntil: string | null
+  }
+}
 
-export const viewOf = ({ id, url, eventTypes, description, enabled, createdAt }: Subscription): SubscriptionView => ({
+/** Nobody has complained of it. */
+export const HEALTHY: EndpointHealth = { state: 'closed', consecutiveFailures: 0, openUntilMs: null }
+
+export const viewOf = (
+  { id, url, eventTypes, description, enabled, createdAt }: Subscription,
+  { state, consecutiveFailures, openUntilMs }: EndpointHealth,
+): SubscriptionView => ({
   id,
   url,
   eventTypes,
   description,
   enabled,
   createdAt,
+  health: {
+    state,
+    consecutiveFailures,
+    openUntil: openUntilMs === null ? null : new Date(openUntilMs).toISOString(),
+  },
 })
 
 const MAX_DESCRIPTION_LENGTH = 1024
@@ -58,7 +76,7 @@ export const subscriptionIdSchema = {
 export const subscriptionSchema = component('Subscription', {
   type: 'object',
   description: "A tenant's wish to receive events at a url.",
-  required: ['id', 'url', 'eventTypes', 'description', 'enabled', 'createdAt'],
+  required: ['id', 'url', 'eventTypes', 'description', 'enabled', 'createdAt', 'health'],
   properties: {
     id: subscriptionIdSchema,
     url,
@@ -71,6 +89,33 @@ export const subscriptionSchema = component('Subscription', {
       description: 'When it was created, in UTC.',
       examples: ['2026-11-20T17:06:01.173Z'],
     },
+    health: component('EndpointHealth', {
+      type: 'object',
+      description:
+        'Whether the endpoint is contacted. After several transient failures in a row it is not, for a short cool-down; deliveries that fall due meanwhile wait for their next slot.',
+      required: ['state', 'consecutiveFailures', 'openUntil'],
+      properties: {
+        state: {
+          type: 'string',
+          enum: ['closed', 'open', 'probing'],
+          description:
+            'closed: contacted as ever; open: in its cool-down; probing: the cool-down is over, and the next attempt decides.',
+          examples: ['closed'],
+        },
+        consecutiveFailures: {
+          type: 'integer',
+          minimum: 0,
+          description: 'Transient failures in a row, over all deliveries.',
+          examples: [0],
+        },
+        openUntil: {
+          type: ['string', 'null'],
+          format: 'date-time',
+          description: 'When the cool-down ends, or has ended; null while closed.',
+          examples: [null],
+        },
+      },
+    }),
   },
 })
 

@@ -1,0 +1,19 @@
+-- Counts a transient failure of an endpoint. The one that makes the number full opens the breaker in the same step; a
+-- failed probe begins the cool-down anew. What began before the breaker opened, and failed after, changes nothing.
+-- KEYS    1 breaker
+-- ARGV    1 failures in a row that open it   2 cool-down in ms   3 the probe's claim, '' for none   4 retention in ms
+-- result  1 the cool-down begins with this failure, else 0
+local openUntil, probe = unpack(redis.call('HMGET', KEYS[1], 'openUntil', 'probe'))
+if openUntil and (ARGV[3] == '' or probe ~= ARGV[3]) then
+  return 0
+end
+local failures = redis.call('HINCRBY', KEYS[1], 'failures', 1)
+redis.call('PEXPIRE', KEYS[1], ARGV[4])
+if not openUntil and failures < tonumber(ARGV[1]) then
+  return 0
+end
+local time = redis.call('TIME')
+local now = time[1] * 1000 + math.floor(time[2] / 1000)
+redis.call('HDEL', KEYS[1], 'probe', 'probeUntil')
+redis.call('HSET', KEYS[1], 'openUntil', string.format('%.0f', now + ARGV[2]))
+return 1
