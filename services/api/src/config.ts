@@ -1,3 +1,4 @@
+import { createAddressGuard } from '@switchhook/egress'
 import { type AgentEntry, parseScenario, type Scenario } from '@switchhook/platform'
 import {
   type Config,
@@ -28,6 +29,7 @@ export const apiFields = {
   TRUSTED_NETWORK_TENANT: optional(text()),
   TRUST_PROXY: networks(''),
   WEBHOOK_REQUIRE_HTTPS: optional(flag()),
+  WEBHOOK_ALLOWED_NETWORKS: networks(''),
   WRAP_UP_SECONDS: integer({ min: 0, max: 86_400 }, 10),
   USER_STATUS_CODES: json<StatusNames>(statusNamesSchema, JSON.stringify(DEFAULT_STATUS_NAMES)),
   PLATFORM: choice(['simulator'], 'simulator'),
@@ -82,7 +84,12 @@ export const apiRules: readonly ApiRule[] = [
 ]
 
 /** Production asks for https unless it is told otherwise. */
-export const urlRulesOf = ({ WEBHOOK_REQUIRE_HTTPS, NODE_ENV }: ApiConfig): WebhookUrlRules => ({
+export const urlRulesOf = ({
+  WEBHOOK_REQUIRE_HTTPS,
+  WEBHOOK_ALLOWED_NETWORKS,
+  NODE_ENV,
+}: ApiConfig): WebhookUrlRules => ({
+  guard: createAddressGuard(WEBHOOK_ALLOWED_NETWORKS),
   requireHttps: WEBHOOK_REQUIRE_HTTPS ?? NODE_ENV === 'production',
 })
 

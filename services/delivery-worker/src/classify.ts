@@ -1,4 +1,5 @@
 import type { Outcome, UnreachableReason } from '@switchhook/contracts'
+import { BLOCKED_ADDRESS } from './lookup.ts'
 
 /** Only 2xx acknowledges (specification, "Receiver obligations and semantics", 1 to 3). */
 export const classifyStatus = (status: number): Outcome =>
@@ -41,6 +42,7 @@ const REASONS: Readonly<Record<string, UnreachableReason>> = {
   ECONNABORTED: 'reset',
   ETIMEDOUT: 'timeout',
   EPROTO: 'tls',
+  [BLOCKED_ADDRESS]: 'blocked',
   ERR_UNESCAPED_CHARACTERS: 'unusable-url',
   ERR_INVALID_CHAR: 'unusable-url',
 }

@@ -1,4 +1,4 @@
-import { type Config, commonFields, duration, durations, integer, type Rule } from '@switchhook/runtime'
+import { type Config, commonFields, duration, durations, integer, networks, type Rule } from '@switchhook/runtime'
 
 export const workerFields = {
   ...commonFields,
@@ -6,6 +6,7 @@ export const workerFields = {
   DELIVERY_RETRY_WAITS: durations('10s,1m,5m,30m,2h,4h,6h'),
   BREAKER_FAILURES: integer({ min: 1, max: 1_000 }, 5),
   BREAKER_COOLDOWN: duration('30s', { minMs: 1 }),
+  WEBHOOK_ALLOWED_NETWORKS: networks(''),
   DELIVERY_CONCURRENCY: integer({ min: 1, max: 10_000 }, 200),
   DELIVERY_RETENTION: duration('1h', { minMs: 60_000 }),
   PARKED_RETENTION: duration('30d', { minMs: 60_000, maxMs: 365 * 86_400_000 }),

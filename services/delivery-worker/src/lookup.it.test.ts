@@ -6,6 +6,15 @@ import { hostname } from 'node:os'
 import { createLookup } from './lookup.ts'
 
 const TIMEOUT_MS = 200
+const PUBLIC = [93, 184, 215, 14]
+const guard = { allows: (address: string) => !address.startsWith('10.') }
+
+/** A records. */
+const KNOWN: Readonly<Record<string, number[][]>> = {
+  'client.example': [[127, 0, 0, 1]],
+  'inside.example': [[10, 0, 0, 1]],
+  'mixed.example': [[10, 0, 0, 1], PUBLIC],
+}
 
 let nameServer: Socket
 let questions: string[]
@@ -17,12 +26,12 @@ beforeEach(async () => {
     const { name, type } = parseQuestion(question)
     questions.push(`${name} ${type}`)
     if (name.startsWith('silent')) return
-    const addresses = !name.startsWith('client') || type !== 1 ? [] : [[127, 0, 0, 1]]
+    const addresses = type === 1 ? (KNOWN[name] ?? []) : []
     nameServer.send(answerTo(question, addresses), from.port, from.address)
   })
   nameServer.bind(0, '127.0.0.1')
   await once(nameServer, 'listening')
-  lookup = createLookup({ timeoutMs: TIMEOUT_MS, servers: [`127.0.0.1:${nameServer.address().port}`] })
+  lookup = createLookup({ guard, timeoutMs: TIMEOUT_MS, servers: [`127.0.0.1:${nameServer.address().port}`] })
 })
 
 afterEach(() => nameServer.close())
@@ -93,3 +102,11 @@ function answerTo(question: Buffer, addresses: readonly number[][]): Buffer {
   const records = addresses.map((address) => Buffer.from([0xc0, 12, 0, 1, 0, 1, 0, 0, 0, 60, 0, 4, ...address]))
   return Buffer.concat([header, question.subarray(12, end), ...records])
 }
+
+test('a name whose only addresses may not be connected to is blocked, and the system is not asked instead', async () => {
+  await expect(find('inside.example')).rejects.toMatchObject({ code: 'ERR_BLOCKED_ADDRESS' })
+})
+
+test('of several addresses only those are left that may be connected to', async () => {
+  await expect(find('mixed.example')).resolves.toEqual([{ address: PUBLIC.join('.'), family: 4 }])
+})

@@ -1,8 +1,14 @@
 import { promises as dns, type LookupAddress, lookup as systemLookup } from 'node:dns'
 import type { LookupFunction } from 'node:net'
 import { callbackify } from 'node:util'
+import type { AddressGuard } from '@switchhook/egress'
+
+/** None of a name's addresses may be connected to. */
+export const BLOCKED_ADDRESS = 'ERR_BLOCKED_ADDRESS'
 
 export interface LookupOptions {
+  /** Of several addresses, those that it refuses are left out: what is connected to has been vetted, and is not asked for again. */
+  readonly guard: Pick<AddressGuard, 'allows'>
   /** How long one question waits for its answer; it is asked twice. */
   readonly timeoutMs: number
   /** `address:port` of the name servers; the system's if absent. */
@@ -15,7 +21,7 @@ export interface LookupOptions {
  * directly (c-ares), and the same name is asked for once at a time. What they do not know may stand in the hosts file or
  * below a search domain: for that the system is asked, whose answer is then quick.
  */
-export function createLookup({ timeoutMs, servers }: LookupOptions): LookupFunction {
+export function createLookup({ guard, timeoutMs, servers }: LookupOptions): LookupFunction {
   const resolver = new dns.Resolver({ timeout: timeoutMs, tries: 2 })
   if (servers !== undefined) resolver.setServers(servers)
   const underWay = new Map<string, Promise<LookupAddress[]>>()
@@ -49,7 +55,9 @@ export function createLookup({ timeoutMs, servers }: LookupOptions): LookupFunct
   return (hostname, options, callback) => {
     findThenCall(hostname, (error, addresses) => {
       if (error !== null) return callback(error, '')
-      const fitting = addresses.filter(({ family }) => !options.family || options.family === family)
+      const vetted = addresses.filter(({ address }) => guard.allows(address))
+      if (vetted.length === 0 && addresses.length > 0) return callback(blocked(hostname), '')
+      const fitting = vetted.filter(({ family }) => !options.family || options.family === family)
       const [first] = fitting
       if (first === undefined) return callback(noAddress(hostname), '')
       return options.all === true ? callback(null, fitting) : callback(null, first.address, first.family)
@@ -66,6 +74,9 @@ const askSystem = (hostname: string): Promise<LookupAddress[]> =>
       else reject(error)
     })
   })
+
+const blocked = (hostname: string): Failure =>
+  Object.assign(new Error(`no address of ${hostname} may be connected to`), { code: BLOCKED_ADDRESS })
 
 const noAddress = (hostname: string): Failure =>
   Object.assign(new Error(`no address of the wanted family for ${hostname}`), { code: 'ENOTFOUND' })

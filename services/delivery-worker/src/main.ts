@@ -1,4 +1,5 @@
 import { parseDelivery } from '@switchhook/contracts'
+import { createAddressGuard } from '@switchhook/egress'
 import { openBroker, Queue, serviceTopology } from '@switchhook/messaging'
 import { createLogger, loadConfig, Shutdown, startHealthServer, startService } from '@switchhook/runtime'
 import {
@@ -35,10 +36,12 @@ startService(SERVICE, async () => {
   const topology = serviceTopology([...config.DELIVERY_RETRY_WAITS, config.BREAKER_COOLDOWN])
   const broker = await openBroker({ url: config.AMQP_URL, topology, log, name: SERVICE })
   shutdown.defer('broker', () => broker.close())
+  const guard = createAddressGuard(config.WEBHOOK_ALLOWED_NETWORKS)
   const client = createPostClient({
+    guard,
     timeoutMs: config.DELIVERY_TIMEOUT,
     maxSockets: config.DELIVERY_CONCURRENCY,
-    lookup: createLookup({ timeoutMs: Math.ceil(config.DELIVERY_TIMEOUT / 4) }),
+    lookup: createLookup({ guard, timeoutMs: Math.ceil(config.DELIVERY_TIMEOUT / 4) }),
   })
   shutdown.defer('connections', () => client.close())
 

@@ -2,12 +2,14 @@ import { once } from 'node:events'
 import type { AddressInfo } from 'node:net'
 import { createServer, type Server, type Socket } from 'node:net'
 import { type Delivery, deliveryIdOf, newEventId, newSubscriptionId, type Outcome } from '@switchhook/contracts'
+import { createAddressGuard } from '@switchhook/egress'
 import { eventually, type Receiver, startReceiver } from '@switchhook/testkit'
 import { createLookup } from './lookup.ts'
 import { createPostClient, type PostClient } from './post.ts'
 
 const TIMEOUT_MS = 400
-const lookup = createLookup({ timeoutMs: 100 })
+const guard = createAddressGuard(['127.0.0.0/8', '::1/128', '2001:db8::/32'])
+const lookup = createLookup({ guard, timeoutMs: 100 })
 /** Trailing newline, a float that JSON.parse would shorten, an integer that it would round, and text beyond ASCII. */
 const BODY = Buffer.from('{"data": {"a": 1.0, "b": 12345678901234567890, "c": "Zoë ☎"}}\n')
 
@@ -15,7 +17,7 @@ let client: PostClient
 let receiver: Receiver
 
 beforeEach(async () => {
-  client = createPostClient({ timeoutMs: TIMEOUT_MS, maxSockets: 10, lookup })
+  client = createPostClient({ timeoutMs: TIMEOUT_MS, maxSockets: 10, guard, lookup })
   receiver = await startReceiver()
 })
 
@@ -162,7 +164,7 @@ describe('the answer', () => {
   })
 
   test('that goes silent in the middle loses its connection long before the deadline', async () => {
-    const patient = createPostClient({ timeoutMs: 60_000, maxSockets: 1, lookup })
+    const patient = createPostClient({ timeoutMs: 60_000, maxSockets: 1, guard, lookup })
     let dropped = false
     const { url, server } = await startRawServer((socket) => {
       socket.write('HTTP/1.1 200 OK\r\nContent-Length: 100\r\n\r\nhalf')
@@ -253,4 +255,58 @@ test('a connection that the endpoint closes on reuse does not fail the attempt',
   }
   expect(served).toBe(4)
   server.close()
+})
+
+describe('an address that webhooks may not go to', () => {
+  const strict = createAddressGuard([])
+  const blocked: Outcome = { kind: 'unreachable', reason: 'blocked' }
+  let guarded: PostClient
+
+  beforeEach(() => {
+    const own = createLookup({ guard: strict, timeoutMs: 100 })
+    guarded = createPostClient({ timeoutMs: TIMEOUT_MS, maxSockets: 10, guard: strict, lookup: own })
+  })
+
+  afterEach(() => guarded.close())
+
+  test.each([
+    '127.0.0.1',
+    '127.1',
+    '2130706433',
+    '0x7f.0.0.1',
+    '[::1]',
+    '[::ffff:127.0.0.1]',
+    'localhost',
+    'app.localhost.',
+  ])('%s is not contacted', async (host) => {
+    await expect(guarded.post(deliveryTo(`http://${host}:${receiver.port}/hook`), 1)).resolves.toEqual(blocked)
+    expect(receiver.requests()).toEqual([])
+  })
+
+  test('is not contacted by a redirect either', async () => {
+    receiver.answer('/hook', { status: 307, headers: { location: receiver.url('/inside') } })
+    await expect(client.post(deliveryTo(receiver.url('/hook')), 1)).resolves.toEqual({ kind: 'answered', status: 307 })
+    expect(receiver.requests('/inside')).toEqual([])
+  })
+
+  test('is not contacted through a name that resolves to it', async () => {
+    const resolving: typeof lookup = (_hostname, _options, callback) => {
+      callback(Object.assign(new Error('blocked'), { code: 'ERR_BLOCKED_ADDRESS' }), '')
+    }
+    const rebound = createPostClient({ timeoutMs: TIMEOUT_MS, maxSockets: 10, guard: strict, lookup: resolving })
+    await expect(rebound.post(deliveryTo('http://client.example/hook'), 1)).resolves.toEqual(blocked)
+    rebound.close()
+  })
+
+  test('of the environment’s proxy is not asked to go there', async () => {
+    process.env['HTTP_PROXY'] = receiver.url('/')
+    process.env['http_proxy'] = receiver.url('/')
+    try {
+      await expect(guarded.post(deliveryTo('http://10.255.255.1/hook'), 1)).resolves.toEqual(blocked)
+      expect(receiver.requests()).toEqual([])
+    } finally {
+      delete process.env['HTTP_PROXY']
+      delete process.env['http_proxy']
+    }
+  })
 })

@@ -3,6 +3,7 @@ import https from 'node:https'
 import type { LookupFunction } from 'node:net'
 import type { Readable } from 'node:stream'
 import type { Delivery, Outcome } from '@switchhook/contracts'
+import type { AddressGuard } from '@switchhook/egress'
 import axios, { type AxiosResponse, isAxiosError } from 'axios'
 import { classifyError, classifyStatus } from './classify.ts'
 
@@ -11,6 +12,8 @@ export interface PostOptions {
   readonly timeoutMs: number
   /** Most sockets that are open at once, to one endpoint or in all. */
   readonly maxSockets: number
+  /** An address in the url itself is not looked up, and has to be judged before. */
+  readonly guard: Pick<AddressGuard, 'allowsHost'>
   /** Finds the addresses of a host name. */
   readonly lookup: LookupFunction
 }
@@ -28,7 +31,7 @@ const MAX_ANSWER_BYTES = 4_096
 const MAX_ANSWER_MS = 1_000
 
 /** Sends deliveries as the specification's "Delivery request" says. Redirects are never followed, proxies never used. */
-export function createPostClient({ timeoutMs, maxSockets, lookup }: PostOptions): PostClient {
+export function createPostClient({ timeoutMs, maxSockets, guard, lookup }: PostOptions): PostClient {
   const pooled = {
     keepAlive: true,
     scheduling: 'lifo',
@@ -54,6 +57,7 @@ export function createPostClient({ timeoutMs, maxSockets, lookup }: PostOptions)
 
   async function post(delivery: Delivery, attempt: number): Promise<Outcome> {
     if (!isWebUrl(delivery.url)) return { kind: 'unreachable', reason: 'unusable-url' }
+    if (!guard.allowsHost(new URL(delivery.url).hostname)) return { kind: 'unreachable', reason: 'blocked' }
     const signal = AbortSignal.timeout(timeoutMs)
     const send = (connections: typeof agents): Promise<AxiosResponse<Readable>> =>
       client.post<Readable>(delivery.url, delivery.body, {

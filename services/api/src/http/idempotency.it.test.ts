@@ -6,6 +6,7 @@ import {
   parseEvent,
   Unavailable,
 } from '@switchhook/contracts'
+import { createAddressGuard } from '@switchhook/egress'
 import { type Broker, openBroker, Queue, serviceTopology } from '@switchhook/messaging'
 import {
   createIdempotencyStore,
@@ -164,7 +165,7 @@ function partsOfReplica(leaseMs = LEASE_MS) {
   const routes: readonly Route[] = [
     ...createSubscriptionRoutes({
       subscriptions: createSubscriptionStore(redis),
-      urlRules: { requireHttps: false },
+      urlRules: { requireHttps: false, guard: createAddressGuard([]) },
       healthOf: async () => HEALTHY,
     }),
     ...createCallRoutes({ platform, center, now: Date.now }),

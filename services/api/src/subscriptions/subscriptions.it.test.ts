@@ -71,7 +71,13 @@ describe('POST', () => {
     const json = { url: hook(), eventTypes: ['call.status', 'agent.status'], description: 'CRM' }
     const { status, headers, body } = await api.call('POST', PATH, { headers: acme, json })
     expect(status).toBe(201)
-    expect(body).toEqual({ ...json, id: expect.stringMatching(GUID), enabled: true, createdAt: expect.any(String) })
+    expect(body).toEqual({
+      ...json,
+      id: expect.stringMatching(GUID),
+      enabled: true,
+      createdAt: expect.any(String),
+      health: { state: 'closed', consecutiveFailures: 0, openUntil: null },
+    })
     const { id, createdAt } = body as Subscription
     expect(createdAt).toMatch(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/)
     expect(Date.parse(createdAt)).toBeGreaterThanOrEqual(before)
@@ -104,7 +110,15 @@ describe('POST', () => {
     const created = await create(json)
     expect(created).toMatchObject({ enabled: true })
     expect(created.id).not.toBe(id)
-    expect(Object.keys(created).toSorted()).toEqual(['createdAt', 'description', 'enabled', 'eventTypes', 'id', 'url'])
+    expect(Object.keys(created).toSorted()).toEqual([
+      'createdAt',
+      'description',
+      'enabled',
+      'eventTypes',
+      'health',
+      'id',
+      'url',
+    ])
   })
 
   test.each<[string, object, string, string]>([

@@ -1,8 +1,10 @@
+import { createAddressGuard } from '@switchhook/egress'
 import { assert, property, webUrl } from 'fast-check'
 import { MAX_URL_LENGTH, webhookUrlFault } from './webhook-url.ts'
 
-const lenient = { requireHttps: false }
-const strict = { requireHttps: true }
+const guard = createAddressGuard(['127.0.0.0/8', '::1/128'])
+const lenient = { requireHttps: false, guard }
+const strict = { requireHttps: true, guard }
 
 test.each([
   'https://client.example',
@@ -56,6 +58,22 @@ test.each([
 test('http is refused where https is required', () => {
   expect(webhookUrlFault('http://client.example/', strict)).toContain('https')
   expect(webhookUrlFault('https://client.example/', strict)).toBeUndefined()
+})
+
+test.each([
+  'http://10.0.0.1/',
+  'http://[fd00::1]/',
+  'http://169.254.169.254/latest',
+  'http://0xa000001/',
+  'http://[::ffff:a00:1]/',
+])('%s, which is not public and not allowed, is refused', (url) => {
+  expect(webhookUrlFault(url, lenient)).toContain('private, local or reserved')
+})
+
+test('where no network is allowed, this machine is refused', () => {
+  const rules = { requireHttps: false, guard: createAddressGuard([]) }
+  expect(webhookUrlFault('http://localhost:9000/', rules)).toContain('private, local or reserved')
+  expect(webhookUrlFault('http://127.0.0.1:9000/', rules)).toContain('private, local or reserved')
 })
 
 test('a fault never quotes the url', () => {

@@ -1,8 +1,11 @@
+import type { AddressGuard } from '@switchhook/egress'
+
 export const MAX_URL_LENGTH = 2048
 
 /** What an installation asks of webhook urls beyond their form. */
 export interface WebhookUrlRules {
   readonly requireHttps: boolean
+  readonly guard: Pick<AddressGuard, 'allowsHost'>
 }
 
 /**
@@ -16,10 +19,12 @@ export function webhookUrlFault(url: string, rules: WebhookUrlRules): string | u
   if (/[\p{Cc}\p{Cs}\p{Z}\\]/u.test(url)) {
     return 'must not contain blanks, control characters or backslashes'
   }
-  const { protocol, username, password } = new URL(url)
+  const { protocol, hostname, username, password } = new URL(url)
   if (username !== '' || password !== '' || authorityOf(url).includes('@')) return 'must not contain credentials'
   if (url.includes('#')) return 'must not have a fragment'
   if (rules.requireHttps && protocol !== 'https:') return 'must be an https url'
+  // A name is judged by its addresses at each attempt: today's say nothing of tomorrow's.
+  if (!rules.guard.allowsHost(hostname)) return 'must not be an address of a private, local or reserved network'
   return undefined
 }
 

@@ -3,6 +3,9 @@ import { apiFields, apiRules } from '../config.ts'
 import { type StartApiOptions, startApi } from '../start-api.ts'
 import { type CheckedClient, createCheckedClient } from './checked-client.ts'
 
+/** Receivers of tests are on this machine. */
+const RECEIVERS_HERE = { WEBHOOK_ALLOWED_NETWORKS: '127.0.0.0/8,::1/128' }
+
 interface LogLine {
   readonly level: string
   readonly message: string
@@ -29,7 +32,7 @@ export async function startApiUnderTest(
     (message, fields = {}) =>
       void lines.push({ level, message, fields })
   const log = { debug: writer('debug'), info: writer('info'), warn: writer('warn'), error: writer('error') }
-  const config = loadConfig(apiFields, { API_PORT: '0', ...env }, apiRules)
+  const config = loadConfig(apiFields, { API_PORT: '0', ...RECEIVERS_HERE, ...env }, apiRules)
   const shutdown = new Shutdown(log, 10_000)
   const keyTiming = { refreshMs: 60_000, cooldownMs: 0, timeoutMs: 2_000 }
   const { port, checks } = await startApi({ config, log, shutdown, keyTiming, ...options })

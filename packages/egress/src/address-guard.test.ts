@@ -1,0 +1,137 @@
+import fc from 'fast-check'
+import { createAddressGuard } from './address-guard.ts'
+
+const guard = createAddressGuard([])
+
+describe('what nobody may be sent to', () => {
+  test.each([
+    ['this network', '0.0.0.0'],
+    ['this network, another', '0.1.2.3'],
+    ['private, class A', '10.0.0.1'],
+    ['shared (carrier-grade NAT)', '100.64.0.1'],
+    ['loopback', '127.0.0.1'],
+    ['loopback, another', '127.255.255.254'],
+    ['link-local', '169.254.0.1'],
+    ['cloud metadata', '169.254.169.254'],
+    ['private, class B', '172.16.0.1'],
+    ['private, class B, the last', '172.31.255.255'],
+    ['protocol assignments', '192.0.0.8'],
+    ['documentation 1', '192.0.2.1'],
+    ['6to4 relay', '192.88.99.1'],
+    ['private, class C', '192.168.1.1'],
+    ['benchmarks', '198.18.0.1'],
+    ['documentation 2', '198.51.100.1'],
+    ['documentation 3', '203.0.113.1'],
+    ['multicast', '224.0.0.1'],
+    ['reserved', '240.0.0.1'],
+    ['broadcast', '255.255.255.255'],
+    ['unspecified, v6', '::'],
+    ['loopback, v6', '::1'],
+    ['mapped loopback', '::ffff:127.0.0.1'],
+    ['mapped loopback, in hex', '::ffff:7f00:1'],
+    ['mapped private', '::ffff:10.0.0.1'],
+    ['v4-compatible loopback', '::127.0.0.1'],
+    ['translated (NAT64)', '64:ff9b::7f00:1'],
+    ['translated, of one’s own', '64:ff9b:1::7f00:1'],
+    ['discard-only', '100::1'],
+    ['Teredo', '2001:0:4136:e378:8000:63bf:3fff:fdd2'],
+    ['benchmarks, v6', '2001:2::1'],
+    ['ORCHID', '2001:20::1'],
+    ['documentation, v6', '2001:db8::1'],
+    ['6to4', '2002:7f00:1::'],
+    ['documentation, new', '3fff::1'],
+    ['segment routing', '5f00::1'],
+    ['unique local', 'fc00::1'],
+    ['unique local, cloud metadata', 'fd00:ec2::254'],
+    ['link-local, v6', 'fe80::1'],
+    ['site-local', 'fec0::1'],
+    ['multicast, v6', 'ff02::1'],
+    ['no address', 'client.example'],
+    ['nothing', ''],
+  ])('%s: %s', (_name, address) => {
+    expect(guard.allows(address)).toBe(false)
+  })
+})
+
+test.each([
+  '8.8.8.8',
+  '93.184.215.14',
+  '172.15.255.255',
+  '172.32.0.1',
+  '100.63.255.255',
+  '100.128.0.1',
+  '2606:2800:21f:cb07::1',
+  '2a00:1450:4001::1',
+  '::ffff:8.8.8.8',
+])('%s is an ordinary public address', (address) => {
+  expect(guard.allows(address)).toBe(true)
+})
+
+describe('the host of a url, in every spelling that urls know', () => {
+  test.each([
+    'http://127.0.0.1/',
+    'http://127.1/',
+    'http://2130706433/',
+    'http://0x7f000001/',
+    'http://0177.0.0.1/',
+    'http://0x7f.1/',
+    'http://127.0.0.1./',
+    'http://[::1]/',
+    'http://[::ffff:127.0.0.1]/',
+    'http://[0:0:0:0:0:0:0:1]/',
+    'http://localhost/',
+    'http://LOCALHOST./',
+    'http://app.localhost/',
+    'http://①②⑦.⓪.⓪.①/',
+    'http://169.254.169.254/latest/meta-data',
+    'http://0/',
+  ])('%s is refused', (url) => {
+    expect(guard.allowsHost(new URL(url).hostname)).toBe(false)
+  })
+
+  test.each([
+    'https://client.example/',
+    'https://8.8.8.8/',
+    'https://[2606:2800:21f:cb07::1]/',
+    'https://localhost.example/',
+  ])('%s may be asked for', (url) => {
+    expect(guard.allowsHost(new URL(url).hostname)).toBe(true)
+  })
+})
+
+describe('networks that are allowed', () => {
+  const onPremise = createAddressGuard(['10.1.0.0/16', 'fd00:1::/32', '127.0.0.1'])
+
+  test.each([
+    ['10.1.2.3', true],
+    ['10.2.0.1', false],
+    ['::ffff:10.1.2.3', true],
+    ['fd00:1::5', true],
+    ['fd00:2::5', false],
+    ['127.0.0.1', true],
+    ['127.0.0.2', false],
+  ])('%s: %p', (address, isAllowed) => {
+    expect(onPremise.allows(address)).toBe(isAllowed)
+  })
+
+  test('this machine’s names may be asked for where loopback is allowed', () => {
+    expect(onPremise.allowsHost('localhost')).toBe(true)
+  })
+})
+
+test('a v4 address and the same one mapped into v6 are judged alike', () => {
+  fc.assert(
+    fc.property(fc.ipV4(), (address) => {
+      expect(guard.allows(`::ffff:${address}`)).toBe(guard.allows(address))
+    }),
+  )
+})
+
+test('whatever text it is given, it answers', () => {
+  fc.assert(
+    fc.property(fc.string(), (text) => {
+      expect(typeof guard.allows(text)).toBe('boolean')
+      expect(typeof guard.allowsHost(text)).toBe('boolean')
+    }),
+  )
+})

@@ -1,0 +1,1 @@
+export { type AddressGuard, createAddressGuard } from './address-guard.ts'
