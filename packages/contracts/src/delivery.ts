@@ -1,4 +1,4 @@
-import { EVENT_TYPES, type EventType, Unparsable } from './event.ts'
+import { Unparsable } from './event.ts'
 import {
   type DeliveryId,
   type EventId,
@@ -14,7 +14,8 @@ export interface Delivery {
   readonly deliveryId: DeliveryId
   readonly subscriptionId: SubscriptionId
   readonly eventId: EventId
-  readonly eventType: EventType
+  /** Any type that fits into a header: an event's type is judged before its deliveries are made. */
+  readonly eventType: string
   readonly tenant: string | null
   readonly url: string
   /** 1 for the schedule that the event started; each sending again of a parked delivery starts the next run. */
@@ -34,11 +35,11 @@ export interface Delivery {
 
 /** AMQP headers of a delivery message. Rolling upgrades meet messages that are hours old: additions must be optional. */
 export interface DeliveryHeaders {
-  readonly 'sh-version': 1
+  readonly 'sh-version': 1 | 2
   readonly 'sh-delivery-id': string
   readonly 'sh-subscription-id': string
   readonly 'sh-event-id': string
-  readonly 'sh-event-type': EventType
+  readonly 'sh-event-type': string
   /** Absent: the installation itself. */
   readonly 'sh-tenant'?: string
   readonly 'sh-url': string
@@ -68,11 +69,12 @@ export const deliveryHeadersSchema = {
     'sh-first-due-at',
   ],
   properties: {
-    'sh-version': { const: 1 },
+    // A version that only adds is understood: during a rolling deploy a newer fan-out may be there before a newer worker.
+    'sh-version': { type: 'integer', minimum: 1, maximum: 2 },
     'sh-delivery-id': { type: 'string', format: 'uuid' },
     'sh-subscription-id': { type: 'string', format: 'uuid' },
     'sh-event-id': { type: 'string', format: 'uuid' },
-    'sh-event-type': { type: 'string', enum: EVENT_TYPES },
+    'sh-event-type': { type: 'string', pattern: '^[\\x21-\\x7e]{1,128}$' },
     'sh-tenant': { type: 'string' },
     'sh-url': { type: 'string' },
     'sh-run': { type: 'integer', minimum: 1 },

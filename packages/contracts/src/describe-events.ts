@@ -1,6 +1,6 @@
 import { agentStatusSchema } from './agent-status-schema.ts'
 import { callStatusSchema } from './call-status-schema.ts'
-import { EVENT_TYPES, platformEventSchema } from './event.ts'
+import { EVENT_TYPES, MAX_EVENT_BYTES, platformEventSchema } from './event.ts'
 
 const EVENT_EXAMPLE = {
   eventId: '9b2f1c54-3c1e-4d58-9d0b-6f6a5b8f2f10',
@@ -96,7 +96,7 @@ export function describeEvents(): object {
       schemas: {
         event: {
           ...platformEventSchema,
-          description: 'Persistent, `messageId` = eventId, `type` = eventType. Unknown members are ignored.',
+          description: `Persistent, \`messageId\` = eventId, \`type\` = eventType. Unknown members are ignored. At most ${MAX_EVENT_BYTES / 1024} KiB. Numbers in \`data\` are passed on as they are written.`,
           examples: [EVENT_EXAMPLE],
         },
         callStatus: callStatusSchema,

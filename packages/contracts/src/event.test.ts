@@ -1,4 +1,5 @@
 import * as fc from 'fast-check'
+import { envelopesOf } from './envelope.ts'
 import {
   EVENT_TYPES,
   type PlatformEvent,
@@ -7,7 +8,7 @@ import {
   serialiseEvent,
   Unparsable,
 } from './event.ts'
-import { newEventId, parseEventId } from './ids.ts'
+import { newEventId, parseDeliveryId, parseEventId } from './ids.ts'
 
 const event = (over: object = {}): Record<string, unknown> => ({
   eventId: '2ed6657d-e927-568b-95e1-2665a8aea6a2',
@@ -157,4 +158,49 @@ test('the schema of an event changes only on purpose', () => {
   "type": "object",
 }
 `)
+})
+
+describe('numbers in the data are passed on as they are written', () => {
+  const textOf = (number: string): string =>
+    JSON.stringify(event()).replace(
+      '"data":{"state":1}',
+      `"data":{"n":${number},"list":[${number}, ${number}],"at":"17:06:01.173"}`,
+    )
+  const passedOn = (number: string): string =>
+    envelopesOf(parseEvent(Buffer.from(textOf(number))))(
+      parseDeliveryId('2ed6657d-e927-568b-95e1-2665a8aea6a2'),
+    ).toString()
+
+  test.each([
+    '1.0',
+    '-0.50',
+    '1e3',
+    '1E+3',
+    '12345678901234567890',
+    '0.1',
+    '7',
+    '-7',
+    '9007199254740993',
+    '100000000000000000000000',
+  ])('%s', (number) => {
+    expect(passedOn(number)).toContain(`"data":{"n":${number},"list":[${number},${number}],"at":"17:06:01.173"}`)
+  })
+
+  test('whatever the number', () => {
+    const digits = fc.stringMatching(/^-?(0|[1-9][0-9]{0,24})(\.[0-9]{1,12})?([eE][+-]?[0-9]{1,2})?$/)
+    fc.assert(
+      fc.property(digits, (number) => {
+        expect(passedOn(number)).toContain(`{"n":${number},`)
+      }),
+    )
+  })
+})
+
+test('an event of 256 KiB is taken, a larger one is not', () => {
+  const withRest = (bytes: number): Buffer => {
+    const empty = JSON.stringify(event({ data: { rest: '' } }))
+    return Buffer.from(JSON.stringify(event({ data: { rest: 'x'.repeat(bytes - empty.length) } })))
+  }
+  expect(parseEvent(withRest(256 * 1024)).eventType).toBe('call.status')
+  expect(problem(() => parseEvent(withRest(256 * 1024 + 1)))).toContain('larger than')
 })

@@ -41,8 +41,12 @@ export class Unparsable extends Error {
   override readonly name = 'Unparsable'
 }
 
+/** A larger event would be a larger delivery, once per subscription. */
+export const MAX_EVENT_BYTES = 256 * 1024
+
 /** @throws Unparsable with every fault, by JSON pointer. */
 export function parseEvent(content: Buffer): PlatformEvent {
+  if (content.length > MAX_EVENT_BYTES) throw new Unparsable(`larger than ${MAX_EVENT_BYTES} bytes`)
   const result = validateEvent(parseJson(content))
   if (!result.ok) throw new Unparsable(result.faults.map(({ pointer, detail }) => `${pointer} ${detail}`).join('; '))
   return { ...result.value, eventId: parseEventId(result.value.eventId) }
@@ -57,8 +61,23 @@ const utf8 = new TextDecoder('utf-8', { fatal: true })
 
 function parseJson(content: Buffer): unknown {
   try {
-    return JSON.parse(utf8.decode(content))
+    const text = utf8.decode(content)
+    return WRITTEN_OTHERWISE.test(text) ? JSON.parse(text, keepAsWritten) : JSON.parse(text)
   } catch (error) {
     throw new Unparsable('not JSON in UTF-8', { cause: error })
   }
 }
+
+/** A number that JavaScript might not write as it was written: with a point, an exponent, sixteen digits, or as -0. */
+const WRITTEN_OTHERWISE = /(?:"\s*:|[[,])\s*(?:-0|-?\d+(?:[.eE]|\d{15}))/
+
+/**
+ * Data is passed on as its platform wrote it: `1.0` stays `1.0`, and an integer beyond 2^53 keeps every digit.
+ * https://github.com/tc39/proposal-json-parse-with-source
+ */
+function keepAsWritten(_key: string, value: unknown, context?: { readonly source?: string }): unknown {
+  const source = context?.source
+  return typeof value === 'number' && source !== undefined && source !== String(value) ? rawJson(source) : value
+}
+
+const { rawJSON: rawJson } = JSON as unknown as { readonly rawJSON: (source: string) => unknown }

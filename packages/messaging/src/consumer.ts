@@ -16,8 +16,8 @@ export interface ConsumeOptions<T> {
   readonly parse: (message: IncomingMessage) => T
   /**
    * Resolved: the message is acked. Rejected with Unavailable: something that it needs is away; the consumer pauses and
-   * tries this message again afterwards. Rejected with anything else: a bug; the consumer pauses and gives the message
-   * back, and the queue's delivery limit moves it into quarantine in the end.
+   * tries this message again afterwards. Rejected with anything else: a bug; this message alone is held for a
+   * moment and given back, and the queue's delivery limit moves it into quarantine in the end.
    */
   readonly handle: (value: T) => Promise<void>
   /** How many messages are in hand at a time. */
@@ -49,6 +49,8 @@ export interface ConsumerTiming {
    * outage costs one per hold at most; and it stays far below the broker's own limit for unacked messages (30 minutes).
    */
   readonly holdMs: number
+  /** How long a message that hits a bug is kept before it goes back: it must not circle. */
+  readonly bugHoldMs: number
 }
 
 /** From RabbitMQ 4.3 on a reject counts towards the delivery limit and a nack does not; before, both do. */
@@ -56,7 +58,7 @@ type Fate = 'done' | 'give back' | 'failed'
 
 const CLOSE_TIMEOUT_MS = 3_000
 
-const TIMING: ConsumerTiming = { firstPauseMs: 1_000, longestPauseMs: 30_000, holdMs: 300_000 }
+const TIMING: ConsumerTiming = { firstPauseMs: 1_000, longestPauseMs: 30_000, holdMs: 300_000, bugHoldMs: 1_000 }
 
 /** Consumes one queue over all connections of a link, by the rule stated at `ConsumeOptions.handle`. */
 export class QueueConsumer<T> implements Consumer {
@@ -186,11 +188,19 @@ export class QueueConsumer<T> implements Consumer {
         return 'done'
       } catch (error) {
         if (this.#isStopping()) return 'give back'
+        if (!(error instanceof Unavailable)) return await this.#fail(message, error)
         // Given back before the broker heard of the cancelling, it would come straight back.
         await this.#pauseBecauseOf(error).cancelled
-        if (!(error instanceof Unavailable)) return 'failed'
       }
     }
+  }
+
+  /** It fails for this message alone, as far as we know: the others go on. */
+  async #fail(message: ConsumeMessage, error: unknown): Promise<Fate> {
+    const { messageId } = toIncoming(message)
+    this.#deps.log.error('a message cannot be handled', { queue: this.#options.queue, messageId, error })
+    await sleep(this.#timing.bugHoldMs, undefined, { signal: this.#stopping.signal }).catch(() => {})
+    return 'failed'
   }
 
   async #work(message: ConsumeMessage): Promise<void> {
@@ -212,11 +222,10 @@ export class QueueConsumer<T> implements Consumer {
     this.#deps.log.warn('message put into quarantine', { queue: origin.queue, reason, messageId })
   }
 
-  #pauseBecauseOf(error: unknown): Pause {
+  #pauseBecauseOf(error: Unavailable): Pause {
     if (this.#pause !== undefined) return this.#pause
     const { queue } = this.#options
-    if (error instanceof Unavailable) this.#deps.log.warn('consuming paused', { queue, error })
-    else this.#deps.log.error('consuming paused: a message cannot be handled', { queue, error })
+    this.#deps.log.warn('consuming paused', { queue, error })
     const pause = new Pause(this.#unsubscribe(), this.#timing.holdMs)
     this.#pause = pause
     void this.#waitOut(pause)

@@ -1,12 +1,4 @@
-import type {
-  Attempt,
-  Delivery,
-  DeliveryId,
-  EventId,
-  EventType,
-  ParkedReason,
-  SubscriptionId,
-} from '@switchhook/contracts'
+import type { Attempt, Delivery, DeliveryId, EventId, ParkedReason, SubscriptionId } from '@switchhook/contracts'
 
 export type DeliveryState = 'pending' | 'waiting' | 'acknowledged' | 'parked' | 'withdrawn'
 
@@ -15,7 +7,7 @@ export interface DeliveryRecord {
   readonly deliveryId: DeliveryId
   readonly subscriptionId: SubscriptionId
   readonly eventId: EventId
-  readonly eventType: EventType
+  readonly eventType: string
   readonly tenant: string | null
   readonly url: string
   readonly run: number
