@@ -35,6 +35,8 @@ export default async function startStack() {
     DELIVERY_RETRY_WAITS: '300ms,500ms,700ms',
     DELIVERY_TIMEOUT: '1s',
     SHUTDOWN_GRACE: '5s',
+    // Little enough for one slow subscriber to fill, if nothing kept it from that.
+    DELIVERY_CONCURRENCY: '30',
     // More failures in a row than any test makes that is not about them.
     BREAKER_FAILURES: '20',
     BREAKER_COOLDOWN: '1s',

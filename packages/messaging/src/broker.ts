@@ -6,7 +6,7 @@ import type { Log } from './log.ts'
 import { deliveryMessage, eventMessage } from './messages.ts'
 import { Publisher } from './publisher.ts'
 import { toError } from './to-error.ts'
-import { Queue, type Topology, waitQueue } from './topology.ts'
+import { laneQueue, Queue, type Topology, waitQueue } from './topology.ts'
 
 /** All that a service does with RabbitMQ. Each publish resolves once the message is stored, else rejects with Unavailable. */
 export interface Broker {
@@ -19,6 +19,8 @@ export interface Broker {
   publishDelivery(delivery: Delivery): Promise<void>
   /** To be attempted after a wait, which must be one of the topology. */
   publishRetry(delivery: Delivery, waitMs: number): Promise<void>
+  /** To wait for a turn in a lane, which must be one of the topology. */
+  publishAside(delivery: Delivery, lane: number): Promise<void>
   /** Resolves once consuming has begun. It goes on over every reconnection until the consumer is drained. */
   consume<T>(options: ConsumeOptions<T>): Promise<Consumer>
   /** Drain the consumers first: what is in hand now is handed out again. */
@@ -99,6 +101,7 @@ export async function openBroker({
     ready,
     publishEvent: (event) => publisher.publish(eventMessage(event)),
     publishDelivery: (delivery) => publisher.publish(deliveryMessage(delivery, Queue.deliveryDue)),
+    publishAside: (delivery, lane) => publisher.publish(deliveryMessage(delivery, laneQueue(lane))),
     publishRetry: (delivery, waitMs) => publisher.publish(deliveryMessage(delivery, waitQueue(waitMs))),
     consume: async <T>(options: ConsumeOptions<T>) => {
       const consumer = new QueueConsumer(options, {

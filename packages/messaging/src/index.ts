@@ -9,6 +9,7 @@ export {
   DELIVERY_EXCHANGE,
   danglingNames,
   EVENTS_EXCHANGE,
+  laneQueues,
   Queue,
   serviceTopology,
   type Topology,

@@ -28,6 +28,11 @@ export const Queue = {
 /** Named by the wait, not by its place in the schedule: a new schedule adds queues and redeclares none. */
 export const waitQueue = (waitMs: number): string => `delivery.wait.${waitMs}`
 
+/** Where deliveries wait for a turn whose subscription has as many in hand as it may have. */
+export const laneQueue = (lane: number): string => `delivery.lane.${lane}`
+export const laneQueues = (lanes: number): readonly string[] =>
+  Array.from({ length: lanes }, (_, lane) => laneQueue(lane))
+
 /** On a queue that nobody consumes, only looking at its messages counts; that must never move one. */
 const UNLIMITED_LOOKS = 1_000_000_000
 
@@ -47,11 +52,12 @@ const work = { ...quorum, ...deadLetterTo(Queue.quarantine), 'x-delivery-limit':
 const idle = { ...quorum, 'x-delivery-limit': UNLIMITED_LOOKS }
 
 /**
- * Everything that a service needs to find on the broker. Who sends deliveries to a wait queue names its waits; for all
- * others `[]` will do.
+ * Everything that a service needs to find on the broker. Who sends deliveries to a wait queue names its waits, who moves
+ * them aside the number of its lanes; for all others `[]` will do.
  */
-export function serviceTopology(waitsMs: readonly number[]): Topology {
+export function serviceTopology(waitsMs: readonly number[], lanes = 0): Topology {
   const waits = [...new Set(waitsMs)]
+  const laneNames = laneQueues(lanes)
   const waitQueues = waits.map((ms) => [
     waitQueue(ms),
     { ...idle, ...deadLetterTo(Queue.deliveryDue), 'x-message-ttl': ms },
@@ -62,11 +68,12 @@ export function serviceTopology(waitsMs: readonly number[]): Topology {
       [Queue.quarantine]: { ...idle, 'x-overflow': 'reject-publish' },
       [Queue.fanoutEvents]: work,
       [Queue.deliveryDue]: work,
+      ...Object.fromEntries(laneNames.map((name) => [name, work])),
       ...Object.fromEntries(waitQueues),
     },
     bindings: [
       // The targets of dead letters come first: a message never waits in a queue whose way out is not there yet.
-      ...[Queue.quarantine, Queue.deliveryDue, ...waits.map(waitQueue)].map((name) => ({
+      ...[Queue.quarantine, Queue.deliveryDue, ...laneNames, ...waits.map(waitQueue)].map((name) => ({
         from: DELIVERY_EXCHANGE,
         key: name,
         to: name,

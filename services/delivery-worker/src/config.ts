@@ -8,6 +8,7 @@ export const workerFields = {
   BREAKER_COOLDOWN: duration('30s', { minMs: 1 }),
   WEBHOOK_ALLOWED_NETWORKS: networks(''),
   DELIVERY_CONCURRENCY: integer({ min: 1, max: 10_000 }, 200),
+  SUBSCRIPTION_CONCURRENCY: integer({ min: 1, max: 1_000 }, 10),
   DELIVERY_RETENTION: duration('1h', { minMs: 60_000 }),
   PARKED_RETENTION: duration('30d', { minMs: 60_000, maxMs: 365 * 86_400_000 }),
 }

@@ -1,6 +1,13 @@
 import { parseDelivery } from '@switchhook/contracts'
 import { createAddressGuard } from '@switchhook/egress'
-import { openBroker, Queue, serviceTopology } from '@switchhook/messaging'
+import {
+  type Consumer,
+  type IncomingMessage,
+  laneQueues,
+  openBroker,
+  Queue,
+  serviceTopology,
+} from '@switchhook/messaging'
 import { createLogger, loadConfig, Shutdown, startHealthServer, startService } from '@switchhook/runtime'
 import {
   assertDurableInProduction,
@@ -13,14 +20,19 @@ import { createAdmit } from './admit.ts'
 import { createBreaker } from './breaker.ts'
 import { graceOutlastsDeadline, workerFields } from './config.ts'
 import { createDeliver } from './deliver.ts'
+import { createIsolation } from './isolate.ts'
 import { createLookup } from './lookup.ts'
 import { createPostClient } from './post.ts'
 import { createReport } from './report.ts'
 import { retentionOf } from './retention.ts'
 
 const SERVICE = 'delivery-worker'
+/** A lane is held up by its slowest subscription alone; the more lanes, the fewer share one. */
+const LANES = 16
 /** What an attempt may take beside its deadline, before its worker counts as dead. */
 const PROBE_SLACK_MS = 5_000
+
+const parse = ({ content, headers }: IncomingMessage) => parseDelivery(content, headers)
 
 startService(SERVICE, async () => {
   const config = loadConfig(workerFields, process.env, [graceOutlastsDeadline])
@@ -33,14 +45,14 @@ startService(SERVICE, async () => {
   const redis = await openRedis({ url: config.REDIS_URL, log, name: SERVICE })
   shutdown.defer('redis', () => redis.close())
   await assertDurableInProduction(redis, config.NODE_ENV)
-  const topology = serviceTopology([...config.DELIVERY_RETRY_WAITS, config.BREAKER_COOLDOWN])
+  const topology = serviceTopology([...config.DELIVERY_RETRY_WAITS, config.BREAKER_COOLDOWN], LANES)
   const broker = await openBroker({ url: config.AMQP_URL, topology, log, name: SERVICE })
   shutdown.defer('broker', () => broker.close())
   const guard = createAddressGuard(config.WEBHOOK_ALLOWED_NETWORKS)
   const client = createPostClient({
     guard,
     timeoutMs: config.DELIVERY_TIMEOUT,
-    maxSockets: config.DELIVERY_CONCURRENCY,
+    maxSockets: config.DELIVERY_CONCURRENCY + LANES * config.SUBSCRIPTION_CONCURRENCY,
     lookup: createLookup({ guard, timeoutMs: Math.ceil(config.DELIVERY_TIMEOUT / 4) }),
   })
   shutdown.defer('connections', () => client.close())
@@ -64,14 +76,24 @@ startService(SERVICE, async () => {
     report: createReport(log),
     now: Date.now,
   })
-  const consumer = await broker.consume({
-    queue: Queue.deliveryDue,
-    parse: ({ content, headers }) => parseDelivery(content, headers),
-    handle: deliver,
-    concurrency: config.DELIVERY_CONCURRENCY,
-    recovered: () => redis.ready(),
+  const isolation = createIsolation({
+    cap: config.SUBSCRIPTION_CONCURRENCY,
+    lanes: LANES,
+    deliver,
+    moveAside: (delivery, lane) => broker.publishAside(delivery, lane),
   })
-  shutdown.defer('consumer', () => consumer.drain())
+  const consume = (queue: string, concurrency: number, handle: typeof deliver): Promise<Consumer> => {
+    return broker.consume({ queue, parse, handle, concurrency, recovered: () => redis.ready() })
+  }
+  const consumers = await Promise.all([
+    consume(Queue.deliveryDue, config.DELIVERY_CONCURRENCY, isolation.due),
+    ...laneQueues(LANES).map((lane) => consume(lane, config.SUBSCRIPTION_CONCURRENCY, isolation.fromLane)),
+  ])
+  shutdown.defer('consumers', async () => {
+    const drained = consumers.map((consumer) => consumer.drain())
+    isolation.stop()
+    await Promise.all(drained)
+  })
 
   health.readyWhen({ redis: () => redis.isReady(), rabbitmq: () => broker.isReady() })
   log.info('started', { healthPort: health.port, concurrency: config.DELIVERY_CONCURRENCY })

@@ -6,6 +6,7 @@ export function summary({ home, urls, processes }: StackFile): string {
   const [{ tenant, clientId, clientSecret }] = DEV_TENANTS
   const rows = [
     ['api', urls.apis.map((api) => `${api}/api/v1`).join('  ')],
+    ['documents to read', urls.api === null ? '' : `${urls.api}/api/v1/docs`],
     ['identity provider', `${urls.devIdp}  (development only)`],
     ['RabbitMQ', withoutCredentials(urls.amqp)],
     ['RabbitMQ management', urls.rabbitmqManagement === null ? '' : withoutCredentials(urls.rabbitmqManagement)],

@@ -30,12 +30,16 @@ export function createAgentRoutes({ platform, center, statusNames, now }: AgentR
   }
 
   function stateOf(agent: Agent) {
-    const view = viewOf(agent)
+    const { statusCode, standingStatusCode, pendingStatusCode, deviceStatus, ...rest } = viewOf(agent)
     return {
       agentUri: agent.agentUri,
-      ...view,
-      statusName: statusNames[view.statusCode] ?? String(view.statusCode),
-      deviceStatusName: DEVICE_STATUS_NAMES.get(view.deviceStatus) ?? 'unknown',
+      statusCode,
+      statusName: statusNames[statusCode] ?? String(statusCode),
+      standingStatusCode,
+      pendingStatusCode,
+      deviceStatus,
+      deviceStatusName: DEVICE_STATUS_NAMES.get(deviceStatus) ?? 'unknown',
+      ...rest,
       since: agent.since,
       sequence: agent.sequence,
     }

@@ -1,0 +1,102 @@
+import { crc32 } from 'node:zlib'
+import { type Delivery, type SubscriptionId, Unavailable } from '@switchhook/contracts'
+
+export interface IsolationDeps {
+  /** Most deliveries of one subscription that are in hand at once, in this worker. */
+  readonly cap: number
+  readonly lanes: number
+  readonly deliver: (delivery: Delivery) => Promise<void>
+  /** Resolves once the broker has confirmed that the delivery waits in the lane. */
+  readonly moveAside: (delivery: Delivery, lane: number) => Promise<void>
+}
+
+/** Keeps one subscription's deliveries from taking the room of all others. */
+export interface Isolation {
+  /** Of a delivery that has just fallen due: its turn now, or a place in the lane of its subscription. */
+  readonly due: (delivery: Delivery) => Promise<void>
+  /** Of a delivery from a lane: its turn, as soon as its subscription has one free. */
+  readonly fromLane: (delivery: Delivery) => Promise<void>
+  /** Whoever waits for a turn goes back to the broker. */
+  readonly stop: () => void
+}
+
+/** What one subscription has in hand, and who waits for a turn. */
+interface Room {
+  inHand: number
+  readonly waiting: Waiter[]
+}
+
+interface Waiter {
+  readonly limit: number
+  readonly go: () => void
+  readonly giveUp: (reason: Unavailable) => void
+}
+
+/** Of the room, what only first attempts may use: retries of a backlog never starve them. */
+const RESERVED_PART = 0.2
+
+/** Always the same for a subscription, so its deliveries wait in one line. */
+export const laneOf = (subscription: SubscriptionId, lanes: number): number => crc32(subscription) % lanes
+
+/**
+ * A subscription that has as many deliveries in hand as it may have gets no more; what falls due meanwhile moves aside
+ * once, attempt and slot unchanged, to a lane that is consumed at its pace. So a deferred delivery costs one publish and
+ * one more delivery by the broker, however long it waits, and holds up nobody outside of its lane.
+ */
+export function createIsolation({ cap, lanes, deliver, moveAside }: IsolationDeps): Isolation {
+  const rooms = new Map<SubscriptionId, Room>()
+  const capForRetries = Math.max(1, Math.floor(cap * (1 - RESERVED_PART)))
+  const limitOf = ({ attempt }: Delivery): number => (attempt === 0 ? cap : capForRetries)
+
+  let isStopping = false
+
+  const roomOf = ({ subscriptionId }: Delivery): Room => rooms.get(subscriptionId) ?? { inHand: 0, waiting: [] }
+
+  function take({ subscriptionId }: Delivery, room: Room): void {
+    room.inHand += 1
+    rooms.set(subscriptionId, room)
+  }
+
+  /** A turn that is over is handed to whoever waits; in between nobody else can take it. */
+  function handOn({ subscriptionId }: Delivery, room: Room): void {
+    room.inHand -= 1
+    const next = room.waiting.findIndex(({ limit }) => room.inHand < limit)
+    if (next >= 0) {
+      room.inHand += 1
+      room.waiting.splice(next, 1)[0]?.go()
+    } else if (room.inHand === 0) rooms.delete(subscriptionId)
+  }
+
+  async function useTurn(delivery: Delivery, room: Room): Promise<void> {
+    try {
+      await deliver(delivery)
+    } finally {
+      handOn(delivery, room)
+    }
+  }
+
+  return {
+    due: async (delivery) => {
+      const room = roomOf(delivery)
+      if (room.inHand >= limitOf(delivery)) return moveAside(delivery, laneOf(delivery.subscriptionId, lanes))
+      take(delivery, room)
+      await useTurn(delivery, room)
+    },
+    fromLane: async (delivery) => {
+      const room = roomOf(delivery)
+      const limit = limitOf(delivery)
+      if (room.inHand < limit) take(delivery, room)
+      else if (isStopping) throw stops()
+      else await new Promise<void>((go, giveUp) => void room.waiting.push({ limit, go, giveUp }))
+      await useTurn(delivery, room)
+    },
+    stop: () => {
+      isStopping = true
+      for (const { waiting } of rooms.values()) {
+        for (const { giveUp } of waiting.splice(0)) giveUp(stops())
+      }
+    },
+  }
+}
+
+const stops = (): Unavailable => new Unavailable('rabbitmq', 'this worker stops')

@@ -1,0 +1,44 @@
+import { type Receiver, startReceiver } from '@switchhook/testkit'
+import { type Client, envelopeOf, openClient, publishEvent, type Subscription } from './client.ts'
+
+const EVENTS = 120
+/** Well within the deadline of this stack (1 s): slow, but successful. */
+const SLOW_MS = 600
+/** `SUBSCRIPTION_CONCURRENCY` by default, times the two workers of this stack. */
+const MOST_AT_ONCE = 20
+
+let acme: Client
+let slow: Receiver
+let quick: Receiver
+let subscriptions: Subscription[]
+
+beforeAll(async () => {
+  ;[acme, slow, quick] = await Promise.all([openClient('acme'), startReceiver(), startReceiver()])
+  slow.answer('/slow', { status: 200, delayMs: SLOW_MS })
+  subscriptions = [await acme.subscribe(slow.url('/slow')), await acme.subscribe(quick.url('/quick'))]
+})
+
+afterAll(async () => {
+  for (const { id } of subscriptions) await acme.request('DELETE', `/webhooks/subscriptions/${id}`)
+  await Promise.all([slow.close(), quick.close()])
+})
+
+test('a slow subscriber with a backlog gets its share and no more, loses nothing, and delays nobody', async () => {
+  const publishedAt = new Map<string, number>()
+  for (let n = 0; n < EVENTS; n++) publishedAt.set(await publishEvent(), Date.now())
+  const markerOf = (request: Parameters<typeof envelopeOf>[0]): string => String(envelopeOf(request).data['marker'])
+
+  const quickOnes = await quick.waitFor(EVENTS, '/quick')
+  const latencies = quickOnes.map((request) => request.receivedAt - (publishedAt.get(markerOf(request)) ?? 0))
+  // Behind a full worker it would be at least one turn of the slow one.
+  expect(latencies.filter((ms) => ms >= SLOW_MS)).toEqual([])
+
+  const slowOnes = await slow.waitFor(EVENTS, '/slow', { timeoutMs: 25_000 })
+  expect(new Set(slowOnes.map(markerOf)).size).toBe(EVENTS)
+  expect(slowOnes.map(({ headers }) => headers['x-svc-attempt'])).toEqual(Array(EVENTS).fill('1'))
+  const arrivals = slowOnes.map(({ receivedAt }) => receivedAt).toSorted((a, b) => a - b)
+  const crowded = arrivals.filter(
+    (at, n) => (arrivals[n + MOST_AT_ONCE] ?? Number.POSITIVE_INFINITY) - at < SLOW_MS - 20,
+  )
+  expect(crowded).toEqual([])
+})
