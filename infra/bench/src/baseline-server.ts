@@ -20,5 +20,5 @@ app.post('/command', (request, response) => {
 })
 const server = createServer(app).listen(0, '127.0.0.1')
 await once(server, 'listening')
-process.send?.((server.address() as AddressInfo).port)
+process.send?.({ port: (server.address() as AddressInfo).port })
 process.on('disconnect', () => process.exit())

@@ -1,6 +1,6 @@
 import type { StackFile } from '@switchhook/local'
 import { Redis } from 'ioredis'
-import { startBaseline } from './baseline.ts'
+import { startChild } from './child.ts'
 import { type JsonClient, openClient } from './client.ts'
 import { type EventTap, openEventTap } from './event-tap.ts'
 import { type EventVerdict, judgeEvents } from './judge-events.ts'
@@ -48,8 +48,8 @@ export async function measureCommands(
   say: (line: string) => void,
 ): Promise<CommandsFigure> {
   const api = openClient(stack.urls.apis[0] ?? '', CLIENTS, token)
-  const bare = await startBaseline(stack.urls.redis)
-  const baseline = openClient(bare.origin, CLIENTS, null)
+  const bare = await startChild('baseline-server.js', [stack.urls.redis])
+  const baseline = openClient(`http://127.0.0.1:${bare.ready['port']}`, CLIENTS, null)
   const tap = stack.urls.rabbitmqManagement === null ? null : await openEventTap(stack.urls.rabbitmqManagement)
   const redis = new Redis(stack.urls.redis)
   try {

@@ -4,8 +4,10 @@ import { fileURLToPath } from 'node:url'
 import { addressesOf, DEV_SCOPE, DEV_TENANTS } from '@switchhook/dev-idp'
 import { readStackOptions, startStack, stopStack } from '@switchhook/local'
 import { AGENTS, measureCommands } from './commands-figure.ts'
+import { measureDeliveries } from './deliveries-figure.ts'
 import { describeMachine } from './machine.ts'
-import { type Results, renderPlot, renderReport } from './report.ts'
+import { plotCommands, plotDeliveries } from './plot.ts'
+import { type Results, renderReport } from './report.ts'
 
 const say = (line: string): void => console.log(line)
 const docs = fileURLToPath(new URL('../../../docs', import.meta.url))
@@ -38,19 +40,27 @@ async function bench(env: NodeJS.ProcessEnv): Promise<void> {
     )
     const token = await requestToken(stack.urls.devIdp)
     say('commands accepted, beside a bare server')
+    const commands = await measureCommands(stack, token, say)
+    say('deliveries, beside BullMQ with axios and a bare loop')
+    const deliveries = await measureDeliveries(stack, token, say)
     const results: Results = {
       at: new Date().toISOString(),
       machine: describeMachine(),
       rungs: stack.rungs,
-      commands: await measureCommands(stack, token, say),
+      commands,
+      deliveries,
     }
     mkdirSync(join(docs, 'benchmarks'), { recursive: true })
     writeFileSync(join(docs, 'benchmarks', 'results.json'), `${JSON.stringify(results, undefined, 2)}\n`)
-    writeFileSync(join(docs, 'images', 'benchmark-commands.svg'), renderPlot(results))
+    writeFileSync(join(docs, 'images', 'benchmark-commands.svg'), plotCommands(results))
+    writeFileSync(join(docs, 'images', 'benchmark-deliveries.svg'), plotDeliveries(results))
     writeFileSync(join(docs, 'benchmarks.md'), renderReport(results))
-    const { commands, ratio, events } = results.commands
-    say(`commands accepted: ${commands.perSecond}/s, p99 ${commands.p99Ms} ms, ${ratio} of a bare server`)
+    const { commands: accepted, ratio, events } = commands
+    say(`commands accepted: ${accepted.perSecond}/s, p99 ${accepted.p99Ms} ms, ${ratio} of a bare server`)
     say(`events: ${events.events}, ${events.missing} missing, ${events.unended} legs without an end`)
+    say(
+      `deliveries: ${deliveries.ours.perSecond}/s, ${deliveries.toBullmq} of BullMQ with axios, ${deliveries.toBare} of a bare loop`,
+    )
     say('written: docs/benchmarks.md, docs/benchmarks/results.json')
   } finally {
     await stopStack(home, say, { discardData: true })

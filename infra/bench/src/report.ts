@@ -1,4 +1,5 @@
 import type { CommandsFigure } from './commands-figure.ts'
+import type { DeliveriesFigure } from './deliveries-figure.ts'
 import type { Machine } from './machine.ts'
 
 export interface Results {
@@ -7,10 +8,11 @@ export interface Results {
   readonly machine: Machine
   readonly rungs: Readonly<Record<string, string>>
   readonly commands: CommandsFigure
+  readonly deliveries: DeliveriesFigure
 }
 
 /** `docs/benchmarks.md`: what was measured, and what it means. */
-export function renderReport({ at, machine, rungs, commands }: Results): string {
+export function renderReport({ at, machine, rungs, commands, deliveries }: Results): string {
   const { events, redisCalls } = commands
   const costs = Object.entries(redisCalls)
     .map(([name, { reads, writes }]) => `| ${name} | ${reads} | ${writes} |`)
@@ -20,6 +22,23 @@ export function renderReport({ at, machine, rungs, commands }: Results): string 
 Written by \`make bench\`; the numbers are those of one machine on one day, the ratios travel further.
 ${at.slice(0, 10)}: ${machine.cores} cores (${machine.processor}) that also run RabbitMQ (${rungs['rabbitmq']}), Redis (${rungs['redis']}, append-only file,
 \`appendfsync always\`), the clients and the baseline; ${machine.memoryGib} GiB; ${machine.system}; Node ${machine.node}.
+
+## Deliveries per second
+
+${deliveries.deliveries} deliveries: events that each become one for ${deliveries.subscriptions} subscriptions. From the first event that is published to the last POST that is
+answered, with everything on: fan-out, confirmed publishes, breaker, lanes, ledger, record of each attempt, one log line per attempt. Two workers. Beside it, the
+same number of POSTs of the same size to the same endpoint, as jobs of BullMQ with axios, and by a bare loop that consumes a quorum queue and POSTs
+with undici (no schedule, no ledger, no record). Medians over ${deliveries.ours.runs.length} runs, the three in turn.
+
+![Deliveries per second beside BullMQ and a bare loop](images/benchmark-deliveries.svg)
+
+|                       | per second | runs |
+| --------------------- | ---------- | ---- |
+| Switchhook            | ${deliveries.ours.perSecond} | ${deliveries.ours.runs.join(', ')} |
+| BullMQ with axios     | ${deliveries.bullmq.perSecond} | ${deliveries.bullmq.runs.join(', ')} |
+| bare loop             | ${deliveries.bare.perSecond} | ${deliveries.bare.runs.join(', ')} |
+
+Ratios: ${deliveries.toBullmq} of BullMQ with axios, ${deliveries.toBare} of the bare loop.
 
 ## Commands accepted
 
@@ -50,30 +69,5 @@ scripts include those that fetch and clear the outbox, which a busy stack shares
 | command | reads | scripts |
 | ------- | ----- | ------- |
 ${costs}
-`
-}
-
-/** Two bars, with their numbers. */
-export function renderPlot({ commands }: Results): string {
-  const rows = [
-    { name: 'commands accepted', value: commands.commands.perSecond, colour: '#3b6fd4' },
-    { name: 'bare server, one write', value: commands.baseline.perSecond, colour: '#94a3b8' },
-  ]
-  const most = Math.max(...rows.map(({ value }) => value))
-  const bars = rows
-    .map(({ name, value, colour }, at) => {
-      const y = 50 + at * 44
-      const width = Math.round((value / most) * 420)
-      return `  <text x="190" y="${y + 19}" text-anchor="end" fill="#0f172a">${name}</text>
-  <rect x="200" y="${y}" width="${width}" height="28" rx="4" fill="${colour}"/>
-  <text x="${210 + width}" y="${y + 19}" fill="#475569">${value}</text>`
-    })
-    .join('\n')
-  return `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 720 150" font-family="system-ui, -apple-system, 'Segoe UI', Helvetica, Arial, sans-serif" font-size="14" role="img" aria-labelledby="title">
-  <title id="title">Commands per second, and requests per second of a bare server that does one write</title>
-  <rect width="720" height="150" fill="#ffffff"/>
-  <text x="200" y="30" font-weight="600" fill="#0f172a">per second, more is better</text>
-${bars}
-</svg>
 `
 }

@@ -29,6 +29,8 @@ export interface Sessions {
 
 /** Longer than any call; every change begins it anew. */
 const KEPT_MS = 24 * 60 * 60_000
+/** What is over is kept for late commands. */
+const KEPT_AFTER_MS = 15 * 60_000
 /** What nobody has told after so long is told by whoever gets the timer. */
 const TELL_AGAIN_MS = 5_000
 const TOLD_REMEMBERED = 10_000
@@ -77,7 +79,7 @@ export function createSessions({ memory, deviceOf, listener, onError, now }: Ses
     const cues: readonly LaterCue[] = [...later, { cue: { kind: 'tell' }, dueInMs: TELL_AGAIN_MS }]
     return memory.write(tenant, {
       records: [
-        { key: keyOf(sessionId), expectedVersion, value: session, ttlMs: KEPT_MS },
+        { key: keyOf(sessionId), expectedVersion, value: session, ttlMs: isOver(session) ? KEPT_AFTER_MS : KEPT_MS },
         ...aliases.map((callId) => ({
           key: keyOf(callId as CallId),
           expectedVersion: 0,
