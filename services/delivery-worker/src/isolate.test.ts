@@ -1,4 +1,5 @@
 import { type Delivery, deliveryIdOf, newEventId, newSubscriptionId, type SubscriptionId } from '@switchhook/contracts'
+import { eventually } from '@switchhook/testkit'
 import fc from 'fast-check'
 import { createIsolation, laneOf } from './isolate.ts'
 
@@ -24,12 +25,13 @@ function aDelivery(subscriptionId: SubscriptionId, attempt = 0): Delivery {
 }
 
 /** Deliveries that end when a test says so. */
-function aWorld(cap: number) {
+function aWorld(cap: number, patienceMs = 1) {
   const inHand: { readonly delivery: Delivery; readonly end: (error?: Error) => void }[] = []
   const aside: [Delivery, number][] = []
   const isolation = createIsolation({
     cap,
     lanes: LANES,
+    patienceMs,
     deliver: (delivery) =>
       new Promise((resolve, reject) => {
         const end = (error?: Error): void => {
@@ -79,11 +81,40 @@ test('a turn that is over is the next one’s, in the order in which they came f
 
 test('retries leave room that only first attempts may use', async () => {
   const { isolation, aside, of } = aWorld(5)
-  for (let n = 0; n < 6; n++) void isolation.due(aDelivery(slow, 1))
-  await settled()
-  expect([of(slow), aside.length]).toEqual([4, 2])
+  await Promise.race([
+    Promise.all(Array.from({ length: 6 }, () => isolation.due(aDelivery(slow, 1)))),
+    eventually(() => expect([of(slow), aside.length]).toEqual([4, 2])),
+  ])
   void isolation.due(aDelivery(slow))
   expect(of(slow)).toBe(5)
+})
+
+test('a turn that becomes free in a moment is waited for, and no lane is needed', async () => {
+  const { isolation, inHand, aside } = aWorld(1, 10_000)
+  const [first, second] = [aDelivery(slow), aDelivery(slow)]
+  void isolation.due(first)
+  void isolation.due(second)
+  inHand[0]?.end()
+  await settled()
+  expect(inHand.map(({ delivery }) => delivery)).toEqual([second])
+  expect(aside).toEqual([])
+})
+
+test('who has waited in vain shows that it is crowded: the next ones move aside at once, until it was empty', async () => {
+  const { isolation, inHand, aside, of } = aWorld(1, 20)
+  void isolation.due(aDelivery(slow))
+  await isolation.due(aDelivery(slow))
+  const startedAt = performance.now()
+  await isolation.due(aDelivery(slow))
+  expect(performance.now() - startedAt).toBeLessThan(15)
+  expect(aside).toHaveLength(2)
+  inHand[0]?.end()
+  await settled()
+  void isolation.due(aDelivery(slow))
+  void isolation.due(aDelivery(slow))
+  inHand[0]?.end()
+  await settled()
+  expect([of(slow), aside.length]).toEqual([1, 2])
 })
 
 test('with a cap of one, retries and first attempts share it', () => {

@@ -5,6 +5,8 @@ export interface IsolationDeps {
   /** Most deliveries of one subscription that are in hand at once, in this worker. */
   readonly cap: number
   readonly lanes: number
+  /** How long a delivery that has fallen due waits here for a turn, before it moves aside: quick endpoints need no lane. */
+  readonly patienceMs: number
   readonly deliver: (delivery: Delivery) => Promise<void>
   /** Resolves once the broker has confirmed that the delivery waits in the lane. */
   readonly moveAside: (delivery: Delivery, lane: number) => Promise<void>
@@ -24,6 +26,8 @@ export interface Isolation {
 interface Room {
   inHand: number
   readonly waiting: Waiter[]
+  /** Somebody has waited in vain since it was last empty: nobody waits here any more, all move aside at once. */
+  isCrowded: boolean
 }
 
 interface Waiter {
@@ -39,18 +43,19 @@ const RESERVED_PART = 0.2
 export const laneOf = (subscription: SubscriptionId, lanes: number): number => crc32(subscription) % lanes
 
 /**
- * A subscription that has as many deliveries in hand as it may have gets no more; what falls due meanwhile moves aside
- * once, attempt and slot unchanged, to a lane that is consumed at its pace. So a deferred delivery costs one publish and
+ * A subscription that has as many deliveries in hand as it may have gets no more; what falls due meanwhile waits a moment,
+ * and moves aside then, once, attempt and slot unchanged, to a lane that is consumed at its pace. So a deferred delivery costs one publish and
  * one more delivery by the broker, however long it waits, and holds up nobody outside of its lane.
  */
-export function createIsolation({ cap, lanes, deliver, moveAside }: IsolationDeps): Isolation {
+export function createIsolation({ cap, lanes, patienceMs, deliver, moveAside }: IsolationDeps): Isolation {
   const rooms = new Map<SubscriptionId, Room>()
   const capForRetries = Math.max(1, Math.floor(cap * (1 - RESERVED_PART)))
   const limitOf = ({ attempt }: Delivery): number => (attempt === 0 ? cap : capForRetries)
 
   let isStopping = false
 
-  const roomOf = ({ subscriptionId }: Delivery): Room => rooms.get(subscriptionId) ?? { inHand: 0, waiting: [] }
+  const roomOf = ({ subscriptionId }: Delivery): Room =>
+    rooms.get(subscriptionId) ?? { inHand: 0, waiting: [], isCrowded: false }
 
   function take({ subscriptionId }: Delivery, room: Room): void {
     room.inHand += 1
@@ -67,6 +72,30 @@ export function createIsolation({ cap, lanes, deliver, moveAside }: IsolationDep
     } else if (room.inHand === 0) rooms.delete(subscriptionId)
   }
 
+  /** Resolves to whether it has got a turn. */
+  function waitForTurn(room: Room, limit: number): Promise<boolean> {
+    return new Promise((resolve, giveUp) => {
+      const go = (): void => {
+        clearTimeout(timer)
+        resolve(true)
+      }
+      const waiter: Waiter = {
+        limit,
+        go,
+        giveUp: (reason) => {
+          clearTimeout(timer)
+          giveUp(reason)
+        },
+      }
+      const timer = setTimeout(() => {
+        room.waiting.splice(room.waiting.indexOf(waiter), 1)
+        room.isCrowded = true
+        resolve(false)
+      }, patienceMs)
+      room.waiting.push(waiter)
+    })
+  }
+
   async function useTurn(delivery: Delivery, room: Room): Promise<void> {
     try {
       await deliver(delivery)
@@ -78,8 +107,11 @@ export function createIsolation({ cap, lanes, deliver, moveAside }: IsolationDep
   return {
     due: async (delivery) => {
       const room = roomOf(delivery)
-      if (room.inHand >= limitOf(delivery)) return moveAside(delivery, laneOf(delivery.subscriptionId, lanes))
-      take(delivery, room)
+      const limit = limitOf(delivery)
+      if (room.inHand < limit) take(delivery, room)
+      else if (isStopping || room.isCrowded || !(await waitForTurn(room, limit))) {
+        return moveAside(delivery, laneOf(delivery.subscriptionId, lanes))
+      }
       await useTurn(delivery, room)
     },
     fromLane: async (delivery) => {

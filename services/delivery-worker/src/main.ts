@@ -29,6 +29,8 @@ import { retentionOf } from './retention.ts'
 const SERVICE = 'delivery-worker'
 /** A lane is held up by its slowest subscription alone; the more lanes, the fewer share one. */
 const LANES = 16
+/** A few answers of an endpoint that is quick, on a busy worker. One that is slow costs its neighbours this once, not each time. */
+const PATIENCE_MS = 250
 /** What an attempt may take beside its deadline, before its worker counts as dead. */
 const PROBE_SLACK_MS = 5_000
 
@@ -79,6 +81,7 @@ startService(SERVICE, async () => {
   const isolation = createIsolation({
     cap: config.SUBSCRIPTION_CONCURRENCY,
     lanes: LANES,
+    patienceMs: PATIENCE_MS,
     deliver,
     moveAside: (delivery, lane) => broker.publishAside(delivery, lane),
   })
