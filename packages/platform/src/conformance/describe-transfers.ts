@@ -68,10 +68,35 @@ export function describeTransfers(stage: Stage): void {
       const [newId] = stage.observer.liveCalls(stage.on.alice)
       if (newId === undefined) throw new Error('alice is rung')
       expect(newId).not.toBe(callId)
+      expect(stage.observer.latest(newId, stage.on.alice)?.transfer).toMatchObject({ role: 3, otherCallId: callId })
       await stage.platform.answer(stage.talk(newId, stage.on.alice))
       await stage.inState(newId, connected)
       expect(await stage.inState(callId, ended, stage.on.bob)).toMatchObject({ endReason: 9 })
       await stage.on.hangupRemotely(newId)
+      await stage.inState(newId, ended)
+    })
+
+    test('of a colleague back to an agent who has left takes the colleague along into the new call', async () => {
+      const callId = await stage.dial(stage.on.alice, stage.on.bob)
+      await stage.inState(callId, alerting)
+      await stage.platform.answer(stage.talk(callId))
+      await stage.inState(callId, connected)
+      await stage.transfer(callId, stage.on.carol, null)
+      await stage.inState(callId, alerting, stage.on.carol)
+      await stage.platform.answer(stage.talk(callId, stage.on.carol))
+      await stage.inState(callId, ended)
+      const back = { target: stage.on.alice, correlationId: null, consultationCallId: null }
+      await stage.platform.transfer({ ...stage.leg(callId, stage.on.carol), ...back })
+      await stage.on.until(() => stage.observer.liveCalls(stage.on.alice).length === 1)
+      const [newId] = stage.observer.liveCalls(stage.on.alice)
+      if (newId === undefined) throw new Error('alice is rung')
+      await stage.platform.answer(stage.talk(newId))
+      await stage.inState(newId, connected)
+      expect(await stage.inState(callId, ended, stage.on.bob)).toMatchObject({ endReason: 9 })
+      expect(await stage.inState(newId, connected, stage.on.bob)).toMatchObject({
+        remoteParty: { uri: stage.on.alice },
+      })
+      await stage.platform.hangup(stage.leg(newId, stage.on.bob))
       await stage.inState(newId, ended)
     })
 

@@ -112,7 +112,7 @@ function ringTarget(board: Board, call: SwitchedCall, transfer: SwitchedTransfer
     state: CallState.alerting,
     direction: Direction.inbound,
     role: Role.transferTarget,
-    transfer: targetsView(board, call, transfer, TransferStatus.ringing),
+    transfer: targetsView(board, call, transfer, { inCall: ringsIn, status: TransferStatus.ringing }),
   })
   tellTransfer(board, { ...call, transfer }, TransferStatus.ringing)
   board.later({ kind: 'transfer-ring-out', callId: call.callId }, RING_OUT_MS)
@@ -123,15 +123,16 @@ export function targetsCallId(board: Board, { callId }: SwitchedCall, { target }
   return target.kind === 'agent' && board.hasHadLeg(callId, target.agentUri) ? board.ownCallId(callId) : callId
 }
 
-/** The transfer as its target sees it. */
+/** The transfer as its target sees it; from a call of its own, with the id of the call that is transferred. */
 function targetsView(
   board: Board,
   { callId }: SwitchedCall,
   { by }: SwitchedTransfer,
-  status: TransferStatus,
+  { inCall, status }: { readonly inCall: CallId; readonly status: TransferStatus },
 ): Transfer | null {
   const seen = board.lastTransferOf(callId, by)
-  return seen && { ...seen, role: TransferRole.target, status, failReason: EndReason.none }
+  const otherCallId = inCall === callId ? (seen?.otherCallId ?? null) : callId
+  return seen && { ...seen, role: TransferRole.target, status, failReason: EndReason.none, otherCallId }
 }
 
 /** Busy, declined, not answered: the customer goes back to the agent, or has nobody left if the agent has gone. */
@@ -160,7 +161,7 @@ export function endTransferred(board: Board, leg: LegReport | undefined, by: str
 export function handOver(board: Board, call: SwitchedCall, transfer: SwitchedTransfer, inCall: CallId): void {
   const { by, target } = transfer
   const customer = otherParty(call, by)
-  const told = targetsView(board, call, transfer, TransferStatus.completed)
+  const told = targetsView(board, call, transfer, { inCall, status: TransferStatus.completed })
   const next: SwitchedCall = {
     ...call,
     callId: inCall,
@@ -172,12 +173,17 @@ export function handOver(board: Board, call: SwitchedCall, transfer: SwitchedTra
   if (inCall !== call.callId) board.put({ ...call, phase: 'over', transfer: null })
   board.put(next)
   const customers = customer.kind === 'agent' ? board.leg(call.callId, customer.agentUri) : undefined
-  board.tell(customers, {
-    internal: target.kind === 'agent',
-    remoteParty: remotePartyOf(target),
-    remoteHeld: false,
-    transfer: customers?.transfer ? { ...customers.transfer, status: TransferStatus.completed } : null,
-  })
+  const passed = customers?.transfer ? { ...customers.transfer, status: TransferStatus.completed } : null
+  if (inCall === call.callId) {
+    const other = { internal: target.kind === 'agent', remoteParty: remotePartyOf(target) }
+    board.tell(customers, { ...other, remoteHeld: false, transfer: passed })
+  } else if (customers !== undefined) {
+    // The target cannot come into this call, so a customer who is an agent goes along into the target's.
+    board.end(customers, ENDINGS.transferred, { agentUri: by }, { transfer: passed })
+    const { direction, role } = customers
+    const transferred = passed && { ...passed, otherCallId: call.callId }
+    board.open(next, customer, target, { state: CallState.connected, direction, role, transfer: transferred })
+  }
   if (target.kind === 'outside') return talkFor(board, next, target)
   const ringing = board.leg(inCall, target.agentUri)
   if (ringing !== undefined) return board.tell(ringing, { state: CallState.connected, transfer: told })
