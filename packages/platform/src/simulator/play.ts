@@ -92,7 +92,19 @@ const refusesHold = (party: ReturnType<typeof otherParty>): boolean => {
   return behaviour?.kind === 'answers' && behaviour.refusesHold === true
 }
 
-const failed = (kind: LegCue['kind'], commandId: CommandId) => {
-  const command: CallCommand = kind === 'completeTransfer' ? 'transfer' : kind
-  return { commandId, command, reason: EndReason.failed }
+const COMMANDS: Readonly<Record<LegCue['kind'], CallCommand>> = {
+  answer: 'answer',
+  hangup: 'hangup',
+  hold: 'hold',
+  resume: 'resume',
+  transfer: 'transfer',
+  completeTransfer: 'transfer',
+  'answer in vain': 'answer',
+  'resume in vain': 'resume',
 }
+
+const failed = (kind: LegCue['kind'], commandId: CommandId) => ({
+  commandId,
+  command: COMMANDS[kind],
+  reason: EndReason.failed,
+})

@@ -76,6 +76,8 @@ export type LegCue = {
   readonly commandId: CommandId | null
 } & (
   | { readonly kind: 'answer' | 'hangup' | 'hold' | 'resume' | 'completeTransfer' }
+  /** What had to come before it could not be had: another call did not let itself be held. */
+  | { readonly kind: 'answer in vain' | 'resume in vain' }
   | {
       readonly kind: 'transfer'
       readonly target: Party & { readonly asked: string }

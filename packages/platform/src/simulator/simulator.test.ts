@@ -1,4 +1,4 @@
-import { newCallId, newCommandId } from '@switchhook/contracts'
+import { type CallId, newCallId, newCommandId } from '@switchhook/contracts'
 import { describePlatform } from '../conformance/describe-platform.ts'
 import { createObserver, type Observer } from '../conformance/observer.ts'
 import { VirtualMemory } from '../test-support/virtual-memory.ts'
@@ -73,5 +73,27 @@ test('a step that was stored and not told, as its process died, is told by whoev
   await heir.start(observer.listener)
   await memory.pass(1_000, (timer) => heir.due(timer))
   expect(observer.eventsOf(callId, ALICE).map(({ state }) => state)).toEqual([1, 7])
+  observer.verify()
+})
+
+test('a second call is not answered while the first one cannot be held: nobody talks on two calls', async () => {
+  const memory = new VirtualMemory()
+  const observer = createObserver()
+  const simulator = open(memory, observer)
+  await simulator.start(observer.listener)
+  const leg = (callId: CallId) => ({ tenant: 'acme', callId, agentUri: ALICE, commandId: newCommandId() })
+  const first = newCallId()
+  await simulator.dial({ ...leg(first), destination: '+15550104', cli: null, correlationId: null })
+  await memory.pass(5_000, (timer) => simulator.due(timer))
+  const alice = simulator.findAnyAgent(ALICE)
+  const second = alice && (await simulator.ring(alice, { from: '+15559000', ringForMs: null, talkForMs: null }))
+  if (second === undefined) throw new Error('alice takes one more call')
+  const answer = { ...leg(second), holdFirst: [first] }
+  await simulator.answer(answer)
+  expect(observer.latest(first, ALICE)).toMatchObject({ state: 3, commandResult: { command: 'hold', result: 2 } })
+  expect(observer.latest(second, ALICE)).toMatchObject({
+    state: 2,
+    commandResult: { commandId: answer.commandId, command: 'answer', result: 2 },
+  })
   observer.verify()
 })

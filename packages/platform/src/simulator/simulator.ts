@@ -1,4 +1,4 @@
-import { type CallId, newCallId } from '@switchhook/contracts'
+import { type CallId, CallState, newCallId } from '@switchhook/contracts'
 import type { LegCommand, Platform, PlatformListener, ProvisionedAgent } from '../platform.ts'
 import { createDevices, type DeviceTimer } from './devices.ts'
 import type { SimulatorMemory } from './memory.ts'
@@ -75,10 +75,15 @@ export function createSimulator(deps: SimulatorDeps): Simulator {
     await track(sessions.apply(tenant, callId, cue))
   }
 
-  async function holdOthers({ tenant, agentUri, commandId }: LegCommand, others: readonly CallId[]): Promise<void> {
+  /** Resolves to whether none of them is talked on any more. */
+  async function holdOthers({ tenant, agentUri, commandId }: LegCommand, others: readonly CallId[]): Promise<boolean> {
     for (const callId of others) {
       await onLeg({ tenant, callId, agentUri, commandId }, { kind: 'hold', callId, agentUri, commandId })
+      const session = await sessions.find(tenant, callId)
+      const leg = session?.legs.find((one) => one.callId === callId && one.agentUri === agentUri)
+      if (leg?.state === CallState.connected) return false
     }
+    return true
   }
 
   const dialParty = async (
@@ -153,14 +158,14 @@ export function createSimulator(deps: SimulatorDeps): Simulator {
       agents.find((agent) => agent.agentUri === agentUri && (tenant === undefined || agent.tenant === tenant)),
     dial: ({ destination, ...call }) => dialParty(call, destination, call),
     answer: async (command) => {
-      await holdOthers(command, command.holdFirst)
-      await onLeg(command, { kind: 'answer', ...legOf(command) })
+      const isFree = await holdOthers(command, command.holdFirst)
+      await onLeg(command, { kind: isFree ? 'answer' : 'answer in vain', ...legOf(command) })
     },
     hangup: (command) => onLeg(command, { kind: 'hangup', ...legOf(command) }),
     hold: (command) => onLeg(command, { kind: 'hold', ...legOf(command) }),
     resume: async (command) => {
-      await holdOthers(command, command.holdFirst)
-      await onLeg(command, { kind: 'resume', ...legOf(command) })
+      const isFree = await holdOthers(command, command.holdFirst)
+      await onLeg(command, { kind: isFree ? 'resume' : 'resume in vain', ...legOf(command) })
     },
     transfer: (command) => {
       const { tenant, target, correlationId, consultationCallId } = command
