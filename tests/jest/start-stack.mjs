@@ -39,7 +39,7 @@ export default async function startStack() {
     DELIVERY_CONCURRENCY: '30',
     // More failures in a row than any test makes that is not about them.
     BREAKER_FAILURES: '20',
-    BREAKER_COOLDOWN: '1s',
+    BREAKER_COOLDOWN: '2s',
     SIMULATOR_AGENTS: JSON.stringify([...agents, ...odd]),
     WRAP_UP_SECONDS: '1',
   })
