@@ -40,20 +40,18 @@ describe('classifyError', () => {
     ['CERT_HAS_EXPIRED', 'tls'],
     ['DEPTH_ZERO_SELF_SIGNED_CERT', 'tls'],
     ['UNABLE_TO_VERIFY_LEAF_SIGNATURE', 'tls'],
-    ['ERR_UNESCAPED_CHARACTERS', 'unusable-url'],
+    ['UND_ERR_CONNECT_TIMEOUT', 'timeout'],
+    ['UND_ERR_HEADERS_OVERFLOW', 'malformed'],
+    ['UND_ERR_SOCKET', 'reset'],
   ])('%s is %s', (code, reason) => {
-    expect(classifyError(failed(code), false)).toEqual({ kind: 'unreachable', reason })
+    expect(classifyError(failed(code))).toEqual({ kind: 'unreachable', reason })
   })
 
   test('the code of a cause counts when the error itself has none', () => {
-    expect(classifyError(new Error('wrapped', { cause: failed('ECONNREFUSED') }), false)).toEqual({
+    expect(classifyError(new Error('wrapped', { cause: failed('ECONNREFUSED') }))).toEqual({
       kind: 'unreachable',
       reason: 'refused',
     })
-  })
-
-  test('whatever broke at the deadline is a timeout', () => {
-    expect(classifyError(failed('ERR_CANCELED'), true)).toEqual({ kind: 'unreachable', reason: 'timeout' })
   })
 
   test.each([
@@ -64,6 +62,6 @@ describe('classifyError', () => {
     ['our own cancelling', failed('ERR_CANCELED')],
     ['something that is no error', 'oops'],
   ])('%s is not blamed on the subscriber', (_name, error) => {
-    expect(() => classifyError(error, false)).toThrow(error as Error)
+    expect(() => classifyError(error)).toThrow(error as Error)
   })
 })

@@ -1,3 +1,4 @@
+import { isNativeError } from 'node:util/types'
 import type { Outcome, UnreachableReason } from '@switchhook/contracts'
 import { BLOCKED_ADDRESS } from './lookup.ts'
 
@@ -9,8 +10,7 @@ export const classifyStatus = (status: number): Outcome =>
  * Tells why no answer came. What this process has run out of, and errors that do not come from the network, are trouble of
  * our own and not the subscriber's: they are thrown on.
  */
-export function classifyError(error: unknown, deadlinePassed: boolean): Outcome {
-  if (deadlinePassed) return { kind: 'unreachable', reason: 'timeout' }
+export function classifyError(error: unknown): Outcome {
   const reason = reasonOf(codeOf(error))
   if (reason === undefined) throw error
   return { kind: 'unreachable', reason }
@@ -18,14 +18,14 @@ export function classifyError(error: unknown, deadlinePassed: boolean): Outcome 
 
 /** axios wraps what Node threw and keeps the code; a cause may know more. */
 function codeOf(error: unknown): string | undefined {
-  if (!(error instanceof Error)) return undefined
+  if (!isNativeError(error)) return undefined
   const code = 'code' in error && typeof error.code === 'string' ? error.code : undefined
   return code ?? codeOf(error.cause)
 }
 
 /**
  * https://nodejs.org/api/errors.html#common-system-errors, https://nodejs.org/api/dns.html#error-codes, and getaddrinfo(3)
- * for the EAI_ ones. Any other errno is `network`.
+ * for the EAI_ ones, https://undici.nodejs.org/#/docs/api/Errors for the UND_ERR_ ones. Any other errno is `network`.
  */
 const REASONS: Readonly<Record<string, UnreachableReason>> = {
   ENOTFOUND: 'dns',
@@ -43,8 +43,9 @@ const REASONS: Readonly<Record<string, UnreachableReason>> = {
   ETIMEDOUT: 'timeout',
   EPROTO: 'tls',
   [BLOCKED_ADDRESS]: 'blocked',
-  ERR_UNESCAPED_CHARACTERS: 'unusable-url',
-  ERR_INVALID_CHAR: 'unusable-url',
+  UND_ERR_CONNECT_TIMEOUT: 'timeout',
+  UND_ERR_HEADERS_OVERFLOW: 'malformed',
+  UND_ERR_SOCKET: 'reset',
 }
 
 /** Families of codes. The X.509 ones are OpenSSL's names of what is wrong with a certificate. */

@@ -22,7 +22,7 @@ beforeEach(async () => {
 })
 
 afterEach(async () => {
-  client.close()
+  await client.close()
   await receiver.close()
 })
 
@@ -172,7 +172,7 @@ describe('the answer', () => {
     })
     await expect(patient.post(deliveryTo(url), 1)).resolves.toEqual({ kind: 'delivered', status: 200 })
     await eventually(() => expect(dropped).toBe(true), { timeoutMs: 3_000 })
-    patient.close()
+    await patient.close()
     server.close()
   })
 
@@ -295,7 +295,7 @@ describe('an address that webhooks may not go to', () => {
     }
     const rebound = createPostClient({ timeoutMs: TIMEOUT_MS, maxSockets: 10, guard: strict, lookup: resolving })
     await expect(rebound.post(deliveryTo('http://client.example/hook'), 1)).resolves.toEqual(blocked)
-    rebound.close()
+    await rebound.close()
   })
 
   test('of the environment’s proxy is not asked to go there', async () => {
