@@ -1,7 +1,8 @@
-import { newSubscriptionId, type SubscriptionId } from '@switchhook/contracts'
+import { newSubscriptionId, type Subscription } from '@switchhook/contracts'
 import { eventually, type TestRedis, testRedis } from '@switchhook/testkit'
-import { type BreakerStore, createBreakerReader, createBreakerStore } from './breaker-store.ts'
+import { type BreakerStore, createBreakerReader, createBreakerStore, type Endpoint } from './breaker-store.ts'
 import { openRedis, type Redis } from './redis.ts'
+import { createSubscriptionStore } from './subscription-store.ts'
 
 const quiet = { debug() {}, info() {}, warn() {}, error() {} }
 const COOLDOWN_MS = 300
@@ -10,7 +11,7 @@ const LEASE_MS = 400
 let server: TestRedis
 let redis: readonly [Redis, Redis]
 let workers: readonly [BreakerStore, BreakerStore]
-let endpoint: SubscriptionId
+let endpoint: Endpoint
 
 beforeAll(async () => {
   server = await testRedis()
@@ -21,13 +22,15 @@ beforeAll(async () => {
 })
 
 beforeEach(() => {
-  endpoint = newSubscriptionId()
+  endpoint = anEndpoint()
 })
 
 afterAll(async () => {
   await Promise.all(redis.map((connection) => connection.close()))
   await server.close()
 })
+
+const anEndpoint = (): Endpoint => ({ tenant: 'acme', subscriptionId: newSubscriptionId() })
 
 const stateOf = async (worker: 0 | 1 = 0): Promise<string> => (await workers[worker].ask(endpoint)).state
 
@@ -115,5 +118,27 @@ test('a probe of an endpoint that somebody else has closed meanwhile is an ordin
 
 test('one subscription’s failures are nobody else’s', async () => {
   await open()
-  expect(await workers[0].ask(newSubscriptionId())).toMatchObject({ state: 'closed' })
+  expect(await workers[0].ask(anEndpoint())).toMatchObject({ state: 'closed' })
+})
+
+test('what is stored of the subscription comes in the same look, as it is now', async () => {
+  const subscription: Subscription = {
+    id: endpoint.subscriptionId,
+    tenant: endpoint.tenant,
+    url: 'https://client.example/hook',
+    eventTypes: ['call.status'],
+    description: null,
+    enabled: true,
+    createdAt: '2026-01-01T00:00:00.000Z',
+  }
+  const subscriptions = createSubscriptionStore(redis[1])
+  await subscriptions.create(subscription)
+  await open()
+  expect(await workers[0].look(endpoint)).toMatchObject({ subscription, health: { state: 'open' } })
+  expect(await workers[0].look({ ...endpoint, tenant: 'globex' })).toMatchObject({
+    subscription: undefined,
+    health: { state: 'closed' },
+  })
+  await subscriptions.remove(endpoint.tenant, endpoint.subscriptionId)
+  expect(await workers[0].look(endpoint)).toMatchObject({ subscription: undefined })
 })

@@ -1,7 +1,11 @@
 import { randomUUID } from 'node:crypto'
-import type { SubscriptionId } from '@switchhook/contracts'
-import { breakerKey } from './keys.ts'
+import type { Delivery, Subscription } from '@switchhook/contracts'
+import { breakerKey, subscriptionsKey } from './keys.ts'
 import { type Redis, run } from './redis.ts'
+import { parseSubscription } from './subscription-store.ts'
+
+/** Whose endpoint it is; a delivery says so. */
+export type Endpoint = Pick<Delivery, 'tenant' | 'subscriptionId'>
 
 /** Whether an endpoint is contacted: as ever, not during its cool-down, or by one probe that decides. */
 export interface EndpointHealth {
@@ -20,13 +24,17 @@ export type Probe = string
  */
 export interface BreakerStore {
   /** One round trip, which changes nothing. */
-  ask(subscription: SubscriptionId): Promise<EndpointHealth>
+  ask(endpoint: Endpoint): Promise<EndpointHealth>
+  /** The same, and the subscription as it is stored now, in the same round trip. */
+  look(
+    endpoint: Endpoint,
+  ): Promise<{ readonly health: EndpointHealth; readonly subscription: Subscription | undefined }>
   /** Undefined: somebody else probes already. A probe of which nothing is heard lapses after `leaseMs`. */
-  claimProbe(subscription: SubscriptionId, leaseMs: number): Promise<Probe | undefined>
+  claimProbe(endpoint: Endpoint, leaseMs: number): Promise<Probe | undefined>
   /** A transient failure. Resolves to whether the cool-down begins with it. */
-  noteFailure(subscription: SubscriptionId, probe: Probe | undefined): Promise<boolean>
+  noteFailure(endpoint: Endpoint, probe: Probe | undefined): Promise<boolean>
   /** It has answered as one that works: the count begins anew, and a cool-down is over. */
-  noteAnswer(subscription: SubscriptionId): Promise<void>
+  noteAnswer(endpoint: Endpoint): Promise<void>
 }
 
 export interface BreakerOptions {
@@ -40,36 +48,46 @@ const REMEMBERED_MS = 24 * 60 * 60_000
 
 export function createBreakerStore(redis: Redis, { failures, cooldownMs }: BreakerOptions): BreakerStore {
   return {
-    ask: askWith(redis),
-    async claimProbe(subscription, leaseMs) {
+    ...createBreakerReader(redis),
+    async claimProbe(endpoint, leaseMs) {
       const probe = randomUUID()
-      const keys = [breakerKey(subscription)]
-      const claimed = await redis[run]((commands) => commands.runScript('claim-probe', keys, [probe, leaseMs]))
+      const claimed = await redis[run]((commands) =>
+        commands.runScript('claim-probe', [keyOf(endpoint)], [probe, leaseMs]),
+      )
       return claimed === 1 ? probe : undefined
     },
-    async noteFailure(subscription, probe) {
+    async noteFailure(endpoint, probe) {
       const args = [failures, cooldownMs, probe ?? '', cooldownMs + REMEMBERED_MS]
-      const opened = await redis[run]((commands) =>
-        commands.runScript('note-failure', [breakerKey(subscription)], args),
-      )
+      const opened = await redis[run]((commands) => commands.runScript('note-failure', [keyOf(endpoint)], args))
       return opened === 1
     },
-    async noteAnswer(subscription) {
-      await redis[run]((commands) => commands.unlink(breakerKey(subscription)))
+    async noteAnswer(endpoint) {
+      await redis[run]((commands) => commands.unlink(keyOf(endpoint)))
     },
   }
 }
 
 /** For those who only look. */
-export function createBreakerReader(redis: Redis): Pick<BreakerStore, 'ask'> {
-  return { ask: askWith(redis) }
+export function createBreakerReader(redis: Redis): Pick<BreakerStore, 'ask' | 'look'> {
+  async function read(endpoint: Endpoint, subscriptionId: string) {
+    const keys = [keyOf(endpoint), subscriptionsKey(endpoint.tenant)]
+    const [state, consecutiveFailures, openUntil, subscription] = await redis[run]((commands) =>
+      commands.runScript('look-at-endpoint', keys, [subscriptionId]),
+    )
+    const openUntilMs = openUntil === '0' ? null : Number(openUntil)
+    return { health: { state, consecutiveFailures, openUntilMs }, subscription }
+  }
+
+  return {
+    async ask(endpoint) {
+      const { health } = await read(endpoint, '')
+      return health
+    },
+    async look(endpoint) {
+      const { health, subscription } = await read(endpoint, endpoint.subscriptionId)
+      return { health, subscription: subscription === '' ? undefined : parseSubscription(subscription) }
+    },
+  }
 }
 
-const askWith =
-  (redis: Redis): BreakerStore['ask'] =>
-  async (subscription) => {
-    const [state, consecutiveFailures, openUntil] = await redis[run]((commands) =>
-      commands.runScript('ask-breaker', [breakerKey(subscription)], []),
-    )
-    return { state, consecutiveFailures, openUntilMs: openUntil === '0' ? null : Number(openUntil) }
-  }
+const keyOf = ({ tenant, subscriptionId }: Endpoint): string => breakerKey(tenant, subscriptionId)

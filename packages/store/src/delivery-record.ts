@@ -66,6 +66,10 @@ export function parseLedger(stored: string): Ledger | undefined {
   return { run: Number(run), slot: Number(slot), state: state as Ledger['state'] }
 }
 
+/** A whole record of one attempt, as settle-delivery.lua writes it. */
+export const firstRecord = ({ run, slot, state }: Ledger, view: View, attempt: Attempt): string =>
+  `${run} ${slot} ${state}\n${viewJson(view)}\n${JSON.stringify(attempt)}`
+
 export function parseRecord(stored: string): StoredRecord | undefined {
   const ledger = parseLedger(stored)
   const [, view = '', ...attempts] = stored.split('\n')

@@ -2,6 +2,7 @@ export {
   type BreakerStore,
   createBreakerReader,
   createBreakerStore,
+  type Endpoint,
   type EndpointHealth,
   type Probe,
 } from './breaker-store.ts'

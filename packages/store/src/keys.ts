@@ -8,6 +8,7 @@ import type { DeliveryId, SubscriptionId } from '@switchhook/contracts'
  * key                              type    holds                                            expires
  * sh:{t:<tenant>}:subscriptions    hash    subscription id → JSON                           never
  * sh:{t:<tenant>}:revision         string  random, anew with every change of the above      never
+ * sh:{t:<tenant>}:breaker:<subscr> hash    failures in a row, cool-down, probe              a day after the last failure
  * sh:{p<n>}:state:<tenant>:<name>  string  <version>:<JSON>, a call's or an agent's state   as its writer says
  * sh:{p<n>}:outbox                 stream  events that no relay has sent yet                entry by entry, when sent
  * sh:{p<n>}:timers                 zset    timer → when it falls due, or its lease ends, ms entry by entry, when done
@@ -15,7 +16,6 @@ import type { DeliveryId, SubscriptionId } from '@switchhook/contracts'
  * sh:{<delivery>}:record           string  ledger, view and attempts (delivery-record.ts)   as DeliveryRetention says
  * sh:{<delivery>}:body             string  the webhook body, of parked ones only            with the record
  * sh:{s:<subscription>}:parked     zset    <delivery>:<run> → when it was parked, µs        parkedRetentionMs after the last
- * sh:{s:<subscription>}:breaker    hash    failures in a row, cool-down, probe              a day after the last failure
  * sh:{i:<scope>}:request           hash    fingerprint, seed, claim or answer of a request  IdempotencyTimes.retentionMs
  * sh:probe                         string  nothing: shows that Redis takes writes           1 s
  *
@@ -41,7 +41,9 @@ export const recordKey = (delivery: DeliveryId): string => `sh:{${delivery}}:rec
 export const bodyKey = (delivery: DeliveryId): string => `sh:{${delivery}}:body`
 export const parkedKey = (subscription: SubscriptionId): string => `sh:{s:${subscription}}:parked`
 
-export const breakerKey = (subscription: SubscriptionId): string => `sh:{s:${subscription}}:breaker`
+/** Beside the subscription: what is to be known of an endpoint before a POST is read in one step. */
+export const breakerKey = (tenant: string | null, subscription: SubscriptionId): string =>
+  `sh:{t:${escapeTenant(tenant)}}:breaker:${subscription}`
 
 /** A scope is a hash: it has no braces. */
 export const idempotentKey = (scope: string): string => `sh:{i:${scope}}:request`

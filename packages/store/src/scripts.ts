@@ -2,7 +2,6 @@ import { readFileSync } from 'node:fs'
 
 /** The Lua scripts of this package and what they reply; each file's header names its KEYS, ARGV and result. */
 export interface ScriptReplies {
-  'ask-breaker': [state: 'closed' | 'open' | 'probing', failures: number, openUntil: string]
   'begin-idempotent': ['new' | 'replay', string] | ['mismatch' | 'busy', undefined?]
   'begin-redelivery': string | null
   'claim-outbox': string[]
@@ -12,6 +11,7 @@ export interface ScriptReplies {
   'finish-idempotent': 0 | 1
   'finish-timers': number
   'index-parked': string
+  'look-at-endpoint': [state: 'closed' | 'open' | 'probing', failures: number, openUntil: string, subscription: string]
   'note-failure': 0 | 1
   'redelivery-sent': 0 | 1
   'release-idempotent': 0 | 1
@@ -23,7 +23,6 @@ export interface ScriptReplies {
 export type ScriptName = keyof ScriptReplies
 
 const FILES: Readonly<Record<ScriptName, string>> = {
-  'ask-breaker': 'ask-breaker.lua',
   'begin-idempotent': 'begin-idempotent.lua',
   'begin-redelivery': 'begin-redelivery.lua',
   'claim-outbox': 'claim-outbox.lua',
@@ -33,6 +32,7 @@ const FILES: Readonly<Record<ScriptName, string>> = {
   'finish-idempotent': 'finish-idempotent.lua',
   'finish-timers': 'finish-timers.lua',
   'index-parked': 'index-parked.lua',
+  'look-at-endpoint': 'look-at-endpoint.lua',
   'note-failure': 'note-failure.lua',
   'redelivery-sent': 'redelivery-sent.lua',
   'release-idempotent': 'release-idempotent.lua',

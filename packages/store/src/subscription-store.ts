@@ -30,7 +30,7 @@ export function createSubscriptionStore(redis: Redis): SubscriptionStore {
 
   async function list(tenant: string | null): Promise<Subscription[]> {
     const stored = await redis[run]((commands) => commands.hvals(subscriptionsKey(tenant)))
-    return stored.map(parse).toSorted(byAge)
+    return stored.map(parseSubscription).toSorted(byAge)
   }
 
   /** Repeats reading and writing until nobody came between the two. */
@@ -41,7 +41,7 @@ export function createSubscriptionStore(redis: Redis): SubscriptionStore {
   ): Promise<{ before: Subscription | undefined; after: After }> {
     for (;;) {
       const read = (await redis[run]((commands) => commands.hget(subscriptionsKey(tenant), id))) ?? ''
-      const before = read === '' ? undefined : parse(read)
+      const before = read === '' ? undefined : parseSubscription(read)
       const after = next(before)
       const written = after === undefined ? '' : JSON.stringify(after)
       if (written === read) return { before, after }
@@ -64,7 +64,7 @@ export function createSubscriptionStore(redis: Redis): SubscriptionStore {
     },
     async find(tenant, id) {
       const stored = await redis[run]((commands) => commands.hget(subscriptionsKey(tenant), id))
-      return stored === null ? undefined : parse(stored)
+      return stored === null ? undefined : parseSubscription(stored)
     },
     async change(tenant, id, change) {
       const { after } = await write(tenant, id, (present) => present && { ...present, ...change })
@@ -106,7 +106,7 @@ function remember(
 }
 
 /** Written by this store alone, so its shape is known. */
-const parse = (stored: string): Subscription => JSON.parse(stored) as Subscription
+export const parseSubscription = (stored: string): Subscription => JSON.parse(stored) as Subscription
 
 const byAge = (a: Subscription, b: Subscription): number => compare(a.createdAt, b.createdAt) || compare(a.id, b.id)
 

@@ -91,7 +91,7 @@ export async function startApi(options: StartApiOptions): Promise<Api> {
     deliveries: createDeliveryArchive(redis),
     publishDelivery: (delivery) => broker.publishDelivery(delivery),
     urlRules: urlRulesOf(config),
-    healthOf: (id) => breakers.ask(id),
+    healthOf: ({ tenant, id }) => breakers.ask({ tenant, subscriptionId: id }),
     platform,
     center,
     statusNames: config.USER_STATUS_CODES,

@@ -1,5 +1,6 @@
 import { type Delivery, deliveryIdOf, newEventId, newSubscriptionId, type Subscription } from '@switchhook/contracts'
-import { createAdmit } from './admit.ts'
+import type { EndpointHealth } from '@switchhook/store'
+import { type Admission, createAdmit } from './admit.ts'
 
 const eventId = newEventId()
 const id = newSubscriptionId()
@@ -26,25 +27,37 @@ const first: Delivery = {
   body: Buffer.from('{}'),
 }
 
+const health: EndpointHealth = { state: 'closed', consecutiveFailures: 2, openUntilMs: null }
+
+/** Asked for the subscription only where it counts. */
+const admitWith = (found: Subscription | undefined, delivery: Delivery): Promise<Admission> =>
+  createAdmit({
+    ask: async () => health,
+    look: async ({ attempt }) => {
+      expect(attempt).toBe(0)
+      return { health, subscription: found }
+    },
+  })(delivery)
+
 describe('admit', () => {
   test('a first attempt leaves while its subscription is there and enabled', async () => {
-    await expect(createAdmit(async () => subscription)(first)).resolves.toEqual(first)
+    await expect(admitWith(subscription, first)).resolves.toEqual({ admitted: first, health })
   })
 
   test('a first attempt goes to the url that the subscription has now', async () => {
-    const admit = createAdmit(async () => ({ ...subscription, url: 'https://client.example/moved' }))
-    await expect(admit(first)).resolves.toEqual({ ...first, url: 'https://client.example/moved' })
+    const url = 'https://client.example/moved'
+    await expect(admitWith({ ...subscription, url }, first)).resolves.toEqual({ admitted: { ...first, url }, health })
   })
 
   test.each<[string, Subscription | undefined]>([
     ['deleted', undefined],
     ['disabled', { ...subscription, enabled: false }],
   ])('no first attempt leaves once the subscription is %s', async (_name, found) => {
-    await expect(createAdmit(async () => found)(first)).resolves.toEqual({ kind: 'withdrawn' })
+    await expect(admitWith(found, first)).resolves.toEqual({ admitted: { kind: 'withdrawn' }, health })
   })
 
   test('a delivery that has failed before keeps its schedule and url, whatever became of its subscription', async () => {
-    const admit = createAdmit(async () => undefined)
-    await expect(admit({ ...first, slot: 1, attempt: 1 })).resolves.toEqual({ ...first, slot: 1, attempt: 1 })
+    const retry = { ...first, slot: 1, attempt: 1 }
+    await expect(admitWith(undefined, retry)).resolves.toEqual({ admitted: retry, health })
   })
 })

@@ -1,19 +1,33 @@
 import type { Delivery, Subscription } from '@switchhook/contracts'
+import type { EndpointHealth } from '@switchhook/store'
 import type { Withheld } from './decide.ts'
+
+/** What was found at the gate. */
+export interface Admission {
+  /** The delivery as it may be sent now, or why it must not be. */
+  readonly admitted: Delivery | Withheld
+  readonly health: EndpointHealth
+}
+
+/** What the gate asks, each in one round trip. */
+export interface Gatekeeper {
+  readonly ask: (delivery: Delivery) => Promise<EndpointHealth>
+  readonly look: (
+    delivery: Delivery,
+  ) => Promise<{ readonly health: EndpointHealth; readonly subscription: Subscription | undefined }>
+}
 
 /**
  * The gate before every POST. After a DELETE, or while disabled, no *first* attempt leaves (specification, "Webhook
  * subscriptions", rule 3), so the subscription is looked up just before attempt 1, and its present url is used. A delivery
- * that has already failed keeps its schedule and its url without asking. The endpoint's cool-down and in-flight cap
- * belong here too.
+ * that has already failed keeps its schedule and its url without asking.
  */
-export function createAdmit(
-  findSubscription: (tenant: string | null, id: Delivery['subscriptionId']) => Promise<Subscription | undefined>,
-): (delivery: Delivery) => Promise<Delivery | Withheld> {
+export function createAdmit({ ask, look }: Gatekeeper): (delivery: Delivery) => Promise<Admission> {
   return async (delivery) => {
-    if (delivery.attempt > 0) return delivery
-    const subscription = await findSubscription(delivery.tenant, delivery.subscriptionId)
-    if (subscription === undefined || !subscription.enabled) return { kind: 'withdrawn' }
-    return subscription.url === delivery.url ? delivery : { ...delivery, url: subscription.url }
+    if (delivery.attempt > 0) return { admitted: delivery, health: await ask(delivery) }
+    const { health, subscription } = await look(delivery)
+    if (subscription === undefined || !subscription.enabled) return { admitted: { kind: 'withdrawn' }, health }
+    const isSameUrl = subscription.url === delivery.url
+    return { admitted: isSameUrl ? delivery : { ...delivery, url: subscription.url }, health }
   }
 }

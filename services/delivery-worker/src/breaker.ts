@@ -1,19 +1,34 @@
+import type { SubscriptionId } from '@switchhook/contracts'
 import type { BreakerStore } from '@switchhook/store'
 import { isTransientFailure } from './decide.ts'
 import type { Breaker } from './deliver.ts'
 
+/** More endpoints than fail at a time. Of those beyond it, an answer may leave the count as it is once. */
+const MOST_FAILING = 10_000
+
 /**
  * Reads outcomes as a breaker does: a transient failure counts, any other answer, a refusal included, shows that the
- * endpoint works.
+ * endpoint works. An answer of an endpoint that is not known to fail, neither from the look before the POST nor from what
+ * this worker has noted since, has nothing to change, and costs nothing.
  * @param leaseMs longer than an attempt can take: then the worker that probes has died
  */
-export function createBreaker(store: BreakerStore, leaseMs: number, opened: (subscriptionId: string) => void): Breaker {
+export function createBreaker(
+  store: Pick<BreakerStore, 'claimProbe' | 'noteFailure' | 'noteAnswer'>,
+  leaseMs: number,
+  opened: (subscriptionId: string) => void,
+): Breaker {
+  const failing = new Set<SubscriptionId>()
   return {
-    ask: async ({ subscriptionId }) => (await store.ask(subscriptionId)).state,
-    claimProbe: ({ subscriptionId }) => store.claimProbe(subscriptionId, leaseMs),
-    note: async ({ subscriptionId }, outcome, probe) => {
-      if (!isTransientFailure(outcome)) return store.noteAnswer(subscriptionId)
-      if (await store.noteFailure(subscriptionId, probe)) opened(subscriptionId)
+    claimProbe: (delivery) => store.claimProbe(delivery, leaseMs),
+    note: async (delivery, outcome, { health, probe }) => {
+      const { subscriptionId } = delivery
+      if (isTransientFailure(outcome)) {
+        if (failing.size < MOST_FAILING) failing.add(subscriptionId)
+        if (await store.noteFailure(delivery, probe)) opened(subscriptionId)
+      } else if (health.consecutiveFailures > 0 || failing.has(subscriptionId)) {
+        await store.noteAnswer(delivery)
+        failing.delete(subscriptionId)
+      }
     },
   }
 }

@@ -7,9 +7,13 @@ import {
   type Outcome,
   Unavailable,
 } from '@switchhook/contracts'
+import type { EndpointHealth } from '@switchhook/store'
+import type { Admission } from './admit.ts'
 import { createDeliver, type DeliverDeps } from './deliver.ts'
 
 const STARTED_MS = Date.parse('2026-01-01T00:00:00.000Z')
+
+const healthy: EndpointHealth = { state: 'closed', consecutiveFailures: 0, openUntilMs: null }
 
 function aDelivery(change: Partial<Delivery> = {}): Delivery {
   const eventId = newEventId()
@@ -39,12 +43,11 @@ function aWorld(outcome: Outcome, change: Partial<DeliverDeps> = {}) {
     waitsMs: [10_000],
     cooldownMs: 30_000,
     breaker: {
-      ask: async () => 'closed',
       claimProbe: async () => undefined,
       note: async () => {},
     },
     isSettled: async () => false,
-    admit: async (delivery) => delivery,
+    admit: async (admitted) => ({ admitted, health: healthy }),
     post: async (delivery, attempt) => {
       clockMs += 25
       steps.push(`post ${delivery.url} attempt ${attempt}`)
@@ -122,7 +125,9 @@ describe('deliver', () => {
   })
 
   test('a withdrawn one is settled without a POST or an attempt', async () => {
-    const { deliver, steps, attempts } = aWorld(ok, { admit: async () => ({ kind: 'withdrawn' }) })
+    const { deliver, steps, attempts } = aWorld(ok, {
+      admit: async () => ({ admitted: { kind: 'withdrawn' }, health: healthy }),
+    })
     await deliver(aDelivery())
     expect(steps).toEqual(['settle slot 0 withdrawn', 'report withdrawn'])
     expect(attempts).toEqual([null])
@@ -170,14 +175,16 @@ describe('deliver', () => {
 
   describe('an endpoint in its cool-down', () => {
     const breaker = (change: Partial<DeliverDeps['breaker']> = {}): DeliverDeps['breaker'] => ({
-      ask: async () => 'open',
       claimProbe: async () => undefined,
       note: async () => {},
       ...change,
     })
+    const admitWhile =
+      (state: EndpointHealth['state']): DeliverDeps['admit'] =>
+      async (admitted) => ({ admitted, health: { ...healthy, state } })
 
     test('is not contacted: the slot is used up, the attempt number stays, the next slot is waited for', async () => {
-      const { deliver, steps, attempts } = aWorld(ok, { breaker: breaker() })
+      const { deliver, steps, attempts } = aWorld(ok, { admit: admitWhile('open') })
       await deliver(aDelivery({ slot: 0, attempt: 0 }))
       expect(steps).toEqual([
         'wait 10000 slot 1 attempt 0',
@@ -191,7 +198,7 @@ describe('deliver', () => {
       const waits: [number, number | undefined][] = []
       const { deliver, steps } = aWorld(ok, {
         waitsMs: [10_000, 60_000, 300_000],
-        breaker: breaker(),
+        admit: admitWhile('open'),
         retryLater: async ({ slot, attempt, postponed }, waitMs) => {
           expect([slot, attempt]).toEqual([3, 2])
           waits.push([waitMs, postponed])
@@ -212,10 +219,10 @@ describe('deliver', () => {
     test('is contacted by the one who gets the probe, who tells what came of it', async () => {
       const noted: unknown[] = []
       const { deliver, steps } = aWorld(down, {
+        admit: admitWhile('probing'),
         breaker: breaker({
-          ask: async () => 'probing',
           claimProbe: async () => 'the probe',
-          note: async (_delivery, outcome, probe) => void noted.push([outcome, probe]),
+          note: async (_delivery, outcome, { probe }) => void noted.push([outcome, probe]),
         }),
       })
       await deliver(aDelivery())
@@ -224,7 +231,7 @@ describe('deliver', () => {
     })
 
     test('is not contacted by those who do not get the probe', async () => {
-      const { deliver, steps } = aWorld(ok, { breaker: breaker({ ask: async () => 'probing' }) })
+      const { deliver, steps } = aWorld(ok, { admit: admitWhile('probing') })
       await deliver(aDelivery())
       expect(steps[0]).toBe('wait 10000 slot 1 attempt 0')
     })
@@ -232,14 +239,16 @@ describe('deliver', () => {
     test('costs no probe for a message that is settled, or whose subscription is gone', async () => {
       const claims: string[] = []
       const probing = breaker({
-        ask: async () => 'probing',
         claimProbe: async ({ deliveryId }) => {
           claims.push(deliveryId)
           return 'the probe'
         },
       })
-      await aWorld(ok, { breaker: probing, isSettled: async () => true }).deliver(aDelivery())
-      await aWorld(ok, { breaker: probing, admit: async () => ({ kind: 'withdrawn' }) }).deliver(aDelivery())
+      await aWorld(ok, { breaker: probing, admit: admitWhile('probing'), isSettled: async () => true }).deliver(
+        aDelivery(),
+      )
+      const withdrawn: Admission = { admitted: { kind: 'withdrawn' }, health: { ...healthy, state: 'probing' } }
+      await aWorld(ok, { breaker: probing, admit: async () => withdrawn }).deliver(aDelivery())
       expect(claims).toEqual([])
     })
 
@@ -247,7 +256,7 @@ describe('deliver', () => {
       let isAway = true
       let noted = 0
       const { deliver } = aWorld(ok, {
-        breaker: breaker({ ask: async () => 'closed', note: async () => void noted++ }),
+        breaker: breaker({ note: async () => void noted++ }),
         settle: async () => {
           if (isAway) throw new Unavailable('redis', 'gone')
         },
@@ -261,7 +270,7 @@ describe('deliver', () => {
 
     test('that cannot be noted holds nothing up', async () => {
       const { deliver, steps } = aWorld(ok, {
-        breaker: breaker({ ask: async () => 'closed', note: () => Promise.reject(new Unavailable('redis', 'gone')) }),
+        breaker: breaker({ note: () => Promise.reject(new Unavailable('redis', 'gone')) }),
       })
       await deliver(aDelivery())
       expect(steps).toContain('settle slot 0 acknowledged')

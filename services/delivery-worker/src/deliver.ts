@@ -1,4 +1,6 @@
 import type { Attempt, Delivery, Outcome, ParkedReason } from '@switchhook/contracts'
+import type { EndpointHealth } from '@switchhook/store'
+import type { Admission } from './admit.ts'
 import { type Decision, decide, postponeMs, type Withheld } from './decide.ts'
 
 /** Where a delivery stands after its turn, for the ledger and the log. */
@@ -15,8 +17,7 @@ export interface DeliverDeps {
   readonly cooldownMs: number
   /** Has this slot of this run been dealt with before? */
   readonly isSettled: (delivery: Delivery) => Promise<boolean>
-  /** Answers the delivery as it may be sent now, or why it must not be. */
-  readonly admit: (delivery: Delivery) => Promise<Delivery | Withheld>
+  readonly admit: (delivery: Delivery) => Promise<Admission>
   readonly breaker: Breaker
   readonly post: (delivery: Delivery, attempt: number) => Promise<Outcome>
   /** Resolves once the broker has confirmed that the delivery waits. */
@@ -36,10 +37,15 @@ export interface DeliverDeps {
 
 /** Whether an endpoint is contacted, for all workers alike. */
 export interface Breaker {
-  readonly ask: (delivery: Delivery) => Promise<'closed' | 'open' | 'probing'>
   /** Undefined: somebody else makes the one contact after the cool-down. */
   readonly claimProbe: (delivery: Delivery) => Promise<string | undefined>
-  readonly note: (delivery: Delivery, outcome: Outcome, probe: string | undefined) => Promise<void>
+  readonly note: (delivery: Delivery, outcome: Outcome, before: Before) => Promise<void>
+}
+
+/** What was known of the endpoint when the POST began. */
+export interface Before {
+  readonly health: EndpointHealth
+  readonly probe: string | undefined
 }
 
 /** A POST that was made. */
@@ -73,23 +79,19 @@ export function createDeliver(deps: DeliverDeps): (delivery: Delivery) => Promis
       else await finish(turn, before)
       return
     }
-    const [settled, admitted, endpoint] = await Promise.all([
-      deps.isSettled(due),
-      deps.admit(due),
-      deps.breaker.ask(due),
-    ])
+    const [settled, { admitted, health }] = await Promise.all([deps.isSettled(due), deps.admit(due)])
     if (settled) return
     if ('kind' in admitted) return conclude(due, admitted, null)
-    const probe = endpoint === 'probing' ? await deps.breaker.claimProbe(due) : undefined
-    if (endpoint !== 'closed' && probe === undefined) return conclude(admitted, { kind: 'cooling' }, null)
-    await finish(turn, await postOnce(admitted, probe))
+    const probe = health.state === 'probing' ? await deps.breaker.claimProbe(due) : undefined
+    if (health.state !== 'closed' && probe === undefined) return conclude(admitted, { kind: 'cooling' }, null)
+    await finish(turn, await postOnce(admitted, { health, probe }))
   }
 
-  async function postOnce(delivery: Delivery, probe: string | undefined): Promise<Made> {
+  async function postOnce(delivery: Delivery, before: Before): Promise<Made> {
     const startedAtMs = deps.now()
     const outcome = await deps.post(delivery, delivery.attempt + 1)
     const attempt = attemptOf(delivery, outcome, startedAtMs, deps.now())
-    const note = once(() => deps.breaker.note(delivery, outcome, probe))
+    const note = once(() => deps.breaker.note(delivery, outcome, before))
     return { delivery: { ...delivery, attempt: attempt.attempt }, outcome, attempt, note }
   }
 

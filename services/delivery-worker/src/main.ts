@@ -9,13 +9,7 @@ import {
   serviceTopology,
 } from '@switchhook/messaging'
 import { createLogger, loadConfig, Shutdown, startHealthServer, startService } from '@switchhook/runtime'
-import {
-  assertDurableInProduction,
-  createBreakerStore,
-  createDeliveryStore,
-  createSubscriptionStore,
-  openRedis,
-} from '@switchhook/store'
+import { assertDurableInProduction, createBreakerStore, createDeliveryStore, openRedis } from '@switchhook/store'
 import { createAdmit } from './admit.ts'
 import { createBreaker } from './breaker.ts'
 import { graceOutlastsDeadline, workerFields } from './config.ts'
@@ -59,7 +53,6 @@ startService(SERVICE, async () => {
   })
   shutdown.defer('connections', () => client.close())
 
-  const subscriptions = createSubscriptionStore(redis)
   const deliveries = createDeliveryStore(redis, retentionOf(config))
   const cooldownMs = config.BREAKER_COOLDOWN
   const breakers = createBreakerStore(redis, { failures: config.BREAKER_FAILURES, cooldownMs })
@@ -67,7 +60,7 @@ startService(SERVICE, async () => {
     waitsMs: config.DELIVERY_RETRY_WAITS,
     cooldownMs,
     isSettled: (delivery) => deliveries.isSettled(delivery),
-    admit: createAdmit((tenant, id) => subscriptions.find(tenant, id)),
+    admit: createAdmit(breakers),
     breaker: createBreaker(breakers, config.DELIVERY_TIMEOUT + PROBE_SLACK_MS, (subscriptionId) =>
       log.info('endpoint cools down', { subscriptionId, cooldownMs }),
     ),

@@ -1,7 +1,7 @@
 import type { LookupFunction } from 'node:net'
 import type { Delivery, Outcome } from '@switchhook/contracts'
 import type { AddressGuard } from '@switchhook/egress'
-import axios from 'axios'
+import { Axios } from 'axios'
 import { classifyError, classifyStatus } from './classify.ts'
 import { openConnections } from './connections.ts'
 import { createUndiciAdapter } from './undici-adapter.ts'
@@ -26,7 +26,8 @@ export interface PostClient {
 /** Sends deliveries as the specification's "Delivery request" says. Redirects are never followed, proxies never used. */
 export function createPostClient({ timeoutMs, maxSockets, guard, lookup }: PostOptions): PostClient {
   const connections = openConnections({ connections: maxSockets, connectTimeoutMs: timeoutMs, guard, lookup })
-  const client = axios.create({
+  // The bare class: an instance with the library's defaults merges them all into every request, at twice the cost.
+  const client = new Axios({
     adapter: createUndiciAdapter(connections),
     timeout: timeoutMs,
     // The body goes out as the bytes that it is, and nobody reads the answer's.
@@ -42,7 +43,8 @@ export function createPostClient({ timeoutMs, maxSockets, guard, lookup }: PostO
       if (url === null || !/^https?:$/.test(url.protocol)) return { kind: 'unreachable', reason: 'unusable-url' }
       if (!guard.allowsHost(url.hostname)) return { kind: 'unreachable', reason: 'blocked' }
       try {
-        const answer = await client.post(url.href, delivery.body, { headers: headersOf(delivery, attempt) })
+        const headers = headersOf(delivery, attempt)
+        const answer = await client.request({ method: 'post', url: url.href, data: delivery.body, headers })
         return classifyStatus(answer.status)
       } catch (error) {
         return classifyError(error)

@@ -1,11 +1,4 @@
-import {
-  AppError,
-  type EventType,
-  isGuid,
-  parseSubscriptionId,
-  type Subscription,
-  type SubscriptionId,
-} from '@switchhook/contracts'
+import { AppError, type EventType, isGuid, parseSubscriptionId, type Subscription } from '@switchhook/contracts'
 import type { EndpointHealth, SubscriptionStore } from '@switchhook/store'
 import type { Caller, Route } from '../http/route.ts'
 import { judgeSubscription } from './judge-subscription.ts'
@@ -24,7 +17,7 @@ export interface SubscriptionRoutesDeps {
   readonly subscriptions: Pick<SubscriptionStore, 'create' | 'list' | 'find' | 'change' | 'remove'>
   readonly urlRules: WebhookUrlRules
   /** What is known of a subscription's endpoint. */
-  readonly healthOf: (id: SubscriptionId) => Promise<EndpointHealth>
+  readonly healthOf: (subscription: Subscription) => Promise<EndpointHealth>
 }
 
 interface NewSubscription {
@@ -52,7 +45,7 @@ export async function findSubscription(
 
 export function createSubscriptionRoutes({ subscriptions, urlRules, healthOf }: SubscriptionRoutesDeps): Route[] {
   const withHealth = async (subscription: Subscription): Promise<SubscriptionView> =>
-    viewOf(subscription, await healthOf(subscription.id))
+    viewOf(subscription, await healthOf(subscription))
 
   const create: Route<NewSubscription> = {
     method: 'post',
