@@ -43,6 +43,8 @@ describe('classifyError', () => {
     ['UND_ERR_CONNECT_TIMEOUT', 'timeout'],
     ['UND_ERR_HEADERS_OVERFLOW', 'malformed'],
     ['UND_ERR_SOCKET', 'reset'],
+    ['UND_ERR_RES_CONTENT_LENGTH_MISMATCH', 'malformed'],
+    ['UND_ERR_INVALID_ARG', 'unusable-url'],
   ])('%s is %s', (code, reason) => {
     expect(classifyError(failed(code))).toEqual({ kind: 'unreachable', reason })
   })
@@ -59,7 +61,8 @@ describe('classifyError', () => {
     ['running out of sockets', failed('EMFILE')],
     ['running out of memory', failed('ENOMEM')],
     ['a wrong argument', failed('ERR_INVALID_ARG_TYPE')],
-    ['our own cancelling', failed('ERR_CANCELED')],
+    ['our own cancelling', failed('UND_ERR_ABORTED')],
+    ['our own end', failed('UND_ERR_DESTROYED')],
     ['something that is no error', 'oops'],
   ])('%s is not blamed on the subscriber', (_name, error) => {
     expect(() => classifyError(error)).toThrow(error as Error)

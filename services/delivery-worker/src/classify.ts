@@ -44,6 +44,7 @@ const REASONS: Readonly<Record<string, UnreachableReason>> = {
   EPROTO: 'tls',
   [BLOCKED_ADDRESS]: 'blocked',
   UND_ERR_CONNECT_TIMEOUT: 'timeout',
+  UND_ERR_INVALID_ARG: 'unusable-url',
   UND_ERR_HEADERS_OVERFLOW: 'malformed',
   UND_ERR_SOCKET: 'reset',
 }
@@ -52,6 +53,7 @@ const REASONS: Readonly<Record<string, UnreachableReason>> = {
 const FAMILIES: readonly [RegExp, UnreachableReason][] = [
   [/^EAI_/, 'dns'],
   [/^HPE_/, 'malformed'],
+  [/^UND_ERR_RES/, 'malformed'],
   [/^ERR_(TLS|SSL|OSSL)_/, 'tls'],
   [/^ERR_(SOCKET|STREAM)_/, 'reset'],
   [/CERT|CRL|CHAIN|UNABLE_TO_|HOSTNAME_MISMATCH|INVALID_(CA|PURPOSE)|PATH_LENGTH_EXCEEDED/, 'tls'],

@@ -277,6 +277,13 @@ describe('deliver', () => {
     })
   })
 
+  test('a failed one whose copy was settled elsewhere during the POST does not wait a second time', async () => {
+    const answers = [false, true]
+    const { deliver, steps } = aWorld(down, { isSettled: async () => answers.shift() ?? true })
+    await deliver(aDelivery())
+    expect(steps).toEqual(['post https://client.example/hook attempt 1', 'report retry'])
+  })
+
   test('what another worker has settled meanwhile is not concluded here', async () => {
     let isSettled = false
     const { deliver, steps } = aWorld(ok, {

@@ -113,6 +113,9 @@ export function createDeliver(deps: DeliverDeps): (delivery: Delivery) => Promis
     const decision = decide(outcome, delivery.slot, deps.waitsMs)
     switch (decision.kind) {
       case 'retry': {
+        // While its POST was under way a copy of this message may have come to its end elsewhere. Two copies that fail must
+        // not become two waits, or each later attempt would be made twice.
+        if (attempt !== null && (await deps.isSettled(delivery))) break
         const { postponed: _, ...next } = delivery
         await deps.retryLater({ ...next, slot: decision.slot }, decision.waitMs)
         const nextAttemptAt = new Date(deps.now() + decision.waitMs).toISOString()

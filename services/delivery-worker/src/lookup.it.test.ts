@@ -3,6 +3,7 @@ import type { LookupAddress } from 'node:dns'
 import { once } from 'node:events'
 import type { LookupFunction } from 'node:net'
 import { hostname } from 'node:os'
+import { eventually } from '@switchhook/testkit'
 import { createLookup } from './lookup.ts'
 
 const TIMEOUT_MS = 200
@@ -54,6 +55,27 @@ test('many names that nobody answers for delay no other', async () => {
   await expect(find('client.example')).resolves.toHaveLength(1)
   expect(performance.now() - startedAt).toBeLessThan(TIMEOUT_MS)
   for (const error of await Promise.all(silent)) expect(error).toMatchObject({ code: 'ETIMEOUT' })
+})
+
+test('a dead name is not asked for again at once, but after a while', async () => {
+  const own = createLookup({
+    guard,
+    timeoutMs: TIMEOUT_MS,
+    forgetFailureMs: 300,
+    servers: [`127.0.0.1:${nameServer.address().port}`],
+  })
+  const ask = (): Promise<unknown> =>
+    new Promise((resolve) => own('silent.example', { all: true }, (error) => resolve(error)))
+  await expect(ask()).resolves.toMatchObject({ code: 'ETIMEOUT' })
+  const asked = questions.length
+  const startedAt = performance.now()
+  await expect(ask()).resolves.toMatchObject({ code: 'ETIMEOUT' })
+  expect(performance.now() - startedAt).toBeLessThan(TIMEOUT_MS / 2)
+  expect(questions).toHaveLength(asked)
+  await eventually(async () => {
+    await ask()
+    expect(questions.length).toBeGreaterThan(asked)
+  })
 })
 
 test('one name is asked for once at a time, however many want it', async () => {

@@ -13,18 +13,30 @@ export interface LookupOptions {
   readonly timeoutMs: number
   /** `address:port` of the name servers; the system's if absent. */
   readonly servers?: readonly string[]
+  /** How long a name that could not be found is not asked for again: less than the first wait of a schedule. */
+  readonly forgetFailureMs?: number
 }
+
+const FORGET_FAILURE_MS = 5_000
+/** Anybody may subscribe under as many dead names as they like. */
+const MOST_FAILURES = 1_000
 
 /**
  * Finds the addresses of a host name without letting one dead name delay the others. The system's own look-up blocks one
  * of a handful of threads for as long as a name server stays silent, and then every name waits; so name servers are asked
- * directly (c-ares), and the same name is asked for once at a time. What they do not know may stand in the hosts file or
+ * directly (c-ares), the same name is asked for once at a time, and a dead one is not asked for again for some seconds. What they do not know may stand in the hosts file or
  * below a search domain: for that the system is asked, whose answer is then quick.
  */
-export function createLookup({ guard, timeoutMs, servers }: LookupOptions): LookupFunction {
+export function createLookup({
+  guard,
+  timeoutMs,
+  servers,
+  forgetFailureMs = FORGET_FAILURE_MS,
+}: LookupOptions): LookupFunction {
   const resolver = new dns.Resolver({ timeout: timeoutMs, tries: 2 })
   if (servers !== undefined) resolver.setServers(servers)
   const underWay = new Map<string, Promise<LookupAddress[]>>()
+  const failures = new Map<string, { readonly error: Failure; readonly untilMs: number }>()
 
   async function find(hostname: string): Promise<LookupAddress[]> {
     // RFC 6761, section 6.3: never a question for a name server.
@@ -41,10 +53,24 @@ export function createLookup({ guard, timeoutMs, servers }: LookupOptions): Look
     return askSystem(hostname)
   }
 
+  async function findOrFail(hostname: string): Promise<LookupAddress[]> {
+    const failure = failures.get(hostname)
+    if (failure !== undefined && failure.untilMs > performance.now()) throw failure.error
+    failures.delete(hostname)
+    try {
+      return await find(hostname)
+    } catch (error) {
+      const [oldest] = failures.keys()
+      if (failures.size >= MOST_FAILURES && oldest !== undefined) failures.delete(oldest)
+      failures.set(hostname, { error: error as Failure, untilMs: performance.now() + forgetFailureMs })
+      throw error
+    }
+  }
+
   function findOnce(hostname: string): Promise<LookupAddress[]> {
     const present = underWay.get(hostname)
     if (present !== undefined) return present
-    const finding = find(hostname).finally(() => underWay.delete(hostname))
+    const finding = findOrFail(hostname).finally(() => underWay.delete(hostname))
     underWay.set(hostname, finding)
     return finding
   }
