@@ -39,7 +39,7 @@ export async function startTcpProxy(target: string): Promise<TcpProxy> {
   let frozen = false
   let accepted = 0
   let cutMatches: ((chunk: Buffer, direction: Direction) => boolean) | undefined
-  let altered = (chunk: Buffer, _direction: Direction): Buffer => chunk
+  let altered: ((chunk: Buffer, direction: Direction) => Buffer) | undefined
 
   const server = createServer((client) => {
     if (refusing) {
@@ -56,7 +56,7 @@ export async function startTcpProxy(target: string): Promise<TcpProxy> {
           cutMatches = undefined
           return reset(pair)
         }
-        if (!to.write(altered(chunk, direction))) from.pause()
+        if (!to.write(altered?.(chunk, direction) ?? chunk)) from.pause()
       })
       to.on('drain', () => frozen || from.resume())
       from.on('error', () => reset(pair))
