@@ -45,14 +45,6 @@ test('cutWhen cuts once, as soon as the wire carries what it looks for', async (
   expect((await fetch(proxy.url, { method: 'POST' })).status).toBe(200)
 })
 
-test('freeze holds everything back without closing anything, until thaw', async () => {
-  proxy.freeze()
-  const held = fetch(proxy.url)
-  await expect(receiver.waitFor(1, undefined, { timeoutMs: 100 })).rejects.toThrow('0 of 1')
-  proxy.thaw()
-  expect((await held).status).toBe(200)
-})
-
 test('alter changes what is passed on, in the direction that is meant', async () => {
   proxy.alter((chunk, direction) =>
     direction === 'toClient' ? Buffer.from(chunk.toString('latin1').replaceAll('x', 'y'), 'latin1') : chunk,
@@ -60,4 +52,12 @@ test('alter changes what is passed on, in the direction that is meant', async ()
   const response = await fetch(proxy.url, { method: 'POST', body: 'xxx', headers: { connection: 'close' } })
   expect(await response.text()).toBe('y'.repeat(1_000_000))
   expect(receiver.requests().map(({ body }) => body.toString())).toEqual(['xxx'])
+})
+
+test('freeze holds everything back without closing anything, until thaw', async () => {
+  proxy.freeze()
+  const held = fetch(proxy.url)
+  await expect(receiver.waitFor(1, undefined, { timeoutMs: 100 })).rejects.toThrow('0 of 1')
+  proxy.thaw()
+  expect((await held).status).toBe(200)
 })

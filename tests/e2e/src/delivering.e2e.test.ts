@@ -211,6 +211,18 @@ describe('a disabled subscription', () => {
   })
 })
 
+test('however often an endpoint refuses, its subscription stays enabled and gets the next event', async () => {
+  receiver.answer('/hook', { status: 410 })
+  for (let n = 0; n < 5; n++) await publishEvent()
+  await eventually(async () => expect(await parkedOf(subscription)).toHaveLength(5))
+  const { body } = await acme.request('GET', `/webhooks/subscriptions/${subscription.id}`)
+  expect(body).toMatchObject({ enabled: true })
+  receiver.answer('/hook', { status: 204 })
+  const marker = await publishEvent()
+  const requests = await receiver.waitFor(6, '/hook')
+  expect(envelopeOf(requests[5]).data).toEqual({ marker })
+})
+
 describe('sending a parked delivery again', () => {
   async function park(): Promise<string> {
     receiver.answer('/hook', { status: 404 })
