@@ -116,6 +116,22 @@ test('a probe of an endpoint that somebody else has closed meanwhile is an ordin
   expect(await workers[0].claimProbe(endpoint, LEASE_MS)).toBeDefined()
 })
 
+test('a worker whose clock is wrong by a day knows the same cool-down', async () => {
+  const realNow = Date.now
+  const clock = jest.spyOn(Date, 'now').mockImplementation(() => realNow() - 86_400_000)
+  try {
+    await open()
+    clock.mockRestore()
+    expect(await workers[1].ask(endpoint)).toMatchObject({ state: 'open' })
+    expect((await workers[1].ask(endpoint)).openUntilMs).toBeGreaterThan(Date.now() - 1_000)
+    jest.spyOn(Date, 'now').mockImplementation(() => realNow() + 86_400_000)
+    expect(await stateOf()).toBe('open')
+    expect(await workers[0].claimProbe(endpoint, LEASE_MS)).toBeUndefined()
+  } finally {
+    jest.restoreAllMocks()
+  }
+})
+
 test('one subscription’s failures are nobody else’s', async () => {
   await open()
   expect(await workers[0].ask(anEndpoint())).toMatchObject({ state: 'closed' })

@@ -45,6 +45,15 @@ test('cutWhen cuts once, as soon as the wire carries what it looks for', async (
   expect((await fetch(proxy.url, { method: 'POST' })).status).toBe(200)
 })
 
+test('alter changes what is passed on, in the direction that is meant', async () => {
+  proxy.alter((chunk, direction) =>
+    direction === 'toClient' ? Buffer.from(chunk.toString('latin1').replaceAll('x', 'y'), 'latin1') : chunk,
+  )
+  const response = await fetch(proxy.url, { method: 'POST', body: 'xxx', headers: { connection: 'close' } })
+  expect(await response.text()).toBe('y'.repeat(1_000_000))
+  expect(receiver.requests().map(({ body }) => body.toString())).toEqual(['xxx'])
+})
+
 test('freeze holds everything back without closing anything, until thaw', async () => {
   proxy.freeze()
   const held = fetch(proxy.url)

@@ -16,6 +16,8 @@ export interface TcpProxy {
   cut(): void
   /** Resets a connection as soon as it carries something that `matches`; asks no more after the first match. */
   cutWhen(matches: (chunk: Buffer, direction: Direction) => boolean): void
+  /** Passes on what `change` makes of each chunk, for good: a server that is not as it should be. */
+  alter(change: (chunk: Buffer, direction: Direction) => Buffer): void
   /** Resets every open connection, and every new one, until `accept`. */
   refuse(): void
   accept(): void
@@ -37,6 +39,7 @@ export async function startTcpProxy(target: string): Promise<TcpProxy> {
   let frozen = false
   let accepted = 0
   let cutMatches: ((chunk: Buffer, direction: Direction) => boolean) | undefined
+  let altered: ((chunk: Buffer, direction: Direction) => Buffer) | undefined
 
   const server = createServer((client) => {
     if (refusing) {
@@ -53,7 +56,7 @@ export async function startTcpProxy(target: string): Promise<TcpProxy> {
           cutMatches = undefined
           return reset(pair)
         }
-        if (!to.write(chunk)) from.pause()
+        if (!to.write(altered?.(chunk, direction) ?? chunk)) from.pause()
       })
       to.on('drain', () => frozen || from.resume())
       from.on('error', () => reset(pair))
@@ -90,6 +93,7 @@ export async function startTcpProxy(target: string): Promise<TcpProxy> {
     accepted: () => accepted,
     cut,
     cutWhen: (matches) => (cutMatches = matches),
+    alter: (change) => (altered = change),
     refuse: () => {
       refusing = true
       cut()

@@ -22,6 +22,12 @@ export async function testRedis(): Promise<TestRedis> {
   return { redisUrl: url.href, flush, close: flush }
 }
 
+/** For `TcpProxy.alter`: what a Redis answers to CONFIG GET that was started with `appendonly no` (RESP2, bulk strings). */
+export function forgetful(chunk: Buffer): Buffer {
+  const answer = chunk.toString('latin1').replace('appendonly\r\n$3\r\nyes', 'appendonly\r\n$2\r\nno')
+  return Buffer.from(answer, 'latin1')
+}
+
 /** Sends inline commands (Redis protocol, "Inline commands") and wants +OK for each. */
 async function tell(url: URL, commands: readonly string[]): Promise<void> {
   const user = url.username ? `${decodeURIComponent(url.username)} ` : ''

@@ -1,5 +1,7 @@
+import { loadConfig, Shutdown } from '@switchhook/runtime'
 import {
   eventually,
+  forgetful,
   startTcpProxy,
   startTokenIssuer,
   type TcpProxy,
@@ -9,6 +11,8 @@ import {
   testBroker,
   testRedis,
 } from '@switchhook/testkit'
+import { apiFields, apiRules } from './config.ts'
+import { startApi } from './start-api.ts'
 import { type ApiUnderTest, startApiUnderTest } from './testing/api-under-test.ts'
 
 const PATH = '/api/v1/webhooks/subscriptions'
@@ -99,3 +103,17 @@ test('while the broker is away, what does not need it works, and events wait for
     { timeoutMs: 30_000, intervalMs: 200 },
   )
 }, 90_000)
+
+test('in production it refuses a Redis that keeps nothing on disk', async () => {
+  const toForgetful = await startTcpProxy(redis.redisUrl)
+  toForgetful.alter(forgetful)
+  const env = { REDIS_URL: toForgetful.url, AMQP_URL: toBroker.url, NODE_ENV: 'production', API_PORT: '0' }
+  const issuers = JSON.stringify([{ issuer: idp.issuer, audience: idp.audience, tenant: 'acme' }])
+  const config = loadConfig(apiFields, { ...env, AUTH_ISSUERS: issuers }, apiRules)
+  const log = { debug: () => {}, info: () => {}, warn: () => {}, error: () => {} }
+  const shutdown = new Shutdown(log, 5_000)
+  const starting = startApi({ config, log, shutdown })
+  await expect(starting).rejects.toThrow('this Redis would lose data: it must keep an append-only file')
+  await shutdown.run()
+  await toForgetful.close()
+})

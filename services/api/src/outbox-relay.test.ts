@@ -54,6 +54,31 @@ test('what the broker did not confirm stays, what it did confirm goes', async ()
   expect([...outbox.entries.values()]).toEqual([bad])
 })
 
+test('no publish of a pass waits for the confirm of another', async () => {
+  const outbox = outboxOf(...Array.from({ length: 50 }, event))
+  let underWay = 0
+  let confirm = (): void => {}
+  const confirmed = new Promise<void>((resolve) => (confirm = resolve))
+  const publish = async (): Promise<void> => {
+    if (++underWay === 50) confirm()
+    await confirmed
+  }
+  expect(await relayOnce({ outbox, publish, log: silent }, 100)).toBe(50)
+})
+
+test('with nothing to do it looks once a second, and no more often', async () => {
+  jest.useFakeTimers()
+  try {
+    const outbox = outboxOf()
+    const relay = startOutboxRelay({ outbox, log: silent, publish: async () => {} })
+    relays.push(relay)
+    await jest.advanceTimersByTimeAsync(10_500)
+    expect(outbox.claims).toBe(11)
+  } finally {
+    jest.useRealTimers()
+  }
+})
+
 test('a nudge is answered at once, also one that comes in mid-pass', async () => {
   const outbox = outboxOf()
   const published: PlatformEvent[] = []

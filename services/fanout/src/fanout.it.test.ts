@@ -15,6 +15,7 @@ import { type Broker, openBroker, openQuarantine, Queue, serviceTopology } from 
 import { createSubscriptionStore, openRedis, type Redis, type SubscriptionStore } from '@switchhook/store'
 import {
   eventually,
+  forgetful,
   startTcpProxy,
   type TcpProxy,
   type TestBroker,
@@ -270,6 +271,14 @@ test('wrong configuration stops it at once, with every problem and no value', as
   expect(code).toBe(1)
   for (const name of ['AMQP_URL', 'FANOUT_CONCURRENCY', 'LOG_LEVEL']) expect(errors).toContain(name)
   expect(errors).not.toContain('secret')
+})
+
+test('in production it refuses a Redis that keeps nothing on disk', async () => {
+  redisProxy.alter(forgetful)
+  const child = run('main.ts', [], { NODE_ENV: 'production' })
+  const [errors, [code]] = await Promise.all([text(child.stderr as NodeJS.ReadableStream), once(child, 'exit')])
+  expect(code).toBe(1)
+  expect(errors).toContain('this Redis would lose data: it must keep an append-only file')
 })
 
 describe('the quarantine command', () => {

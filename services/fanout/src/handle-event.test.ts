@@ -76,6 +76,26 @@ test('it does not resolve before the last confirm', async () => {
   await handling
 })
 
+test('no publish of an event waits for the confirm of another', async () => {
+  const broker = new EventEmitter()
+  let published = 0
+  const handle = createHandleEvent(
+    deps({
+      matching: () => Promise.resolve(subscribers(100)),
+      publishDelivery: async () => {
+        published += 1
+        await once(broker, 'confirm')
+      },
+    }),
+  )
+  broker.setMaxListeners(0)
+  const handling = handle(event)
+  await new Promise((resolve) => void setImmediate(resolve))
+  expect(published).toBe(100)
+  broker.emit('confirm')
+  await handling
+})
+
 test.each<[string, Partial<HandleEventDeps>]>([
   ['subscriptions cannot be read', { matching: () => Promise.reject(new Unavailable('redis', 'away')) }],
   [

@@ -103,6 +103,7 @@ describe('what is tried again, and what is not', () => {
     ['408', { status: 408 }],
     ['425', { status: 425 }],
     ['429', { status: 429 }],
+    ['429 that asks for an hour', { status: 429, headers: { 'retry-after': '3600' } }],
     ['500', { status: 500 }],
     ['502', { status: 502 }],
     ['504', { status: 504 }],
@@ -208,6 +209,18 @@ describe('a disabled subscription', () => {
     const [request] = await receiver.waitFor(1, '/hook')
     expect(envelopeOf(request).data).toEqual({ marker })
   })
+})
+
+test('however often an endpoint refuses, its subscription stays enabled and gets the next event', async () => {
+  receiver.answer('/hook', { status: 410 })
+  for (let n = 0; n < 5; n++) await publishEvent()
+  await eventually(async () => expect(await parkedOf(subscription)).toHaveLength(5))
+  const { body } = await acme.request('GET', `/webhooks/subscriptions/${subscription.id}`)
+  expect(body).toMatchObject({ enabled: true })
+  receiver.answer('/hook', { status: 204 })
+  const marker = await publishEvent()
+  const requests = await receiver.waitFor(6, '/hook')
+  expect(envelopeOf(requests[5]).data).toEqual({ marker })
 })
 
 describe('sending a parked delivery again', () => {

@@ -51,6 +51,22 @@ test('what a killed worker had in hand is delivered by another', async () => {
   receiver.answer('/hook', { status: 204 })
 }, 60_000)
 
+test('while no worker runs calls are accepted, and what they tell waits for one', async () => {
+  await Promise.all([end('delivery-worker-1', 'SIGKILL'), end('delivery-worker-2', 'SIGKILL')])
+  const markers = await publishMany(20)
+  const callId = await acme.dial('sip:e2e-22@acme.example', '+15550101')
+  expect(receiver.requests('/hook').filter((request) => envelopeOf(request).data['callId'] === callId)).toEqual([])
+  await bringUp()
+  await allArrived(markers)
+  await eventually(() => {
+    const states = receiver
+      .requests('/hook')
+      .map((request) => envelopeOf(request).data)
+      .filter((data) => data['callId'] === callId)
+    expect(states.map((data) => data['state'])).toEqual(expect.arrayContaining([1, 7]))
+  })
+}, 60_000)
+
 test('what a killed fan-out had in hand is fanned out by another', async () => {
   const before = Promise.all(Array.from({ length: 100 }, () => publishEvent()))
   await Promise.race([before, receiver.waitFor(receiver.requests().length + 10)])

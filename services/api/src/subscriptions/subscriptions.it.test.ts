@@ -129,6 +129,12 @@ describe('POST', () => {
       'invalid-webhook-url',
       '/url',
     ],
+    [
+      'with an address of a private network',
+      { url: 'https://10.0.0.1/hooks', eventTypes: ['call.status'] },
+      'invalid-webhook-url',
+      '/url',
+    ],
     ['with a relative url', { url: '/hooks', eventTypes: ['call.status'] }, 'invalid-webhook-url', '/url'],
     [
       'with an unknown event type',
