@@ -286,6 +286,20 @@ describe('the record', () => {
     for (const key of [recordKey, bodyKey]) close(await ttlOf(key(delivery.deliveryId)), retention.settledRetentionMs)
   })
 
+  test('the record of one that waits for longer than its schedule is kept for as long again', async () => {
+    const delivery = deliveryOf()
+    const key = recordKey(delivery.deliveryId)
+    await store.keep(delivery)
+    expect(await ttlOf(key)).toBe(-2)
+    await store.settle(delivery, failed(delivery), waiting)
+    await redis[run]((commands) => commands.pexpire(key, 60_000))
+    await store.keep(delivery)
+    expect(await ttlOf(key)).toBeGreaterThan(retention.waitingRetentionMs - 60_000)
+    await redis[run]((commands) => commands.pexpire(key, 2 * retention.waitingRetentionMs))
+    await store.keep(delivery)
+    expect(await ttlOf(key)).toBeGreaterThan(retention.waitingRetentionMs)
+  })
+
   test('a delivery that was sent again very often keeps its latest attempts, and stays small', async () => {
     const delivery = deliveryOf({ attempt: 2_000 })
     await store.park(delivery, null, 'rejected')

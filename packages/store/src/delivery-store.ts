@@ -29,6 +29,8 @@ export interface DeliveryStore {
    * @param attempt null when no POST was made
    */
   settle(delivery: Delivery, attempt: Attempt | null, next: Settlement): Promise<void>
+  /** Lets the record of a waiting delivery, if there is one, live for another `waitingRetentionMs` at least. */
+  keep(delivery: Pick<Delivery, 'deliveryId'>): Promise<void>
   /** Keeps the delivery whole, lists it under its subscription, and settles the slot. Repeating it changes nothing. */
   park(delivery: Delivery, attempt: Attempt | null, reason: ParkedReason): Promise<void>
 }
@@ -87,6 +89,9 @@ export function createDeliveryStore(redis: Redis, retention: DeliveryRetention):
       if (next.state === 'acknowledged' && attempt !== null && (await writeFirst(delivery, attempt, view))) return
       const { unparked } = await write(delivery, attempt, view, [retentionMs[next.state]])
       if (unparked) await index.remove(delivery)
+    },
+    async keep({ deliveryId }) {
+      await redis[run]((commands) => commands.pexpire(recordKey(deliveryId), retention.waitingRetentionMs, 'GT'))
     },
     async park(delivery, attempt, parkedReason) {
       // Listed first: a crash in between leaves an entry that is skipped, not a parked delivery that nobody finds.

@@ -1,6 +1,7 @@
+import { subscribe, unsubscribe } from 'node:diagnostics_channel'
 import type { LookupFunction, Socket } from 'node:net'
 import type { AddressGuard } from '@switchhook/egress'
-import { Agent, buildConnector } from 'undici'
+import { Agent, buildConnector, type DiagnosticsChannel } from 'undici'
 import { BLOCKED_ADDRESS } from './lookup.ts'
 
 export interface ConnectionOptions {
@@ -20,16 +21,35 @@ export interface Connections {
   readonly kept: Agent
   /** A connection of its own for each request. */
   readonly fresh: Agent
-  /** Whether what broke had carried an answer before: then it may have been closed for being idle. */
-  readonly wasReused: (error: Error) => boolean
+  /** Whether a connection that was kept broke before the first byte of an answer: it may have been closed for being idle. */
+  readonly brokeOnReuse: (error: Error) => boolean
   readonly close: () => Promise<void>
 }
 
 /** Below the usual 5 s after which servers close an idle connection, so that we rarely write into a closing one. */
 const IDLE_MS = 4_000
 
+/** https://undici.nodejs.org/#/docs/api/DiagnosticsChannel */
+const SEND_HEADERS = 'undici:client:sendHeaders'
+
+interface Usage {
+  requests: number
+  /** What had been read when the last request began. */
+  bytesBefore: number
+}
+
 export function openConnections({ connections, connectTimeoutMs, guard, lookup }: ConnectionOptions): Connections {
-  const brokeOnReuse = new WeakSet<Error>()
+  const stale = new WeakSet<Error>()
+  const usages = new WeakMap<Socket, Usage>()
+  const noteRequest = (message: unknown): void => {
+    const { socket } = message as DiagnosticsChannel.ClientSendHeadersMessage
+    const usage = usages.get(socket)
+    if (usage === undefined) return
+    usage.requests += 1
+    usage.bytesBefore = socket.bytesRead
+  }
+  // The only place where undici shows which connection carries a request.
+  subscribe(SEND_HEADERS, noteRequest)
   const connector = buildConnector({ timeout: connectTimeoutMs, lookup, allowH2: false })
   const connect: typeof connector = (options, callback) => {
     connector(options, (error, socket) => {
@@ -39,7 +59,11 @@ export function openConnections({ connections, connectTimeoutMs, guard, lookup }
         const refusal = new Error(`${socket.remoteAddress} may not be connected to`)
         return callback(Object.assign(refusal, { code: BLOCKED_ADDRESS }), null)
       }
-      noteReuse(socket, brokeOnReuse)
+      const usage: Usage = { requests: 0, bytesBefore: 0 }
+      usages.set(socket, usage)
+      socket.on('error', (broken) => {
+        if (usage.requests > 1 && socket.bytesRead === usage.bytesBefore) stale.add(broken)
+      })
       callback(null, socket)
     })
   }
@@ -50,20 +74,10 @@ export function openConnections({ connections, connectTimeoutMs, guard, lookup }
   return {
     kept,
     fresh,
-    wasReused: (error) => brokeOnReuse.has(error),
+    brokeOnReuse: (error) => stale.has(error),
     close: async () => {
+      unsubscribe(SEND_HEADERS, noteRequest)
       await Promise.all([kept.destroy(), fresh.destroy()])
     },
   }
-}
-
-/** What TLS sends after its handshake is no answer. */
-function noteReuse(socket: Socket, brokeOnReuse: WeakSet<Error>): void {
-  let greetingBytes = socket.bytesRead
-  socket.on('session', () => {
-    greetingBytes = socket.bytesRead
-  })
-  socket.on('error', (error) => {
-    if (socket.bytesRead > greetingBytes) brokeOnReuse.add(error)
-  })
 }

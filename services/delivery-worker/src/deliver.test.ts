@@ -58,6 +58,7 @@ function aWorld(outcome: Outcome, change: Partial<DeliverDeps> = {}) {
       attempts.push(attempt)
       steps.push(`park ${reason}`)
     },
+    keep: async () => {},
     settle: async ({ slot }, attempt, standing) => {
       attempts.push(attempt)
       steps.push(`settle slot ${slot} ${Object.values(standing).join(' ')}`)
@@ -142,6 +143,11 @@ describe('deliver', () => {
       { retryLater: async () => Promise.reject(new Unavailable('rabbitmq', 'gone')) },
     ],
     ['the slot cannot be settled', ok, { settle: async () => Promise.reject(new Unavailable('redis', 'gone')) }],
+    [
+      'the parked record cannot be stored',
+      { kind: 'answered', status: 404 },
+      { park: async () => Promise.reject(new Unavailable('redis', 'gone')) },
+    ],
   ])('when %s the message is not acknowledged', async (_name, outcome, change) => {
     const { deliver, steps } = aWorld(outcome, change)
     await expect(deliver(aDelivery())).rejects.toThrow('gone')
@@ -196,9 +202,11 @@ describe('deliver', () => {
 
     test('has the last slot wait the cool-down out, unsettled, and then longer and longer', async () => {
       const waits: [number, number | undefined][] = []
+      const kept: number[] = []
       const { deliver, steps } = aWorld(ok, {
         waitsMs: [10_000, 60_000, 300_000],
         admit: admitWhile('open'),
+        keep: async ({ slot }) => void kept.push(slot),
         retryLater: async ({ slot, attempt, postponed }, waitMs) => {
           expect([slot, attempt]).toEqual([3, 2])
           waits.push([waitMs, postponed])
@@ -214,6 +222,7 @@ describe('deliver', () => {
         [300_000, 4],
       ])
       expect(steps.filter((step) => step.startsWith('settle'))).toEqual([])
+      expect(kept).toEqual([3, 3, 3, 3])
     })
 
     test('is contacted by the one who gets the probe, who tells what came of it', async () => {

@@ -25,6 +25,8 @@ export interface DeliverDeps {
   /** Resolves once the parked record is stored and this slot is settled. */
   readonly park: (delivery: Delivery, attempt: Attempt | null, reason: ParkedReason) => Promise<void>
   readonly settle: (delivery: Delivery, attempt: Attempt | null, standing: Standing) => Promise<void>
+  /** Lets what is remembered of a waiting delivery live as long again: it may wait for longer than its schedule is. */
+  readonly keep: (delivery: Delivery) => Promise<void>
   readonly report: (
     delivery: Delivery,
     attempt: Attempt | null,
@@ -126,7 +128,7 @@ export function createDeliver(deps: DeliverDeps): (delivery: Delivery) => Promis
         // The slot is not settled: it still has its POST to come.
         const { postponed = 0 } = delivery
         const waitMs = postponeMs(postponed, deps.waitsMs, deps.cooldownMs)
-        await deps.retryLater({ ...delivery, postponed: postponed + 1 }, waitMs)
+        await Promise.all([deps.keep(delivery), deps.retryLater({ ...delivery, postponed: postponed + 1 }, waitMs)])
         break
       }
       case 'park':

@@ -89,6 +89,26 @@ test('retries leave room that only first attempts may use', async () => {
   expect(of(slow)).toBe(5)
 })
 
+test('retries get their share however many first attempts keep coming, and first attempts theirs', async () => {
+  const { isolation, inHand } = aWorld(5)
+  const begun = { first: 0, retry: 0 }
+  const comes = (attempt: number): void => {
+    void isolation.fromLane(aDelivery(slow, attempt))
+  }
+  for (let n = 0; n < 50; n++) comes(n % 2)
+  for (let n = 0; n < 40; n++) {
+    const [one] = inHand
+    begun[one?.delivery.attempt === 0 ? 'first' : 'retry'] += 1
+    one?.end()
+    await settled()
+    comes(0)
+    const retries = inHand.filter(({ delivery }) => delivery.attempt > 0).length
+    expect(retries).toBeLessThanOrEqual(4)
+  }
+  expect(begun.retry).toBeGreaterThanOrEqual(15)
+  expect(begun.first).toBeGreaterThanOrEqual(15)
+})
+
 test('a turn that becomes free in a moment is waited for, and no lane is needed', async () => {
   const { isolation, inHand, aside } = aWorld(1, 10_000)
   const [first, second] = [aDelivery(slow), aDelivery(slow)]

@@ -25,13 +25,15 @@ export interface Isolation {
 /** What one subscription has in hand, and who waits for a turn. */
 interface Room {
   inHand: number
+  /** Of these, the retries. */
+  retries: number
   readonly waiting: Waiter[]
   /** Somebody has waited in vain since it was last empty: nobody waits here any more, all move aside at once. */
   isCrowded: boolean
 }
 
 interface Waiter {
-  readonly limit: number
+  readonly isRetry: boolean
   readonly go: () => void
   readonly giveUp: (reason: Unavailable) => void
 }
@@ -50,37 +52,45 @@ export const laneOf = (subscription: SubscriptionId, lanes: number): number => c
 export function createIsolation({ cap, lanes, patienceMs, deliver, moveAside }: IsolationDeps): Isolation {
   const rooms = new Map<SubscriptionId, Room>()
   const capForRetries = Math.max(1, Math.floor(cap * (1 - RESERVED_PART)))
-  const limitOf = ({ attempt }: Delivery): number => (attempt === 0 ? cap : capForRetries)
+  const isRetry = ({ attempt }: Delivery): boolean => attempt > 0
+  const hasTurn = (room: Room, forRetry: boolean): boolean =>
+    room.inHand < cap && (!forRetry || room.retries < capForRetries)
 
   let isStopping = false
 
   const roomOf = ({ subscriptionId }: Delivery): Room =>
-    rooms.get(subscriptionId) ?? { inHand: 0, waiting: [], isCrowded: false }
+    rooms.get(subscriptionId) ?? { inHand: 0, retries: 0, waiting: [], isCrowded: false }
 
-  function take({ subscriptionId }: Delivery, room: Room): void {
-    room.inHand += 1
-    rooms.set(subscriptionId, room)
+  function count(room: Room, forRetry: boolean, change: 1 | -1): void {
+    room.inHand += change
+    if (forRetry) room.retries += change
+  }
+
+  function take(delivery: Delivery, room: Room): void {
+    count(room, isRetry(delivery), 1)
+    rooms.set(delivery.subscriptionId, room)
   }
 
   /** A turn that is over is handed to whoever waits; in between nobody else can take it. */
-  function handOn({ subscriptionId }: Delivery, room: Room): void {
-    room.inHand -= 1
-    const next = room.waiting.findIndex(({ limit }) => room.inHand < limit)
-    if (next >= 0) {
-      room.inHand += 1
-      room.waiting.splice(next, 1)[0]?.go()
-    } else if (room.inHand === 0) rooms.delete(subscriptionId)
+  function handOn(delivery: Delivery, room: Room): void {
+    count(room, isRetry(delivery), -1)
+    const place = room.waiting.findIndex((waiter) => hasTurn(room, waiter.isRetry))
+    const [next] = place < 0 ? [] : room.waiting.splice(place, 1)
+    if (next !== undefined) {
+      count(room, next.isRetry, 1)
+      next.go()
+    } else if (room.inHand === 0) rooms.delete(delivery.subscriptionId)
   }
 
   /** Resolves to whether it has got a turn. */
-  function waitForTurn(room: Room, limit: number): Promise<boolean> {
+  function waitForTurn(room: Room, forRetry: boolean): Promise<boolean> {
     return new Promise((resolve, giveUp) => {
       const go = (): void => {
         clearTimeout(timer)
         resolve(true)
       }
       const waiter: Waiter = {
-        limit,
+        isRetry: forRetry,
         go,
         giveUp: (reason) => {
           clearTimeout(timer)
@@ -107,19 +117,18 @@ export function createIsolation({ cap, lanes, patienceMs, deliver, moveAside }: 
   return {
     due: async (delivery) => {
       const room = roomOf(delivery)
-      const limit = limitOf(delivery)
-      if (room.inHand < limit) take(delivery, room)
-      else if (isStopping || room.isCrowded || !(await waitForTurn(room, limit))) {
+      if (hasTurn(room, isRetry(delivery))) take(delivery, room)
+      else if (isStopping || room.isCrowded || !(await waitForTurn(room, isRetry(delivery)))) {
         return moveAside(delivery, laneOf(delivery.subscriptionId, lanes))
       }
       await useTurn(delivery, room)
     },
     fromLane: async (delivery) => {
       const room = roomOf(delivery)
-      const limit = limitOf(delivery)
-      if (room.inHand < limit) take(delivery, room)
+      const forRetry = isRetry(delivery)
+      if (hasTurn(room, forRetry)) take(delivery, room)
       else if (isStopping) throw stops()
-      else await new Promise<void>((go, giveUp) => void room.waiting.push({ limit, go, giveUp }))
+      else await new Promise<void>((go, giveUp) => void room.waiting.push({ isRetry: forRetry, go, giveUp }))
       await useTurn(delivery, room)
     },
     stop: () => {

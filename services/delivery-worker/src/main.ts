@@ -68,6 +68,7 @@ startService(SERVICE, async () => {
     retryLater: (delivery, waitMs) => broker.publishRetry(delivery, waitMs),
     park: (delivery, attempt, reason) => deliveries.park(delivery, attempt, reason),
     settle: (delivery, attempt, standing) => deliveries.settle(delivery, attempt, standing),
+    keep: (delivery) => deliveries.keep(delivery),
     report: createReport(log),
     now: Date.now,
   })

@@ -257,6 +257,59 @@ test('a connection that the endpoint closes on reuse does not fail the attempt',
   server.close()
 })
 
+describe('is not sent again when', () => {
+  const countRequests = async (
+    answer: (socket: Socket, onConnection: number) => void,
+  ): Promise<[string, () => number]> => {
+    let requests = 0
+    const { url, server } = await startRawServer((socket) => {
+      let onConnection = 0
+      socket.on('data', (chunk) => {
+        if (!chunk.toString().startsWith('POST')) return
+        requests += 1
+        onConnection += 1
+        answer(socket, onConnection)
+      })
+    })
+    server.unref()
+    return [url, () => requests]
+  }
+
+  test('a connection of its own breaks', async () => {
+    const [url, requests] = await countRequests((socket) => socket.resetAndDestroy())
+    await expect(client.post(deliveryTo(url), 1)).resolves.toEqual({ kind: 'unreachable', reason: 'reset' })
+    expect(requests()).toBe(1)
+  })
+
+  test.each([1, 2])('connection breaks within its answer %i', async (last) => {
+    const [url, requests] = await countRequests((socket, onConnection) => {
+      if (onConnection < last) socket.write('HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n')
+      else socket.write('HTTP/1.1 20', () => setTimeout(() => socket.resetAndDestroy(), 20))
+    })
+    const single = createPostClient({ timeoutMs: TIMEOUT_MS, maxSockets: 1, guard, lookup })
+    for (let n = 1; n < last; n++) await single.post(deliveryTo(url), 1)
+    await expect(single.post(deliveryTo(url), 1)).resolves.toEqual({ kind: 'unreachable', reason: 'reset' })
+    expect(requests()).toBe(last)
+    await single.close()
+  })
+})
+
+test('an address that is not the vetted one is not spoken to', async () => {
+  const onlyElsewhere = { allows: (address: string) => address !== '127.0.0.1', allowsHost: () => true }
+  const wary = createPostClient({ timeoutMs: TIMEOUT_MS, maxSockets: 10, guard: onlyElsewhere, lookup })
+  await expect(wary.post(deliveryTo(receiver.url()), 1)).resolves.toEqual({ kind: 'unreachable', reason: 'blocked' })
+  expect(receiver.requests()).toEqual([])
+  await wary.close()
+})
+
+test('no more connections to one endpoint are open at once than allowed', async () => {
+  const narrow = createPostClient({ timeoutMs: 5_000, maxSockets: 2, guard, lookup })
+  receiver.answer('/', { status: 200, delayMs: 20 })
+  await Promise.all(Array.from({ length: 10 }, () => narrow.post(deliveryTo(receiver.url()), 1)))
+  expect(new Set(receiver.requests().map(({ remotePort }) => remotePort)).size).toBe(2)
+  await narrow.close()
+})
+
 describe('an address that webhooks may not go to', () => {
   const strict = createAddressGuard([])
   const blocked: Outcome = { kind: 'unreachable', reason: 'blocked' }

@@ -80,7 +80,7 @@ class Exchange implements Dispatcher.DispatchHandler {
   }
 
   onResponseError(_controller: Dispatcher.DispatchController, error: Error): void {
-    if (this.#state === 'waiting' && !this.#isSecond && isClosing(error) && this.#connections.wasReused(error)) {
+    if (this.#state === 'waiting' && !this.#isSecond && isClosing(error) && this.#connections.brokeOnReuse(error)) {
       this.#isSecond = true
       this.#connections.fresh.dispatch(this.#request, this)
     } else if (this.#state === 'waiting') this.#fail(isProtocolFault(error) ? new Malformed(error) : error)
