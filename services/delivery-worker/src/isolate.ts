@@ -52,7 +52,6 @@ export const laneOf = (subscription: SubscriptionId, lanes: number): number => c
 export function createIsolation({ cap, lanes, patienceMs, deliver, moveAside }: IsolationDeps): Isolation {
   const rooms = new Map<SubscriptionId, Room>()
   const capForRetries = Math.max(1, Math.floor(cap * (1 - RESERVED_PART)))
-  const isRetry = ({ attempt }: Delivery): boolean => attempt > 0
   const hasTurn = (room: Room, forRetry: boolean): boolean =>
     room.inHand < cap && (!forRetry || room.retries < capForRetries)
 
@@ -139,5 +138,7 @@ export function createIsolation({ cap, lanes, patienceMs, deliver, moveAside }: 
     },
   }
 }
+
+const isRetry = ({ attempt }: Delivery): boolean => attempt > 0
 
 const stops = (): Unavailable => new Unavailable('rabbitmq', 'this worker stops')
