@@ -22,7 +22,7 @@ export interface ChaosStack {
   readonly devIdp: string
   /** Through the wire, as the services reach it. */
   readonly amqpUrl: string
-  readonly managementUrl: string
+  managementUrl(): string
   /** What lies between the services and what they stand on. */
   readonly wires: Readonly<Record<Backing, TcpProxy>>
   /** Ends a process and resolves once it is gone; answers whether it ran. */
@@ -62,21 +62,19 @@ export async function startChaosStack(folder: string, env: NodeJS.ProcessEnv, sa
   const backingEnv = { ...env, AMQP_URL: '', REDIS_URL: '', MANAGEMENT_URL: '' }
   const wires: TcpProxy[] = []
   try {
-    const backing = await startStack(below, backingEnv, say)
+    let backing = await startStack(below, backingEnv, say)
     const [rabbitmq, redis] = await Promise.all([startTcpProxy(backing.urls.amqp), startTcpProxy(backing.urls.redis)])
     wires.push(rabbitmq, redis)
-    const managementUrl = backing.urls.rabbitmqManagement
-    if (managementUrl === null) throw new Error('this broker has no management API')
-    const servicesEnv = { ...env, AMQP_URL: rabbitmq.url, REDIS_URL: redis.url, MANAGEMENT_URL: managementUrl }
+    const servicesEnv = { ...env, AMQP_URL: rabbitmq.url, REDIS_URL: redis.url }
     let services = await startStack(above, servicesEnv, say)
 
-    const backingPart = openPart(backing, async () => {
-      const { urls } = await startStack(below, backingEnv, silent)
-      if (urls.amqp !== backing.urls.amqp || urls.redis !== backing.urls.redis) {
-        throw new Error('somebody took a port while its owner was down: start again')
-      }
+    const backingPart = openPart(backing, false, async () => {
+      backing = await startStack(below, backingEnv, silent)
+      // Whose port was taken while it was down has moved.
+      rabbitmq.aim(backing.urls.amqp)
+      redis.aim(backing.urls.redis)
     })
-    const servicesPart = openPart(services, async () => {
+    const servicesPart = openPart(services, true, async () => {
       services = await startStack(above, servicesEnv, silent)
     })
     const partOf = (name: string): Part => (isBacking(name) ? backingPart : servicesPart)
@@ -85,7 +83,10 @@ export async function startChaosStack(folder: string, env: NodeJS.ProcessEnv, sa
       apis: () => services.urls.apis,
       devIdp: services.urls.devIdp,
       amqpUrl: rabbitmq.url,
-      managementUrl,
+      managementUrl: () => {
+        if (backing.urls.rabbitmqManagement === null) throw new Error('this broker has no management API')
+        return backing.urls.rabbitmqManagement
+      },
       wires: { rabbitmq, redis },
       end: (name, signal) => partOf(name).end(name, signal),
       restore: (name) => partOf(name).restore(),
@@ -115,8 +116,8 @@ interface Part {
   deaths(): Promise<readonly string[]>
 }
 
-/** One of the two stacks. `start` starts whatever of it is not running. */
-function openPart(stack: StackFile, start: () => Promise<void>): Part {
+/** One of the two stacks. `start` starts whatever of it is not running; that it fails is told of if it is `judged`. */
+function openPart(stack: StackFile, judged: boolean, start: () => Promise<void>): Part {
   const home = openHome(stack.home)
   const names = Object.keys(stack.processes)
   const struck = new Set<string>()
@@ -138,8 +139,9 @@ function openPart(stack: StackFile, start: () => Promise<void>): Part {
         await start()
         break
       } catch (error) {
-        deaths.push(`did not start: ${messageOf(error)}`)
         if (tries === START_TRIES) throw error
+        // Broker and Redis are not ours to judge; somebody may have taken a port.
+        if (judged) deaths.push(`did not start: ${messageOf(error)}`)
         await sleep(1_000)
       }
     }

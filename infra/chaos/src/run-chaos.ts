@@ -117,7 +117,7 @@ async function observeAll(
     posts: notebook.posts,
     parked: (await Promise.all(lists)).flat(),
     disturbances: strikes,
-    left: await countMessages(stack.managementUrl),
+    left: await countMessages(stack.managementUrl()),
     notReady: await stack.notReady(),
   }
 }
