@@ -65,19 +65,22 @@ export async function startEndpoint(
 }
 
 function readPost(endpoint: string, { headers }: IncomingMessage, body: Buffer): Post {
+  const envelope = JSON.parse(body.toString()) as Envelope
   return {
     endpoint,
     deliveryId: String(headers['x-svc-delivery']),
     attempt: Number(headers['x-svc-attempt']),
-    told: toldBy(JSON.parse(body.toString()) as Envelope),
+    told: toldBy(envelope),
     digest: createHash('sha1').update(body).digest('base64'),
     atMs: Date.now(),
+    occurredAtMs: Date.parse(envelope.occurredAt),
     status: null,
   }
 }
 
 interface Envelope {
   readonly eventType: string
+  readonly occurredAt: string
   readonly data: {
     /** Of an event of our own. */
     readonly eventId?: string

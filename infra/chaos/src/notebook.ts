@@ -4,31 +4,33 @@ import type { Post } from './observation.ts'
 export interface Notebook {
   readonly posts: readonly Post[]
   note(post: Post): void
-  /** Resolves when the endpoint has got this event of our own. */
-  arrives(endpoint: string, eventId: string): Promise<void>
+  /** Resolves when the endpoint gets an event of our own that occurred from now on. */
+  newEventArrives(endpoint: string): Promise<void>
+}
+
+interface Waiter {
+  readonly endpoint: string
+  readonly sinceMs: number
+  readonly wake: () => void
 }
 
 export function openNotebook(): Notebook {
   const posts: Post[] = []
-  const awaited = new Map<string, () => void>()
+  const waiters = new Set<Waiter>()
   return {
     posts,
     note: (post) => {
       posts.push(post)
-      if (post.told.kind === 'own') awaited.get(`${post.endpoint} ${post.told.eventId}`)?.()
+      for (const waiter of waiters) {
+        const { endpoint, sinceMs, wake } = waiter
+        if (post.told.kind !== 'own' || post.endpoint !== endpoint || post.occurredAtMs < sinceMs) continue
+        waiters.delete(waiter)
+        wake()
+      }
     },
-    arrives: (endpoint, eventId) => {
-      const key = `${endpoint} ${eventId}`
-      const isThere = posts.some(
-        (post) => post.endpoint === endpoint && post.told.kind === 'own' && post.told.eventId === eventId,
-      )
-      if (isThere) return Promise.resolve()
-      return new Promise((resolve) => {
-        awaited.set(key, () => {
-          awaited.delete(key)
-          resolve()
-        })
-      })
-    },
+    newEventArrives: (endpoint) =>
+      new Promise((wake) => {
+        waiters.add({ endpoint, sinceMs: Date.now(), wake })
+      }),
   }
 }

@@ -20,8 +20,9 @@ export interface Post {
   readonly told: Told
   /** Of the bytes of the body. */
   readonly digest: string
-  /** ms since 1970. */
+  /** When it arrived and when its event occurred, in ms since 1970. */
   readonly atMs: number
+  readonly occurredAtMs: number
   /** The status with which it was answered; null: it was not, as the connection ended before. */
   status: number | null
 }

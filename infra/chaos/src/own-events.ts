@@ -10,8 +10,6 @@ export interface OwnEvents {
   readonly confirmed: readonly string[]
   /** Publishes of events that had been published before, as nobody knew whether they had arrived. */
   repeats(): number
-  /** One event more; resolves to its id once it is confirmed. */
-  publish(): Promise<string>
   /** Publishes no new ones, and resolves when those that were begun are confirmed. */
   stop(): Promise<void>
 }
@@ -35,15 +33,14 @@ export async function startOwnEvents(amqpUrl: string): Promise<OwnEvents> {
   let repeats = 0
   let endsAtMs = Number.POSITIVE_INFINITY
 
-  async function publish(): Promise<string> {
+  async function publish(): Promise<void> {
     const event = newEvent()
     while (!(await isConfirmed(broker, event))) {
-      if (Date.now() > endsAtMs) return event.eventId
+      if (Date.now() > endsAtMs) return
       repeats += 1
       await sleep(REPEAT_MS)
     }
     confirmed.push(event.eventId)
-    return event.eventId
   }
 
   const timer = setInterval(() => {
@@ -55,7 +52,6 @@ export async function startOwnEvents(amqpUrl: string): Promise<OwnEvents> {
   return {
     confirmed,
     repeats: () => repeats,
-    publish,
     stop: async () => {
       clearInterval(timer)
       endsAtMs = Date.now() + PATIENCE_MS

@@ -10,6 +10,7 @@ const post = (more: Partial<Post> = {}): Post => ({
   told: { kind: 'own', eventId: 'e1' },
   digest: 'x',
   atMs: 1_000,
+  occurredAtMs: 900,
   status: 204,
   ...more,
 })

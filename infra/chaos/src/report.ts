@@ -34,14 +34,18 @@ export function summaryOf({
   ]
 }
 
-const MOST_SHOWN = 30
+/** Of one kind. */
+const MOST_SHOWN = 10
 
-/** Everything that is wrong, a line each. */
+/** What is wrong, a line each; of many of a kind the first ones and how many there are. */
 export function complaintsOf({ verdict, faults }: ChaosResult): readonly string[] {
-  const problems = verdict.problems.map(({ kind, what }) => `${kind}: ${what}`)
-  const all = [...faults, ...problems]
-  const more = all.length - MOST_SHOWN
-  return more > 0 ? [...all.slice(0, MOST_SHOWN), `… and ${more} more`] : all
+  const kinds = new Set(verdict.problems.map(({ kind }) => kind))
+  const problems = [...kinds].flatMap((kind) => {
+    const of = verdict.problems.filter((problem) => problem.kind === kind)
+    const shown = of.slice(0, MOST_SHOWN).map(({ what }) => `${kind}: ${what}`)
+    return of.length > MOST_SHOWN ? [...shown, `${kind}: ${of.length - MOST_SHOWN} more`] : shown
+  })
+  return [...faults, ...problems]
 }
 
 export const renderTable = (rows: readonly [string, string][]): string =>

@@ -17,10 +17,10 @@ export interface Strike {
 const RECOVERS_WITHIN_MS = 90_000
 
 /** Strikes, undoes what was done, and resolves when all services are ready and an event goes all the way again. */
-export async function strike(stack: ChaosStack, fault: Fault, oneEventArrives: () => Promise<void>): Promise<Strike> {
+export async function strike(stack: ChaosStack, fault: Fault, newEventArrives: () => Promise<void>): Promise<Strike> {
   const fromMs = Date.now()
   const skipped = await apply(stack, fault)
-  const hasRecovered = await recovers(stack, oneEventArrives)
+  const hasRecovered = await recovers(stack, newEventArrives)
   return { fault, fromMs, toMs: Date.now(), skipped, hasRecovered }
 }
 
@@ -63,11 +63,11 @@ async function raiseAlarm({ rabbitmqctl }: ChaosStack, forMs: number): Promise<s
   return undefined
 }
 
-async function recovers(stack: ChaosStack, oneEventArrives: () => Promise<void>): Promise<boolean> {
+async function recovers(stack: ChaosStack, newEventArrives: () => Promise<void>): Promise<boolean> {
   const late = new AbortController()
   const tooLate = sleep(RECOVERS_WITHIN_MS, false, { signal: late.signal }).catch(() => false)
   const isWell = async (): Promise<boolean> => {
-    await oneEventArrives()
+    await newEventArrives()
     return eventually(
       async () => {
         const names = await stack.notReady()
