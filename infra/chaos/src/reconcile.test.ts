@@ -153,6 +153,16 @@ test.each<[string, Observation, Problem]>([
     { kind: 'wrongly parked', what: 'd9 at well: rejected' },
   ],
   [
+    'one that was never acknowledged is parked without a rejection',
+    observed({ posts: [post({ status: 503 })], parked }),
+    { kind: 'missing', what: 'own e1 at well (1 POSTs)' },
+  ],
+  [
+    'one is parked for an answer that has to be tried again',
+    observed({ posts: [post({ status: 429 })], parked }),
+    { kind: 'wrongly parked', what: 'd1 at well: rejected' },
+  ],
+  [
     'one that was rejected is not parked',
     observed({ posts: [rejected] }),
     { kind: 'rejected, not parked', what: 'd1 at well' },
@@ -161,6 +171,11 @@ test.each<[string, Observation, Problem]>([
   ['a service is not ready', observed({ notReady: ['api-1'] }), { kind: 'not ready', what: 'api-1' }],
 ])('it is told that %s', (_name, observation, problem) => {
   expect(reconcile(observation).problems).toContainEqual(problem)
+})
+
+test('one that only failed is missing, and nothing else', () => {
+  const { problems } = reconcile(observed({ posts: [post({ status: 503 }), post({ attempt: 2, status: null })] }))
+  expect(problems.map(({ kind }) => kind)).toEqual(['missing'])
 })
 
 test('it counts', () => {
