@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Client, Reply } from './client.ts'
 
-/** Customers who call, are answered and hung up, again and again. */
+/** Agents who dial and are called, answer and hang up, again and again. */
 export interface Calls {
   /** Those that the api has accepted. */
   readonly accepted: readonly { readonly callId: string; readonly agentUri: string }[]
@@ -15,8 +15,14 @@ const TRIES = 8
 const REPEAT_MS = 250
 /** A call that we cannot get hold of ends by itself: the customer loses patience. */
 const PATIENCE_SECONDS = 5
+/** Is hung up by the far end, which is busy. */
+const BUSY = '+15550101'
 
-export function startCalls(client: Client): Calls {
+/** @param isTold resolves to whether a webhook has told of the call: only then does an application act on it */
+export function startCalls(
+  client: Client,
+  isTold: (call: { readonly callId: string; readonly agentUri: string }) => Promise<boolean>,
+): Calls {
   const accepted: { callId: string; agentUri: string }[] = []
   const underWay = new Set<Promise<unknown>>()
   let next = 0
@@ -30,25 +36,27 @@ export function startCalls(client: Client): Calls {
     }
   }
 
-  async function playCall(agentUri: string): Promise<void> {
-    const rung = await client.request('POST', '/simulator/v1/calls', {
-      agentUri,
-      from: '+15559000',
-      ringForSeconds: PATIENCE_SECONDS,
-      talkForSeconds: PATIENCE_SECONDS,
-    })
+  async function isCalled(agentUri: string): Promise<void> {
+    const seconds = { ringForSeconds: PATIENCE_SECONDS, talkForSeconds: PATIENCE_SECONDS }
+    const rung = await client.request('POST', '/simulator/v1/calls', { agentUri, from: '+15559000', ...seconds })
     if (rung.status !== 202) return
-    const callId = String(rung.body['callId'])
-    accepted.push({ callId, agentUri })
-    await sleep(200)
-    await insist(`/api/v1/voice/calls/${callId}/answer`, { agentUri })
+    const call = { callId: String(rung.body['callId']), agentUri }
+    accepted.push(call)
+    if (!(await isTold(call))) return
+    await insist(`/api/v1/voice/calls/${call.callId}/answer`, { agentUri })
     await sleep(400)
-    await insist(`/api/v1/voice/calls/${callId}/hangup`, { agentUri })
+    await insist(`/api/v1/voice/calls/${call.callId}/hangup`, { agentUri })
+  }
+
+  async function dials(agentUri: string): Promise<void> {
+    const { status, body } = await client.request('POST', '/api/v1/voice/calls/dial', { agentUri, destination: BUSY })
+    if (status === 202) accepted.push({ callId: String(body['callId']), agentUri })
   }
 
   const timer = setInterval(() => {
     next = (next + 1) % AGENTS
-    const playing = playCall(`sip:agent-${next + 1}@acme.example`).finally(() => underWay.delete(playing))
+    const agentUri = `sip:agent-${next + 1}@acme.example`
+    const playing = (next % 2 === 0 ? isCalled(agentUri) : dials(agentUri)).finally(() => underWay.delete(playing))
     underWay.add(playing)
   }, EVERY_MS)
 

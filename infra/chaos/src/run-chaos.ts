@@ -45,7 +45,7 @@ export async function runChaos(
   try {
     const startedAt = Date.now()
     const events = await startOwnEvents(stack.amqpUrl)
-    const calls = startCalls(client)
+    const calls = startCalls(client, (call) => subscribers.notebook.callArrives('well', call))
     const newEventArrives = (): Promise<void> => subscribers.notebook.newEventArrives('well')
     await newEventArrives()
     const strikes = await strikeAll(stack, plan, newEventArrives, say, signal)
