@@ -6,7 +6,7 @@ LOCAL := node infra/local/dist/main.js
 export PATH := $(CURDIR)/node_modules/.bin:$(PATH)
 
 .DEFAULT_GOAL := help
-.PHONY: help install build check test demo up down format docs
+.PHONY: help install build check test demo bench chaos up down format docs
 
 # $(call step,name,command): one line when it goes well, all it said when it does not.
 step = @printf '  %-20s' '$(1)'; said=$$( { $(2); } 2>&1 ) && echo ok || { echo FAILED; printf '%s\n' "$$said"; exit 1; }
@@ -41,6 +41,9 @@ demo: build ## the whole service at work, from nothing, to watch
 
 bench: build ## what it can do, beside a baseline in the same run: docs/benchmarks.md
 	@node infra/bench/dist/main.js
+
+chaos: build ## load while parts are killed, cut off and frozen; then what came of every event (KILLS, SEED, REPORT)
+	@node infra/chaos/dist/main.js
 
 up: build ## the stack in the background; again: starts whatever of it is not running
 	@$(LOCAL) up

@@ -1,5 +1,6 @@
 export { missingDocker } from './backing/docker-engine.ts'
 export { localRung } from './backing/local-rung.ts'
+export { controlPrivateRabbitmq } from './backing/private-rabbitmq.ts'
 export { amqpAnswers, httpAnswers, redisAnswers } from './backing/probe.ts'
 export { type RabbitmqAddress, type RedisAddress, type Rung, RungUnavailable, startWanted } from './backing/rung.ts'
 export {
@@ -9,6 +10,7 @@ export {
   startBackingServices,
 } from './backing/start-backing-services.ts'
 export { type Home, openHome } from './home.ts'
+export { runningPid } from './process/pid-file.ts'
 export { type Say, withProgress } from './process/progress.ts'
 export { waitUntil } from './process/wait-until.ts'
 export { composeFile } from './repository.ts'

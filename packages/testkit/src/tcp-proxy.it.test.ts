@@ -61,3 +61,10 @@ test('freeze holds everything back without closing anything, until thaw', async 
   proxy.thaw()
   expect((await held).status).toBe(200)
 })
+
+test('aim leads new connections elsewhere', async () => {
+  const other = await startReceiver({ status: 201 })
+  proxy.aim(other.url())
+  expect((await fetch(proxy.url)).status).toBe(201)
+  await other.close()
+})

@@ -24,6 +24,8 @@ export interface TcpProxy {
   /** Passes nothing on but keeps connections open, as a network does that drops packets, until `thaw`. */
   freeze(): void
   thaw(): void
+  /** New connections lead to this url's host and port: a server that was restarted may have moved. */
+  aim(target: string): void
   close(): Promise<void>
 }
 
@@ -31,9 +33,7 @@ const DEFAULT_PORTS: Readonly<Record<string, number>> = { 'amqp:': 5672, 'redis:
 
 /** Listens on a free port of loopback and passes everything on to the target url's host and port. */
 export async function startTcpProxy(target: string): Promise<TcpProxy> {
-  const targetUrl = new URL(target)
-  const host = targetUrl.hostname
-  const port = Number(targetUrl.port || DEFAULT_PORTS[targetUrl.protocol])
+  let address = addressOf(target)
   const pairs = new Set<readonly [Socket, Socket]>()
   let refusing = false
   let frozen = false
@@ -47,7 +47,7 @@ export async function startTcpProxy(target: string): Promise<TcpProxy> {
       return
     }
     accepted += 1
-    const upstream = connect({ host, port })
+    const upstream = connect(address)
     const pair = [client, upstream] as const
     pairs.add(pair)
     const pass = (from: Socket, to: Socket, direction: Direction): void => {
@@ -101,6 +101,7 @@ export async function startTcpProxy(target: string): Promise<TcpProxy> {
     accept: () => (refusing = false),
     freeze: () => setFrozen(true),
     thaw: () => setFrozen(false),
+    aim: (next) => void (address = addressOf(next)),
     close: async () => {
       if (!server.listening) return
       const closed = once(server, 'close')
@@ -109,6 +110,11 @@ export async function startTcpProxy(target: string): Promise<TcpProxy> {
       await closed
     },
   }
+}
+
+function addressOf(target: string): { host: string; port: number } {
+  const { hostname, port, protocol } = new URL(target)
+  return { host: hostname, port: Number(port || DEFAULT_PORTS[protocol]) }
 }
 
 function reset([client, upstream]: readonly [Socket, Socket]): void {

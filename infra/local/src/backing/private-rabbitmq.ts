@@ -3,6 +3,7 @@ import { join } from 'node:path'
 import type { Home } from '../home.ts'
 import { startDaemon, stopDaemon } from '../process/daemon.ts'
 import { runningPid } from '../process/pid-file.ts'
+import { runCommand } from '../process/run-command.ts'
 import { rabbitmqConfigFile } from '../repository.ts'
 import { findBinary } from './find-binary.ts'
 import { amqpAnswers, epmdAnswers, httpAnswers } from './probe.ts'
@@ -19,13 +20,16 @@ const PORTS = { amqp: 0, management: 0, distribution: 0, epmd: 0 }
 type Ports = Readonly<typeof PORTS>
 
 const portsFile = (home: Home): string => join(home.dataDir, 'rabbitmq-ports.json')
+const dataDir = (home: Home): string => join(home.dataDir, 'rabbitmq')
+const nodeName = (home: Home): string => `switchhook-${home.id}@localhost`
+const ENV_FILE = 'rabbitmq-env.conf'
 
 /** Starts a RabbitMQ of this home's own, on loopback only, unless it runs. */
 export async function startPrivateRabbitmq(home: Home, binary: string): Promise<RabbitmqAddress> {
   if ((await runningPid(home, 'rabbitmq')) === undefined) {
     const epmdRuns = (await runningPid(home, 'epmd')) !== undefined
     const ports = await rememberPorts(portsFile(home), PORTS, new Set(epmdRuns ? ['epmd'] : []))
-    const dir = join(home.dataDir, 'rabbitmq')
+    const dir = dataDir(home)
     const env = { ...process.env, ...writeSettings(home, dir, ports) }
     if (!epmdRuns) await startEpmd(home, ports.epmd, env)
     await startDaemon(home, {
@@ -44,6 +48,21 @@ export async function startPrivateRabbitmq(home: Home, binary: string): Promise<
     amqpUrl: `amqp://guest:guest@127.0.0.1:${ports['amqp']}`,
     managementUrl: `http://guest:guest@127.0.0.1:${ports['management']}`,
   }
+}
+
+/**
+ * Runs `rabbitmqctl` for this home's RabbitMQ. Answers whether it succeeded: it does not while the broker is down, or where
+ * the command is not installed.
+ */
+export async function controlPrivateRabbitmq(home: Home, args: readonly string[]): Promise<boolean> {
+  const binary = findBinary('rabbitmqctl', ['/usr/lib/rabbitmq/bin'])
+  if (binary === undefined) return false
+  const dir = dataDir(home)
+  const { epmd } = readPorts(portsFile(home))
+  // The node's cookie lies in the HOME that it was started with.
+  const env = { ...process.env, HOME: dir, ERL_EPMD_PORT: String(epmd), RABBITMQ_CONF_ENV_FILE: join(dir, ENV_FILE) }
+  const { ok } = await runCommand(binary, ['--node', nodeName(home), ...args], { env, cwd: dir, timeoutMs: 30_000 })
+  return ok
 }
 
 export async function stopPrivateRabbitmq(home: Home, graceMs?: number): Promise<void> {
@@ -89,7 +108,7 @@ function writeSettings(home: Home, dir: string, ports: Ports): NodeJS.ProcessEnv
   )
   return {
     HOME: dir,
-    RABBITMQ_NODENAME: `switchhook-${home.id}@localhost`,
+    RABBITMQ_NODENAME: nodeName(home),
     RABBITMQ_NODE_PORT: String(ports.amqp),
     RABBITMQ_DIST_PORT: String(ports.distribution),
     ERL_EPMD_PORT: String(ports.epmd),
@@ -104,7 +123,7 @@ function writeSettings(home: Home, dir: string, ports: Ports): NodeJS.ProcessEnv
     RABBITMQ_ADVANCED_CONFIG_FILE: file('advanced.config', '[{rabbit, [{quorum_tick_interval, 1000}]}].\n'),
     RABBITMQ_ENABLED_PLUGINS_FILE: file('enabled_plugins', '[rabbitmq_management].\n'),
     // The machine's own /etc/rabbitmq/rabbitmq-env.conf is about another instance.
-    RABBITMQ_CONF_ENV_FILE: file('rabbitmq-env.conf', ''),
+    RABBITMQ_CONF_ENV_FILE: file(ENV_FILE, ''),
     // Runs as one process, so that its pid is the broker's and a signal reaches the broker itself.
     RUNNING_UNDER_SYSTEMD: 'true',
   }

@@ -20,8 +20,16 @@ export interface SessionTimer {
 }
 
 export interface Sessions {
-  /** Stores a new session and tells of it. One that is there already stays as it is. */
+  /**
+   * Stores a new session and tells of it. One that is there already stays as it is. Rejects as the memory does: then the
+   * session may have been stored or not.
+   */
   begin(session: Session, later: readonly LaterCue[]): Promise<void>
+  /**
+   * The same for a command that must not be refused if it may be carried out.
+   * @throws PlatformUnavailable when the session has certainly not been stored
+   */
+  beginIfInDoubt(session: Session, later: readonly LaterCue[]): Promise<void>
   /** Resolves when it is stored and, unless that fails, told. `false`: there is no such call. */
   apply(tenant: string | null, callId: CallId, cue: Cue): Promise<boolean>
   find(tenant: string | null, callId: CallId): Promise<Session | undefined>
@@ -106,15 +114,14 @@ export function createSessions({ memory, deviceOf, listener, onError, now }: Ses
     if (stored === undefined) throw new PlatformUnavailable('the simulator has no memory to dial with', { cause })
   }
 
+  async function begin(session: Session, later: readonly LaterCue[]): Promise<void> {
+    const result = await store(session, 0, later, [])
+    if (result === 'committed') await tellOrLater(session)
+  }
+
   return {
-    async begin(session, later) {
-      try {
-        const result = await store(session, 0, later, [])
-        if (result === 'committed') await tellOrLater(session)
-      } catch (cause) {
-        await inDoubt(session, cause)
-      }
-    },
+    begin,
+    beginIfInDoubt: (session, later) => begin(session, later).catch((cause: unknown) => inDoubt(session, cause)),
     async apply(tenant, callId, cue) {
       for (;;) {
         const loaded = await load(tenant, callId).catch((cause: unknown) => {

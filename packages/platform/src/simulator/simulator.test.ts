@@ -59,6 +59,20 @@ describePlatform('simulator', async (observer) => {
   }
 })
 
+test('a call from outside is not promised when nobody knows whether it was stored', async () => {
+  const memory = new VirtualMemory()
+  const simulator = open(memory, createObserver())
+  memory.write = async () => {
+    memory.outage = new Error('the memory is away')
+    throw memory.outage
+  }
+  const ringing = simulator.ring(
+    { agentUri: ALICE, tenant: 'acme', device: 'SIM/1' },
+    { from: '+15559000', ringForMs: null, talkForMs: null },
+  )
+  await expect(ringing).rejects.toThrow('the memory is away')
+})
+
 test('a step that was stored and not told, as its process died, is told by whoever comes next', async () => {
   const memory = new VirtualMemory()
   const observer = createObserver()

@@ -35,7 +35,7 @@ export interface Simulator extends Platform {
   due(timer: { readonly tenant: string | null; readonly payload: unknown }): Promise<void>
   /** An agent by URI alone, of any tenant. */
   findAnyAgent(agentUri: string, tenant?: string): ProvisionedAgent | undefined
-  /** Resolves to the new call; undefined if the agent's device does not take it. */
+  /** Resolves to the new call, which will be told of; undefined if the agent's device does not take it. */
   ring(agent: ProvisionedAgent, call: InboundCall, callId?: CallId): Promise<CallId | undefined>
   /** The outside party of a call acts. `false`: no tenant knows the call. */
   remote(callId: CallId, action: RemoteAction): Promise<boolean>
@@ -95,7 +95,7 @@ export function createSimulator(deps: SimulatorDeps): Simulator {
     const called = partyOf(tenant, destination)
     const ends = { tenant, callId, caller: partyOf(tenant, agentUri), called, at: isoNow() }
     const { session, later } = newDial(ends, dial)
-    await track(sessions.begin(session, later))
+    await track(sessions.beginIfInDoubt(session, later))
   }
 
   const dropCalls = async (tenant: string | null, agentUri: string, callIds: readonly CallId[]): Promise<void> => {

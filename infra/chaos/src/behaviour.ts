@@ -1,0 +1,51 @@
+import { crc32 } from 'node:zlib'
+
+/** How an endpoint answers, and when. */
+interface Reaction {
+  readonly status: number
+  readonly delayMs: number
+}
+
+export interface Behaviour {
+  readonly name: string
+  readonly eventTypes: readonly string[]
+  /** It is away now and then: nobody listens on its port. */
+  readonly isAwayAtTimes: boolean
+  readonly react: (seed: number, post: { readonly deliveryId: string; readonly attempt: number }) => Reaction
+}
+
+const BOTH = ['call.status', 'agent.status']
+const WELL: Reaction = { status: 204, delayMs: 0 }
+/** An attempt that is surely made while the schedule lasts: what fails until then is never exhausted. */
+const LAST_FAILURE = 3
+
+/** From 0 to below 1; the same for the same seed and name, in whatever order they come. */
+const chance = (seed: number, name: string): number => crc32(`${seed} ${name}`) / 2 ** 32
+
+export const BEHAVIOURS: readonly Behaviour[] = [
+  { name: 'well', eventTypes: BOTH, isAwayAtTimes: false, react: () => WELL },
+  {
+    name: 'failing at times',
+    eventTypes: BOTH,
+    isAwayAtTimes: false,
+    react: (seed, { deliveryId, attempt }) =>
+      attempt <= LAST_FAILURE && chance(seed, `${deliveryId} ${attempt}`) < 0.15 ? { ...WELL, status: 503 } : WELL,
+  },
+  {
+    name: 'slow',
+    eventTypes: ['call.status'],
+    isAwayAtTimes: false,
+    react: (seed, { deliveryId, attempt }) => ({
+      status: 200,
+      delayMs: 200 + Math.floor(300 * chance(seed, `${deliveryId} ${attempt}`)),
+    }),
+  },
+  { name: 'away at times', eventTypes: BOTH, isAwayAtTimes: true, react: () => WELL },
+  {
+    name: 'rejecting some',
+    eventTypes: BOTH,
+    isAwayAtTimes: false,
+    // Of a delivery, not of an attempt: one that was rejected is rejected however often it comes.
+    react: (seed, { deliveryId }) => (chance(seed, deliveryId) < 0.05 ? { ...WELL, status: 400 } : WELL),
+  },
+]

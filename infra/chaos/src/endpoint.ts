@@ -1,0 +1,101 @@
+import { createHash } from 'node:crypto'
+import { once } from 'node:events'
+import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import type { Behaviour } from './behaviour.ts'
+import type { Post, Told } from './observation.ts'
+
+/** A subscriber's endpoint that notes what it gets: so little of each POST that hours of them fit into memory. */
+export interface RunningEndpoint {
+  readonly behaviour: Behaviour
+  readonly url: string
+  /** Nobody listens any more, and every connection is dropped. */
+  leave(): Promise<void>
+  /** Listens on the same port again. */
+  comeBack(): Promise<void>
+}
+
+export async function startEndpoint(
+  behaviour: Behaviour,
+  seed: number,
+  note: (post: Post) => void,
+): Promise<RunningEndpoint> {
+  let server: Server | undefined
+  let port = 0
+
+  async function take(incoming: IncomingMessage, response: ServerResponse): Promise<void> {
+    const chunks: Buffer[] = []
+    for await (const chunk of incoming) chunks.push(chunk as Buffer)
+    const post = readPost(behaviour.name, incoming, Buffer.concat(chunks))
+    note(post)
+    const { status, delayMs } = behaviour.react(seed, post)
+    const timer = setTimeout(() => {
+      response.once('finish', () => (post.status = status))
+      response.writeHead(status).end()
+    }, delayMs)
+    response.once('close', () => clearTimeout(timer))
+  }
+
+  async function comeBack(): Promise<void> {
+    if (server !== undefined) return
+    const next = createServer((incoming, response) => {
+      // The other side went away before its request was complete: nothing was received.
+      take(incoming, response).catch(() => response.destroy())
+    })
+    await once(next.listen(port, '127.0.0.1'), 'listening')
+    port = (next.address() as AddressInfo).port
+    server = next
+  }
+
+  await comeBack()
+  return {
+    behaviour,
+    url: `http://127.0.0.1:${port}/hook`,
+    comeBack,
+    leave: async () => {
+      const leaving = server
+      if (leaving === undefined) return
+      server = undefined
+      const closed = once(leaving, 'close')
+      leaving.close()
+      leaving.closeAllConnections()
+      await closed
+    },
+  }
+}
+
+function readPost(endpoint: string, { headers }: IncomingMessage, body: Buffer): Post {
+  const envelope = JSON.parse(body.toString()) as Envelope
+  return {
+    endpoint,
+    deliveryId: String(headers['x-svc-delivery']),
+    attempt: Number(headers['x-svc-attempt']),
+    told: toldBy(envelope),
+    digest: createHash('sha1').update(body).digest('base64'),
+    atMs: Date.now(),
+    occurredAtMs: Date.parse(envelope.occurredAt),
+    status: null,
+  }
+}
+
+interface Envelope {
+  readonly eventType: string
+  readonly occurredAt: string
+  readonly data: {
+    /** Of an event of our own. */
+    readonly eventId?: string
+    readonly callId?: string
+    readonly agentUri?: string
+    readonly sequence?: number
+    readonly state?: number
+  }
+}
+
+const ENDED = 7
+
+function toldBy({ eventType, data }: Envelope): Told {
+  const { eventId, callId = '', agentUri = '', sequence = 0, state } = data
+  if (eventId !== undefined) return { kind: 'own', eventId }
+  if (eventType === 'agent.status') return { kind: 'agent', agentUri, sequence }
+  return { kind: 'leg', callId, agentUri, sequence, isEnd: state === ENDED }
+}

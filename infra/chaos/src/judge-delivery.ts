@@ -1,0 +1,47 @@
+import type { Disturbance, Post } from './observation.ts'
+import type { Problem } from './reconcile.ts'
+
+export interface DeliveryJudgement {
+  readonly problems: readonly Problem[]
+  readonly duplicates: number
+  readonly stepsBack: number
+}
+
+/** Dead peers are noticed by heartbeats and timeouts: what a fault has upset may show only so much later. */
+const AFTERMATH_MS = 30_000
+
+/**
+ * Of the POSTs of one delivery in the order of their arrival:
+ *
+ * - the bytes of the body are the same in all of them;
+ * - attempt numbers are whole and count from 1;
+ * - none is lower than one before. Only a fault can explain it, as its worker may have died, or may have lost the store,
+ *   after the next attempt was safe with the broker and before the slot was settled: then that slot is done once more. So
+ *   a step back counts as explained if a disturbance lies between the delivery's first POST and the one that steps back.
+ */
+export function judgeDelivery(posts: readonly Post[], disturbances: readonly Disturbance[]): DeliveryJudgement {
+  const problems: Problem[] = []
+  const [first] = posts
+  let highest = 0
+  let isAcknowledged = false
+  let duplicates = 0
+  let stepsBack = 0
+  for (const post of posts) {
+    const what = `${post.deliveryId} at ${post.endpoint}`
+    if (post.digest !== first?.digest) problems.push({ kind: 'body changed', what: `${what}, attempt ${post.attempt}` })
+    if (!Number.isInteger(post.attempt) || post.attempt < 1) {
+      problems.push({ kind: 'attempt number', what: `${what} says ${post.attempt}` })
+    }
+    if (post.attempt < highest) {
+      const isExplained = disturbances.some(
+        ({ fromMs, toMs }) => fromMs <= post.atMs && toMs + AFTERMATH_MS >= (first?.atMs ?? 0),
+      )
+      if (isExplained) stepsBack += 1
+      else problems.push({ kind: 'attempt number', what: `${what} says ${post.attempt} after ${highest}` })
+    }
+    if (isAcknowledged) duplicates += 1
+    highest = Math.max(highest, post.attempt)
+    isAcknowledged ||= post.status !== null && post.status >= 200 && post.status < 300
+  }
+  return { problems, duplicates, stepsBack }
+}

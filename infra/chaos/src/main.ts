@@ -1,0 +1,55 @@
+import { rmSync, writeFileSync } from 'node:fs'
+import { AGENTS } from './calls.ts'
+import { startChaosStack } from './chaos-stack.ts'
+import { readOptions } from './options.ts'
+import { planFaults } from './plan.ts'
+import { complaintsOf, renderReport, renderTable, summaryOf } from './report.ts'
+import { runChaos } from './run-chaos.ts'
+
+const say = (line: string): void => console.log(line)
+
+const agents = [{ agentUri: 'sip:agent-{n}@acme.example', tenant: 'acme', device: 'SIM/{n}', count: AGENTS }]
+
+/** A schedule that a run can sit out, and deadlines that fit it. */
+const SETTINGS = {
+  DELIVERY_RETRY_WAITS: '1s,2s,3s,5s,5s,8s,8s',
+  DELIVERY_TIMEOUT: '3s',
+  SHUTDOWN_GRACE: '8s',
+  BREAKER_FAILURES: '5',
+  BREAKER_COOLDOWN: '2s',
+  WRAP_UP_SECONDS: '0',
+  LOG_LEVEL: 'info',
+  SIMULATOR_AGENTS: JSON.stringify(agents),
+}
+
+async function main(): Promise<void> {
+  const { kills, seeds, report, home } = readOptions(process.env)
+  const [seed = 0] = seeds
+  const ending = new AbortController()
+  for (const name of ['SIGINT', 'SIGTERM'] as const) process.once(name, () => ending.abort())
+
+  say(`SEED=${seeds.join(',')} KILLS=${kills}`)
+  const stack = await startChaosStack(home, { ...process.env, ...SETTINGS }, say)
+  try {
+    const plan = seeds.flatMap((one) => planFaults(one, kills))
+    const result = await runChaos(stack, plan, seed, say, ending.signal)
+    const complaints = complaintsOf(result)
+    say(`\n${renderTable(summaryOf(result))}\n`)
+    for (const complaint of complaints) say(`  ${complaint}`)
+    say(
+      complaints.length === 0
+        ? 'nothing was lost'
+        : `something is wrong; the same faults again: SEED=${seeds.join(',')} KILLS=${kills}`,
+    )
+    if (report !== undefined) writeFileSync(report, renderReport(result, { seeds, kills }))
+    if (complaints.length > 0) process.exitCode = 1
+  } finally {
+    await stack.stop()
+    rmSync(home, { recursive: true, force: true })
+  }
+}
+
+main().catch((error: unknown) => {
+  console.error(error)
+  process.exitCode = 1
+})

@@ -1,0 +1,56 @@
+/** What a body tells of its event, as far as it is needed to know whether all of them came. */
+export type Told =
+  /** Published by a platform of our own. */
+  | { readonly kind: 'own'; readonly eventId: string }
+  | {
+      readonly kind: 'leg'
+      readonly callId: string
+      readonly agentUri: string
+      readonly sequence: number
+      readonly isEnd: boolean
+    }
+  | { readonly kind: 'agent'; readonly agentUri: string; readonly sequence: number }
+
+/** A POST that arrived whole. */
+export interface Post {
+  readonly endpoint: string
+  readonly deliveryId: string
+  /** `X-SVC-Attempt`. */
+  readonly attempt: number
+  readonly told: Told
+  /** Of the bytes of the body. */
+  readonly digest: string
+  /** When it arrived and when its event occurred, in ms since 1970. */
+  readonly atMs: number
+  readonly occurredAtMs: number
+  /** The status with which it was answered; null: it was not, as the connection ended before. */
+  status: number | null
+}
+
+/** A subscription, and what is behind it. */
+export interface Endpoint {
+  readonly name: string
+  readonly eventTypes: readonly string[]
+}
+
+/** From when a fault struck to when it was recovered from, in ms since 1970. */
+export interface Disturbance {
+  readonly fromMs: number
+  readonly toMs: number
+}
+
+/** All that was seen of a run. */
+export interface Observation {
+  readonly endpoints: readonly Endpoint[]
+  /** Events of our own whose publish was confirmed. */
+  readonly confirmed: readonly string[]
+  /** Calls that the api has accepted. */
+  readonly calls: readonly { readonly callId: string; readonly agentUri: string }[]
+  /** In the order of arrival. */
+  readonly posts: readonly Post[]
+  readonly parked: readonly { readonly endpoint: string; readonly deliveryId: string; readonly reason: string }[]
+  readonly disturbances: readonly Disturbance[]
+  /** Messages that are left, by queue. */
+  readonly left: Readonly<Record<string, number>>
+  readonly notReady: readonly string[]
+}

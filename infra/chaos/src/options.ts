@@ -1,0 +1,37 @@
+import { randomInt } from 'node:crypto'
+import { join } from 'node:path'
+import { integer, loadConfig, optional, text } from '@switchhook/runtime'
+
+export interface ChaosOptions {
+  /** How many faults strike, for each seed. */
+  readonly kills: number
+  readonly seeds: readonly number[]
+  /** Where the report is written as markdown; undefined: nowhere. */
+  readonly report: string | undefined
+  readonly home: string
+}
+
+const HIGHEST_SEED = 999_999_999
+
+const fields = {
+  KILLS: integer({ min: 1, max: 10_000 }, 20),
+  SEED: text('random'),
+  REPORT: optional(text()),
+  SWITCHHOOK_HOME: text('.local'),
+}
+
+/** Several seeds, separated by commas, are played one after the other; `random` draws one. @throws ConfigError */
+export function readOptions(env: NodeJS.ProcessEnv): ChaosOptions {
+  const { KILLS, SEED, REPORT, SWITCHHOOK_HOME } = loadConfig(fields, env, [
+    ({ SEED }) =>
+      /^(\d{1,9}|random)(,(\d{1,9}|random))*$/.test(SEED)
+        ? undefined
+        : 'SEED must be whole numbers of at most nine digits, or random, separated by commas',
+  ])
+  return {
+    kills: KILLS,
+    seeds: SEED.split(',').map((seed) => (seed === 'random' ? randomInt(HIGHEST_SEED) : Number(seed))),
+    report: REPORT,
+    home: join(SWITCHHOOK_HOME, 'chaos'),
+  }
+}

@@ -1,0 +1,22 @@
+import type { Client } from './client.ts'
+import type { Observation } from './observation.ts'
+
+/** Every parked delivery of an endpoint's subscription, as the api lists them. */
+export async function parkedOf(
+  client: Client,
+  endpoint: string,
+  subscriptionId: string,
+): Promise<Observation['parked'][number][]> {
+  const all: Observation['parked'][number][] = []
+  let cursor: string | null = null
+  do {
+    const query = new URLSearchParams({ state: 'parked', limit: '100', ...(cursor !== null && { cursor }) })
+    const path = `/api/v1/webhooks/subscriptions/${subscriptionId}/deliveries?${query.toString()}`
+    const { status, body } = await client.request('GET', path)
+    if (status !== 200) throw new Error(`the list of parked deliveries was answered ${status}`)
+    const items = body['items'] as readonly { readonly deliveryId: string; readonly parkedReason: string }[]
+    all.push(...items.map(({ deliveryId, parkedReason }) => ({ endpoint, deliveryId, reason: parkedReason })))
+    cursor = body['nextCursor'] as string | null
+  } while (cursor !== null)
+  return all
+}
