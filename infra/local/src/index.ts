@@ -1,7 +1,14 @@
 export { missingDocker } from './backing/docker-engine.ts'
 export { localRung } from './backing/local-rung.ts'
 export { amqpAnswers, httpAnswers, redisAnswers } from './backing/probe.ts'
-export { type RabbitmqAddress, type RedisAddress, type Rung, RungUnavailable, startWanted } from './backing/rung.ts'
+export {
+  type RabbitmqAddress,
+  type RabbitmqControl,
+  type RedisAddress,
+  type Rung,
+  RungUnavailable,
+  startWanted,
+} from './backing/rung.ts'
 export {
   type BackingOptions,
   type BackingServices,

@@ -19,20 +19,35 @@ interface Pending {
   readonly routingKey: string
   readonly messageId: string | undefined
   returned: boolean
+  readonly settle: (error?: Error) => void
+}
+
+export type Route = Pick<OutgoingMessage, 'exchange' | 'routingKey'>
+
+export interface PublisherOptions {
+  /** Called whenever it was blocked or unblocked. */
+  readonly changed: () => void
+  /** Called when nothing took a message. */
+  readonly returned?: (route: Route) => void
+  readonly confirmTimeoutMs?: number
 }
 
 const CONFIRM_TIMEOUT_MS = 10_000
+/** What the broker took before its alarm it still confirms; what it did not read by then it reads only afterwards. */
+const CONFIRM_IN_ALARM_MS = 1_000
 
 /** Publishes on one confirm channel, which is made anew with each connection. */
 export class Publisher {
   readonly #confirmTimeoutMs: number
   readonly #changed: () => void
+  readonly #returned: (route: Route) => void
   readonly #inFlight = new Set<Pending>()
   #channel: ConfirmChannel | undefined
   #blocked = false
 
-  constructor(options: { changed: () => void; confirmTimeoutMs?: number }) {
+  constructor(options: PublisherOptions) {
     this.#changed = options.changed
+    this.#returned = options.returned ?? (() => {})
     this.#confirmTimeoutMs = options.confirmTimeoutMs ?? CONFIRM_TIMEOUT_MS
   }
 
@@ -50,7 +65,10 @@ export class Publisher {
     this.#channel = channel
   }
 
-  /** RabbitMQ has a memory or disk alarm and reads nothing from us. */
+  /**
+   * RabbitMQ has a memory or disk alarm and reads nothing from us. It says so only to who publishes: the first message
+   * after the alarm finds out.
+   */
   isBlocked(): boolean {
     return this.#blocked
   }
@@ -62,11 +80,8 @@ export class Publisher {
   publish({ exchange, routingKey, content, properties }: OutgoingMessage): Promise<void> {
     const channel = this.#channel
     if (channel === undefined) return Promise.reject(new Unavailable('rabbitmq', 'not connected to RabbitMQ'))
-    if (this.#blocked) {
-      return Promise.reject(new Unavailable('rabbitmq', 'RabbitMQ takes no messages: it has a memory or disk alarm'))
-    }
+    if (this.#blocked) return Promise.reject(inAlarm())
     return new Promise((resolve, reject) => {
-      const pending: Pending = { exchange, routingKey, messageId: properties.messageId, returned: false }
       const settle = (error?: Error): void => {
         clearTimeout(timer)
         this.#inFlight.delete(pending)
@@ -77,6 +92,7 @@ export class Publisher {
         () => settle(new Unavailable('rabbitmq', `no confirm within ${this.#confirmTimeoutMs} ms`)),
         this.#confirmTimeoutMs,
       )
+      const pending: Pending = { exchange, routingKey, messageId: properties.messageId, returned: false, settle }
       this.#inFlight.add(pending)
       try {
         // Without `mandatory` the broker confirms what no queue takes.
@@ -102,15 +118,27 @@ export class Publisher {
         pending.exchange === message.exchange
       ) {
         pending.returned = true
-        return
+        break
       }
     }
+    this.#returned(message)
   }
 
   #setBlocked(blocked: boolean): void {
     this.#blocked = blocked
+    if (blocked) this.#expire([...this.#inFlight])
     this.#changed()
   }
+
+  /** Whoever published it should not wait for the end of the alarm. It may arrive then all the same, as a duplicate. */
+  #expire(underWay: readonly Pending[]): void {
+    setTimeout(() => {
+      if (this.#blocked) for (const { settle } of underWay) settle(inAlarm())
+    }, CONFIRM_IN_ALARM_MS).unref()
+  }
 }
+
+const inAlarm = (): Unavailable =>
+  new Unavailable('rabbitmq', 'RabbitMQ takes no messages: it has a memory or disk alarm')
 
 const unavailable = (cause: Error): Unavailable => new Unavailable('rabbitmq', 'not connected to RabbitMQ', { cause })

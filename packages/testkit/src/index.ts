@@ -1,3 +1,4 @@
+export { type BrokerAlarm, brokerAlarm } from './broker-alarm.ts'
 export { eventually } from './eventually.ts'
 export type { BindingInfo, Management, QueueInfo } from './management.ts'
 export { type Answer, type ReceivedRequest, type Receiver, type ReceiverScript, startReceiver } from './receiver.ts'

@@ -7,7 +7,7 @@ import { rabbitmqConfigFile } from '../repository.ts'
 import { findBinary } from './find-binary.ts'
 import { amqpAnswers, epmdAnswers, httpAnswers } from './probe.ts'
 import { readPorts, rememberPorts } from './remember-ports.ts'
-import type { RabbitmqAddress } from './rung.ts'
+import type { RabbitmqAddress, RabbitmqControl } from './rung.ts'
 
 /**
  * The script that Debian and Red Hat put on the PATH switches to a user of its own, who cannot write our folders; the
@@ -18,14 +18,16 @@ export const rabbitmqBinary = (): string | undefined => findBinary('rabbitmq-ser
 const PORTS = { amqp: 0, management: 0, distribution: 0, epmd: 0 }
 type Ports = Readonly<typeof PORTS>
 
+const nodeName = (home: Home): string => `switchhook-${home.id}@localhost`
+
 const portsFile = (home: Home): string => join(home.dataDir, 'rabbitmq-ports.json')
 
 /** Starts a RabbitMQ of this home's own, on loopback only, unless it runs. */
 export async function startPrivateRabbitmq(home: Home, binary: string): Promise<RabbitmqAddress> {
+  const dir = join(home.dataDir, 'rabbitmq')
   if ((await runningPid(home, 'rabbitmq')) === undefined) {
     const epmdRuns = (await runningPid(home, 'epmd')) !== undefined
     const ports = await rememberPorts(portsFile(home), PORTS, new Set(epmdRuns ? ['epmd'] : []))
-    const dir = join(home.dataDir, 'rabbitmq')
     const env = { ...process.env, ...writeSettings(home, dir, ports) }
     if (!epmdRuns) await startEpmd(home, ports.epmd, env)
     await startDaemon(home, {
@@ -43,7 +45,16 @@ export async function startPrivateRabbitmq(home: Home, binary: string): Promise<
   return {
     amqpUrl: `amqp://guest:guest@127.0.0.1:${ports['amqp']}`,
     managementUrl: `http://guest:guest@127.0.0.1:${ports['management']}`,
+    ...controlOf(home, dir, ports['epmd']),
   }
+}
+
+function controlOf(home: Home, dir: string, epmdPort: number | undefined): { control?: RabbitmqControl } {
+  const command = findBinary('rabbitmqctl', ['/usr/lib/rabbitmq/bin'])
+  if (command === undefined) return {}
+  // Its cookie lies in its home.
+  const env = { HOME: dir, RABBITMQ_CONF_ENV_FILE: join(dir, 'rabbitmq-env.conf'), ERL_EPMD_PORT: String(epmdPort) }
+  return { control: { command, args: ['--node', nodeName(home)], env } }
 }
 
 export async function stopPrivateRabbitmq(home: Home, graceMs?: number): Promise<void> {
@@ -89,7 +100,7 @@ function writeSettings(home: Home, dir: string, ports: Ports): NodeJS.ProcessEnv
   )
   return {
     HOME: dir,
-    RABBITMQ_NODENAME: `switchhook-${home.id}@localhost`,
+    RABBITMQ_NODENAME: nodeName(home),
     RABBITMQ_NODE_PORT: String(ports.amqp),
     RABBITMQ_DIST_PORT: String(ports.distribution),
     ERL_EPMD_PORT: String(ports.epmd),
