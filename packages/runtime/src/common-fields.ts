@@ -1,8 +1,8 @@
-import { choice, duration, port, url } from './fields.ts'
+import { choice, duration, port, url, urls } from './fields.ts'
 
 /** The variables that every service reads. */
 export const commonFields = {
-  AMQP_URL: url(['amqp', 'amqps']),
+  AMQP_URL: urls(['amqp', 'amqps']),
   REDIS_URL: url(['redis', 'rediss']),
   NODE_ENV: choice(['development', 'test', 'production'], 'development'),
   LOG_LEVEL: choice(['error', 'warn', 'info', 'debug'], 'info'),
