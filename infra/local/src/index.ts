@@ -1,5 +1,6 @@
 export { missingDocker } from './backing/docker-engine.ts'
 export { localRung } from './backing/local-rung.ts'
+export { type ClusterNode, startPrivateCluster } from './backing/private-cluster.ts'
 export { amqpAnswers, httpAnswers, redisAnswers } from './backing/probe.ts'
 export {
   type RabbitmqAddress,
@@ -16,6 +17,7 @@ export {
   startBackingServices,
 } from './backing/start-backing-services.ts'
 export { type Home, openHome } from './home.ts'
+export { freePort } from './process/free-port.ts'
 export { type Say, withProgress } from './process/progress.ts'
 export { waitUntil } from './process/wait-until.ts'
 export { composeFile } from './repository.ts'

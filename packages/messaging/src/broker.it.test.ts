@@ -262,6 +262,20 @@ describe('with several nodes', () => {
   })
 })
 
+test('a node that keeps its connection and stores nothing is left for the next one', async () => {
+  const other = await startTcpProxy(server.amqpUrl)
+  const broker = await open({ url: [proxy.url, other.url], confirmTimeoutMs: 100, stuckAfterMs: 300 })
+  // Publishing and consuming begin with any of them: both must have a way out.
+  proxy.freeze()
+  await eventually(() => broker.publishEvent(sampleEvent()))
+  proxy.thaw()
+  other.freeze()
+  await eventually(() => broker.publishEvent(sampleEvent()))
+  other.thaw()
+  expect(log.count('giving up a RabbitMQ connection')).toBeGreaterThan(0)
+  await other.close()
+})
+
 describe('connecting', () => {
   test('a broker that is not there yet is waited for, and the log says so', async () => {
     proxy.refuse()

@@ -35,6 +35,7 @@ export interface BrokerOptions {
   /** Shown by the broker's management. */
   readonly name: string
   readonly confirmTimeoutMs?: number
+  readonly stuckAfterMs?: number
   readonly consumerTiming?: ConsumerTiming
 }
 
@@ -48,6 +49,7 @@ export async function openBroker({
   log,
   name,
   confirmTimeoutMs,
+  stuckAfterMs,
   consumerTiming,
 }: BrokerOptions): Promise<Broker> {
   const links: Link[] = []
@@ -74,7 +76,12 @@ export async function openBroker({
     return await ready()
   }
 
-  const publisher = new Publisher({ changed, returned, ...(confirmTimeoutMs !== undefined && { confirmTimeoutMs }) })
+  const publisher = new Publisher({
+    changed,
+    returned,
+    ...(confirmTimeoutMs !== undefined && { confirmTimeoutMs }),
+    ...(stuckAfterMs !== undefined && { stuckAfterMs }),
+  })
   const publishing = await openLink({
     url,
     name: `${name} publish`,

@@ -1,5 +1,5 @@
 import type { ChannelModel } from 'amqplib'
-import { type LinkOptions, openLink } from './link.ts'
+import { type Link, type LinkOptions, openLink } from './link.ts'
 import { dueQueue } from './topology.ts'
 
 /**
@@ -10,20 +10,17 @@ export async function countDueShards({
   configured,
   ...options
 }: Pick<LinkOptions, 'url' | 'log' | 'name'> & { readonly configured: number }): Promise<number> {
-  let resolve: (shards: number) => void = () => {}
-  const counted = new Promise<number>((resolveCounted) => {
-    resolve = resolveCounted
+  let shards = configured
+  const link = await new Promise<Link>((resolve) => {
+    const opening = openLink({
+      ...options,
+      // It came up, so it is set up.
+      changed: () => void opening.then(resolve),
+      setUp: async ({ model }) => {
+        while (await exists(model, dueQueue(shards))) shards += 1
+      },
+    })
   })
-  const link = await openLink({
-    ...options,
-    changed: () => {},
-    setUp: async ({ model }) => {
-      let shards = configured
-      while (await exists(model, dueQueue(shards))) shards += 1
-      resolve(shards)
-    },
-  })
-  const shards = await counted
   await link.close()
   return shards
 }

@@ -30,9 +30,13 @@ export interface PublisherOptions {
   /** Called when nothing took a message. */
   readonly returned?: (route: Route) => void
   readonly confirmTimeoutMs?: number
+  /** For how long no message of a route may have been stored before the connection is given up for another. */
+  readonly stuckAfterMs?: number
 }
 
 const CONFIRM_TIMEOUT_MS = 10_000
+/** A node without a majority confirms nothing while it keeps its connections; and after a failover channels were seen that refused for ever. */
+const STUCK_AFTER_MS = 30_000
 /** What the broker took before its alarm it still confirms; what it did not read by then it reads only afterwards. */
 const CONFIRM_IN_ALARM_MS = 1_000
 
@@ -41,19 +45,25 @@ export class Publisher {
   readonly #confirmTimeoutMs: number
   readonly #changed: () => void
   readonly #returned: (route: Route) => void
+  readonly #stuckAfterMs: number
   readonly #inFlight = new Set<Pending>()
+  /** By route: when what was published there began to fail. */
+  readonly #failingSince = new Map<string, number>()
   #channel: ConfirmChannel | undefined
   #blocked = false
+  #giveUp: Session['fail'] = () => {}
 
   constructor(options: PublisherOptions) {
     this.#changed = options.changed
     this.#returned = options.returned ?? (() => {})
+    this.#stuckAfterMs = options.stuckAfterMs ?? STUCK_AFTER_MS
     this.#confirmTimeoutMs = options.confirmTimeoutMs ?? CONFIRM_TIMEOUT_MS
   }
 
   /** Part of a connection's set-up: from here on it publishes on this connection. */
   async attach({ model, fail }: Session): Promise<void> {
     this.#blocked = false
+    this.#failingSince.clear()
     const channel = await model.createConfirmChannel()
     channel.on('error', fail)
     channel.on('close', () => {
@@ -63,6 +73,7 @@ export class Publisher {
     model.on('blocked', () => this.#setBlocked(true))
     model.on('unblocked', () => this.#setBlocked(false))
     this.#channel = channel
+    this.#giveUp = fail
   }
 
   /**
@@ -88,24 +99,40 @@ export class Publisher {
         if (error === undefined) resolve()
         else reject(error)
       }
-      const timer = setTimeout(
-        () => settle(new Unavailable('rabbitmq', `no confirm within ${this.#confirmTimeoutMs} ms`)),
-        this.#confirmTimeoutMs,
-      )
+      const timer = setTimeout(() => {
+        this.#noteFailure(exchange, routingKey, channel)
+        settle(new Unavailable('rabbitmq', `no confirm within ${this.#confirmTimeoutMs} ms`))
+      }, this.#confirmTimeoutMs)
       const pending: Pending = { exchange, routingKey, messageId: properties.messageId, returned: false, settle }
       this.#inFlight.add(pending)
       try {
         // Without `mandatory` the broker confirms what no queue takes.
         const options = { ...properties, mandatory: true, persistent: true }
         channel.publish(exchange, routingKey, content, options, (error: unknown) => {
-          if (error) settle(new Unavailable('rabbitmq', 'RabbitMQ did not take the message', { cause: error }))
-          else if (pending.returned) settle(new Unavailable('rabbitmq', `no queue takes ${routingKey} on ${exchange}`))
+          if (error) {
+            this.#noteFailure(exchange, routingKey, channel)
+            settle(new Unavailable('rabbitmq', 'RabbitMQ did not take the message', { cause: error }))
+            return
+          }
+          this.#failingSince.delete(`${exchange} ${routingKey}`)
+          if (pending.returned) settle(new Unavailable('rabbitmq', `no queue takes ${routingKey} on ${exchange}`))
           else settle()
         })
       } catch (error) {
         settle(error instanceof IllegalOperationError ? unavailable(error) : (error as Error))
       }
     })
+  }
+
+  /** A channel that is gone has no say any more, nor has a broker in alarm. */
+  #noteFailure(exchange: string, routingKey: string, channel: ConfirmChannel): void {
+    if (this.#channel !== channel || this.#blocked) return
+    const route = `${exchange} ${routingKey}`
+    const since = this.#failingSince.get(route)
+    if (since === undefined) this.#failingSince.set(route, performance.now())
+    else if (performance.now() - since > this.#stuckAfterMs) {
+      this.#giveUp(new Error(`nothing was stored under ${routingKey} for ${this.#stuckAfterMs} ms`))
+    }
   }
 
   /** A return comes before the confirm of the same message, and says which it is only by its route and its id. */

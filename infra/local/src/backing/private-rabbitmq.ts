@@ -1,4 +1,4 @@
-import { mkdirSync, writeFileSync } from 'node:fs'
+import { existsSync, mkdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import type { Home } from '../home.ts'
 import { startDaemon, stopDaemon } from '../process/daemon.ts'
@@ -18,16 +18,24 @@ export const rabbitmqBinary = (): string | undefined => findBinary('rabbitmq-ser
 const PORTS = { amqp: 0, management: 0, distribution: 0, epmd: 0 }
 type Ports = Readonly<typeof PORTS>
 
-const nodeName = (home: Home): string => `switchhook-${home.id}@localhost`
+export const nodeName = (home: Home): string => `switchhook-${home.id}@localhost`
 
 const portsFile = (home: Home): string => join(home.dataDir, 'rabbitmq-ports.json')
 
+/** What the nodes of one cluster share. */
+export interface ClusterBond {
+  readonly portMapper: number
+  readonly cookie: string
+}
+
 /** Starts a RabbitMQ of this home's own, on loopback only, unless it runs. */
-export async function startPrivateRabbitmq(home: Home, binary: string): Promise<RabbitmqAddress> {
+export async function startPrivateRabbitmq(home: Home, binary: string, bond?: ClusterBond): Promise<RabbitmqAddress> {
   const dir = join(home.dataDir, 'rabbitmq')
   if ((await runningPid(home, 'rabbitmq')) === undefined) {
-    const epmdRuns = (await runningPid(home, 'epmd')) !== undefined
-    const ports = await rememberPorts(portsFile(home), PORTS, new Set(epmdRuns ? ['epmd'] : []))
+    const epmdRuns = bond !== undefined || (await runningPid(home, 'epmd')) !== undefined
+    const wishes = { ...PORTS, epmd: bond?.portMapper ?? 0 }
+    const ports = await rememberPorts(portsFile(home), wishes, new Set(epmdRuns ? ['epmd'] : []))
+    if (bond !== undefined) writeCookie(dir, bond.cookie)
     const env = { ...process.env, ...writeSettings(home, dir, ports) }
     if (!epmdRuns) await startEpmd(home, ports.epmd, env)
     await startDaemon(home, {
@@ -62,11 +70,19 @@ export async function stopPrivateRabbitmq(home: Home, graceMs?: number): Promise
   await stopDaemon(home, 'epmd', graceMs)
 }
 
+function writeCookie(dir: string, cookie: string): void {
+  const file = join(dir, '.erlang.cookie')
+  if (existsSync(file)) return
+  mkdirSync(dir, { recursive: true })
+  // Erlang refuses a cookie that others can read.
+  writeFileSync(file, cookie, { mode: 0o400 })
+}
+
 /**
  * Erlang's port mapper is shared by all nodes of a machine and stays for ever. On a port of its own it belongs to this
  * home alone and goes when the broker goes.
  */
-async function startEpmd(home: Home, port: number, env: NodeJS.ProcessEnv): Promise<void> {
+export async function startEpmd(home: Home, port: number, env: NodeJS.ProcessEnv): Promise<void> {
   const binary = findBinary('epmd', ['/usr/lib/erlang/bin', '/usr/lib64/erlang/bin'])
   // Erlang then starts the one of its own release.
   if (binary === undefined) return
@@ -112,7 +128,10 @@ function writeSettings(home: Home, dir: string, ports: Ports): NodeJS.ProcessEnv
     RABBITMQ_LOG_BASE: home.logDir,
     RABBITMQ_CONFIG_FILE: rabbitmqConfigFile,
     RABBITMQ_CONFIG_FILES: join(dir, 'conf.d', '*.conf'),
-    RABBITMQ_ADVANCED_CONFIG_FILE: file('advanced.config', '[{rabbit, [{quorum_tick_interval, 1000}]}].\n'),
+    RABBITMQ_ADVANCED_CONFIG_FILE: file(
+      'advanced.config',
+      '[{rabbit, [{quorum_tick_interval, 1000}, {dead_letter_worker_publisher_confirm_timeout, 10000}]}].\n',
+    ),
     RABBITMQ_ENABLED_PLUGINS_FILE: file('enabled_plugins', '[rabbitmq_management].\n'),
     // The machine's own /etc/rabbitmq/rabbitmq-env.conf is about another instance.
     RABBITMQ_CONF_ENV_FILE: file('rabbitmq-env.conf', ''),
