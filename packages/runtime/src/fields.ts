@@ -57,16 +57,25 @@ export const url = (schemes: readonly string[], fallback?: string): Field<string
     return raw
   }, fallback)
 
-/** `amqp://a,amqp://b`: at least one url. Only a comma before another url divides, as passwords may hold commas. */
-export const urls = (schemes: readonly string[], fallback?: string): Field<readonly string[]> =>
+/**
+ * `amqp://a,amqp://b`: at least one url; exactly one of those schemes that stand alone. Only a comma before another url
+ * divides, as passwords may hold commas.
+ */
+export const urls = (
+  schemes: readonly string[],
+  { alone = [] }: { alone?: readonly string[] } = {},
+): Field<readonly string[]> =>
   field((raw) => {
-    const parts = raw.split(/,\s*(?=[a-z]+:\/\/)/)
+    const parts = raw.split(/,\s*(?=[a-z+]+:\/\/)/)
     // To a url's parser a comma is part of the host.
     if (!parts.every((part) => isUrl(part, schemes) && !new URL(part).hostname.includes(','))) {
       throw new FieldError(`must be urls that start with ${beginnings(schemes)}, separated by commas`)
     }
+    if (parts.length > 1 && parts.some((part) => isUrl(part, alone))) {
+      throw new FieldError(`must be only one url if it starts with ${beginnings(alone)}`)
+    }
     return parts
-  }, fallback)
+  })
 
 const UNIT_MS: Readonly<Record<string, number>> = { ms: 1, s: 1_000, m: 60_000, h: 3_600_000, d: 86_400_000 }
 
