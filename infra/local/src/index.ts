@@ -1,6 +1,7 @@
 export { missingDocker } from './backing/docker-engine.ts'
 export { localRung } from './backing/local-rung.ts'
 export { type ClusterNode, startPrivateCluster } from './backing/private-cluster.ts'
+export { redisBinary } from './backing/private-redis.ts'
 export { amqpAnswers, httpAnswers, redisAnswers } from './backing/probe.ts'
 export {
   type RabbitmqAddress,

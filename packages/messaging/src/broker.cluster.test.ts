@@ -1,5 +1,11 @@
 import { Unavailable } from '@switchhook/contracts'
-import { type BrokerCluster, type BrokerNode, eventually, startBrokerCluster } from '@switchhook/testkit'
+import {
+  type BrokerCluster,
+  type BrokerNode,
+  eventually,
+  type Management,
+  startBrokerCluster,
+} from '@switchhook/testkit'
 import { type Broker, openBroker } from './broker.ts'
 import { recordingLog } from './test-support/recording-log.ts'
 import { sampleDelivery } from './test-support/samples.ts'
@@ -40,15 +46,18 @@ const namedNode = (name: string): BrokerNode => {
   return node
 }
 
+/** Asked only while all nodes run. */
+const management = (): Management => namedNode(cluster.nodes[0]?.name ?? '').management
+
 async function leaderOf(queue: string): Promise<BrokerNode> {
-  const { leader } = await eventually(() => (cluster.nodes[0] as BrokerNode).management.queue(queue), PATIENT)
+  const { leader } = await eventually(() => management().queue(queue), PATIENT)
   return namedNode(leader)
 }
 
 /** The node that publishing or consuming leads to just now. */
 async function connectedNode(): Promise<BrokerNode> {
   const [name] = await eventually(async () => {
-    const names = await (cluster.nodes[0] as BrokerNode).management.connectionNodes()
+    const names = await management().connectionNodes()
     expect(names).toHaveLength(2)
     return names
   }, PATIENT)
@@ -58,20 +67,20 @@ async function connectedNode(): Promise<BrokerNode> {
 /** Publishes as the outbox does, again and again until it is confirmed, for as long as it is not stopped. */
 function publishOn(): { readonly confirmed: Set<string>; stop(): Promise<void> } {
   const confirmed = new Set<string>()
-  let stopped = false
+  const stopping = new AbortController()
   const publishOne = async (): Promise<void> => {
     const delivery = sampleDelivery()
     await eventually(() => broker.publishDelivery(delivery), PATIENT)
     confirmed.add(delivery.deliveryId)
   }
   const lane = async (): Promise<void> => {
-    while (!stopped) await publishOne()
+    while (!stopping.signal.aborted) await publishOne()
   }
   const lanes = Promise.all(Array.from({ length: 3 }, lane))
   return {
     confirmed,
     stop: async () => {
-      stopped = true
+      stopping.abort()
       await lanes
     },
   }
@@ -101,7 +110,7 @@ const allCameBack = (confirmed: ReadonlySet<string>, done: ReadonlySet<string>):
 
 test('every queue has a member on each of three nodes', async () => {
   const queues = await eventually(async () => {
-    const found = await (cluster.nodes[0] as BrokerNode).management.queues()
+    const found = await management().queues()
     expect(found.map(({ name }) => name).toSorted()).toEqual(Object.keys(TOPOLOGY.queues).toSorted())
     return found
   }, PATIENT)

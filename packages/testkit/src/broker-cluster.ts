@@ -16,11 +16,11 @@ export interface BrokerCluster {
 /** A RabbitMQ of three private nodes, of what is installed on this machine. It takes about half a minute. */
 export async function startBrokerCluster(): Promise<BrokerCluster> {
   const folder = mkdtempSync(join(tmpdir(), 'switchhook-cluster-'))
-  const { nodes, stop } = await startPrivateCluster(folder, 3)
+  const cluster = await startPrivateCluster(folder, 3)
   return {
-    nodes: nodes.map((node) => ({ ...node, management: openManagement(node.managementUrl, '/') })),
+    nodes: cluster.nodes.map((node) => ({ ...node, management: openManagement(node.managementUrl, '/') })),
     close: async () => {
-      await stop()
+      await cluster.stop()
       rmSync(folder, { recursive: true, force: true })
     },
   }

@@ -4,7 +4,7 @@ import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
-import { freePort, redisAnswers, waitUntil } from '@switchhook/local'
+import { freePort, redisAnswers, redisBinary, waitUntil } from '@switchhook/local'
 
 export interface RedisServer {
   readonly port: number
@@ -30,6 +30,7 @@ const COMMON = ['--bind', HERE, '--appendonly', 'yes', '--save', '']
 export function redisServers(): RedisServers {
   const folder = mkdtempSync(join(tmpdir(), 'switchhook-redis-'))
   const running = new Set<ChildProcess>()
+  const binary = redisBinary() ?? 'redis-server'
 
   async function startServer(port: number, args: readonly string[]): Promise<RedisServer> {
     const dir = join(folder, String(port))
@@ -38,8 +39,10 @@ export function redisServers(): RedisServers {
     const server: RedisServer = {
       port,
       start: async () => {
-        child = spawn('redis-server', [...args, '--port', String(port), '--dir', dir], { stdio: 'ignore' })
-        running.add(child)
+        const started = spawn(binary, [...args, '--port', String(port), '--dir', dir], { stdio: 'ignore' })
+        started.on('error', () => {}) // It does not answer then.
+        child = started
+        running.add(started)
         if (!(await waitUntil(() => redisAnswers(port), 10_000))) throw new Error('a Redis does not answer')
       },
       kill: async () => {
