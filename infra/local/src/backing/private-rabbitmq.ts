@@ -128,6 +128,7 @@ function writeSettings(home: Home, dir: string, ports: Ports): NodeJS.ProcessEnv
     RABBITMQ_LOG_BASE: home.logDir,
     RABBITMQ_CONFIG_FILE: rabbitmqConfigFile,
     RABBITMQ_CONFIG_FILES: join(dir, 'conf.d', '*.conf'),
+    // After a failover, wait queues stand still for as long as the second: docs/scaling.md.
     RABBITMQ_ADVANCED_CONFIG_FILE: file(
       'advanced.config',
       '[{rabbit, [{quorum_tick_interval, 1000}, {dead_letter_worker_publisher_confirm_timeout, 10000}]}].\n',
