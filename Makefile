@@ -32,7 +32,7 @@ check: $(INSTALLED) ## format, lint, types, unused code, unit tests: seconds
 	$(call step,unused code,knip)
 	$(call step,unit tests,jest --selectProjects unit)
 
-# One test file at a time: the end-to-end tests kill parts of the one stack that they share.
+# One test file at a time: some kill parts of the one stack that they share, or put the one broker into alarm.
 test: build ## everything, from nothing: what CI runs
 	@jest --selectProjects unit it e2e --maxWorkers=1 --reporters=default --reporters=./tests/jest/closing-line.mjs
 
