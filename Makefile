@@ -6,7 +6,7 @@ LOCAL := node infra/local/dist/main.js
 export PATH := $(CURDIR)/node_modules/.bin:$(PATH)
 
 .DEFAULT_GOAL := help
-.PHONY: help install build check test demo bench chaos up down format docs
+.PHONY: help install build check test cluster demo bench chaos up down format docs
 
 # $(call step,name,command): one line when it goes well, all it said when it does not.
 step = @printf '  %-20s' '$(1)'; said=$$( { $(2); } 2>&1 ) && echo ok || { echo FAILED; printf '%s\n' "$$said"; exit 1; }
@@ -32,9 +32,12 @@ check: $(INSTALLED) ## format, lint, types, unused code, unit tests: seconds
 	$(call step,unused code,knip)
 	$(call step,unit tests,jest --selectProjects unit)
 
-# One test file at a time: the end-to-end tests kill parts of the one stack that they share.
+# One test file at a time: some kill parts of the one stack that they share, or put the one broker into alarm.
 test: build ## everything, from nothing: what CI runs
-	@jest --maxWorkers=1 --reporters=default --reporters=./tests/jest/closing-line.mjs
+	@jest --selectProjects unit it e2e --maxWorkers=1 --reporters=default --reporters=./tests/jest/closing-line.mjs
+
+cluster: build ## three RabbitMQ nodes and three Redis nodes, killed one after the other: docs/scaling.md
+	@jest --selectProjects cluster --maxWorkers=1
 
 demo: build ## the whole service at work, from nothing, to watch
 	@$(LOCAL) demo

@@ -1,8 +1,17 @@
 export { missingDocker } from './backing/docker-engine.ts'
 export { localRung } from './backing/local-rung.ts'
+export { type ClusterNode, startPrivateCluster } from './backing/private-cluster.ts'
 export { controlPrivateRabbitmq } from './backing/private-rabbitmq.ts'
+export { redisBinary } from './backing/private-redis.ts'
 export { amqpAnswers, httpAnswers, redisAnswers } from './backing/probe.ts'
-export { type RabbitmqAddress, type RedisAddress, type Rung, RungUnavailable, startWanted } from './backing/rung.ts'
+export {
+  type RabbitmqAddress,
+  type RabbitmqControl,
+  type RedisAddress,
+  type Rung,
+  RungUnavailable,
+  startWanted,
+} from './backing/rung.ts'
 export {
   type BackingOptions,
   type BackingServices,
@@ -10,6 +19,7 @@ export {
   startBackingServices,
 } from './backing/start-backing-services.ts'
 export { type Home, openHome } from './home.ts'
+export { freePort } from './process/free-port.ts'
 export { runningPid } from './process/pid-file.ts'
 export { type Say, withProgress } from './process/progress.ts'
 export { waitUntil } from './process/wait-until.ts'

@@ -1,10 +1,11 @@
 import { parseDelivery, parseEvent, Unavailable } from '@switchhook/contracts'
 import { eventually, startTcpProxy, type TcpProxy, type TestBroker, testBroker } from '@switchhook/testkit'
 import { type Broker, type BrokerOptions, openBroker } from './broker.ts'
+import { countDueShards } from './count-due-shards.ts'
 import type { IncomingMessage } from './incoming-message.ts'
 import { type RecordingLog, recordingLog } from './test-support/recording-log.ts'
 import { sampleDelivery, sampleEvent } from './test-support/samples.ts'
-import { Queue, serviceTopology, type Topology, waitQueue } from './topology.ts'
+import { dueQueues, Queue, serviceTopology, type Topology, waitQueue } from './topology.ts'
 
 let server: TestBroker
 let proxy: TcpProxy
@@ -40,6 +41,13 @@ async function collect(broker: Broker, queue: string): Promise<readonly Incoming
     recovered: () => Promise.resolve(),
   })
   return messages
+}
+
+/** One after the other, as a queue learns only a little later that it is full. */
+async function inTurn<T>(items: readonly T[], work: (item: T) => Promise<void>): Promise<readonly string[]> {
+  const fates: string[] = []
+  for (const item of items) fates.push((await Promise.allSettled([work(item)]))[0].status)
+  return fates
 }
 
 const first = (messages: readonly IncomingMessage[]): Promise<IncomingMessage> =>
@@ -88,6 +96,23 @@ describe('publishing', () => {
       cause: { message: 'message nacked' },
     })
     expect(broker.isReady()).toBe(true)
+  })
+
+  test('what a full queue refuses is not lost: published again, all of it arrives', async () => {
+    const { queues, ...rest } = serviceTopology([])
+    const few = { ...queues, [Queue.deliveryDue]: { ...queues[Queue.deliveryDue], 'x-max-length': 10 } }
+    const broker = await open({ topology: { ...rest, queues: few } })
+    const deliveries = Array.from({ length: 200 }, () => sampleDelivery())
+    const attempts = await inTurn(deliveries, (delivery) => broker.publishDelivery(delivery))
+    const refused = deliveries.filter((_delivery, n) => attempts[n] === 'rejected')
+    expect(refused.length).toBeGreaterThan(100)
+    const messages = await collect(broker, Queue.deliveryDue)
+    await Promise.all(refused.map((delivery) => eventually(() => broker.publishDelivery(delivery))))
+    const idsOf = (all: readonly { readonly messageId?: unknown }[]) => new Set(all.map(({ messageId }) => messageId))
+    const sent = new Set<unknown>(deliveries.map(({ deliveryId }) => deliveryId))
+    await eventually(() => expect(idsOf(messages)).toEqual(sent))
+    // A refusal is certain: nothing of it was kept, so nothing comes twice.
+    expect(messages).toHaveLength(200)
   })
 
   test('of many at once each learns its own fate, even under one id', async () => {
@@ -175,6 +200,82 @@ describe('waiting', () => {
   })
 })
 
+describe('in several shards', () => {
+  test('deliveries are divided by subscription, and each shard is declared', async () => {
+    const broker = await open({ topology: serviceTopology([200], 0, 3) })
+    const shards = await Promise.all(dueQueues(3).map((queue) => collect(broker, queue)))
+    const deliveries = Array.from({ length: 30 }, () => sampleDelivery())
+    const twice = deliveries.map((delivery) => ({ ...delivery, attempt: 1 }))
+    await Promise.all([...deliveries, ...twice].map((delivery) => broker.publishDelivery(delivery)))
+    await eventually(() => expect(shards.flat()).toHaveLength(60))
+    const subscriptionsOf = shards.map(
+      (messages) => new Set(messages.map(({ content, headers }) => parseDelivery(content, headers).subscriptionId)),
+    )
+    for (const subscriptions of subscriptionsOf) expect(subscriptions.size).toBeGreaterThan(0)
+    expect(subscriptionsOf.reduce((sum, { size }) => sum + size, 0)).toBe(30)
+  })
+
+  test('a retry comes back to the first', async () => {
+    const broker = await open({ topology: serviceTopology([200], 0, 3) })
+    const messages = await collect(broker, Queue.deliveryDue)
+    await Promise.all(Array.from({ length: 10 }, () => broker.publishRetry(sampleDelivery(), 200)))
+    await eventually(() => expect(messages).toHaveLength(10))
+  })
+
+  test('those of an earlier configuration are counted too, and what lies in them is not lost', async () => {
+    const before = await open({ topology: serviceTopology([200], 0, 4) })
+    const deliveries = Array.from({ length: 30 }, () => sampleDelivery())
+    await Promise.all(deliveries.map((delivery) => before.publishDelivery(delivery)))
+    await before.close()
+    const options = { url: proxy.url, log, name: 'count' }
+    expect(await countDueShards({ ...options, configured: 1 })).toBe(4)
+    expect(await countDueShards({ ...options, configured: 6 })).toBe(6)
+    const shards = await countDueShards({ ...options, configured: 2 })
+    const after = await open({ topology: serviceTopology([200], 0, shards) })
+    const messages = await Promise.all(dueQueues(shards).map((queue) => collect(after, queue)))
+    await eventually(() => expect(messages.flat()).toHaveLength(30))
+  })
+
+  test('counting waits for a broker that is away', async () => {
+    proxy.refuse()
+    const counting = countDueShards({ url: proxy.url, log, name: 'count', configured: 2 })
+    await eventually(() => expect(log.count('waiting for RabbitMQ')).toBe(1))
+    proxy.accept()
+    expect(await counting).toBe(2)
+  })
+})
+
+describe('with several nodes', () => {
+  test('one that does not answer is passed over, and when one is lost the next one is used', async () => {
+    const [second, third] = [await startTcpProxy(server.amqpUrl), await startTcpProxy(server.amqpUrl)]
+    proxy.refuse()
+    const broker = await open({ url: [proxy.url, second.url, third.url] })
+    for (const lost of [second, third, second]) {
+      second.accept()
+      third.accept()
+      lost.refuse()
+      await eventually(() => broker.publishEvent(sampleEvent()))
+      await broker.ready()
+      expect(lost.connections()).toBe(0)
+    }
+    await Promise.all([second.close(), third.close()])
+  })
+})
+
+test('a node that keeps its connection and stores nothing is left for the next one', async () => {
+  const other = await startTcpProxy(server.amqpUrl)
+  const broker = await open({ url: [proxy.url, other.url], confirmTimeoutMs: 100, stuckAfterMs: 300 })
+  // Publishing and consuming begin with any of them: both must have a way out.
+  proxy.freeze()
+  await eventually(() => broker.publishEvent(sampleEvent()))
+  proxy.thaw()
+  other.freeze()
+  await eventually(() => broker.publishEvent(sampleEvent()))
+  other.thaw()
+  expect(log.count('giving up a RabbitMQ connection')).toBeGreaterThan(0)
+  await other.close()
+})
+
 describe('connecting', () => {
   test('a broker that is not there yet is waited for, and the log says so', async () => {
     proxy.refuse()
@@ -220,6 +321,19 @@ describe('connecting', () => {
     await broker.ready()
     await eventually(() => broker.publishEvent(sampleEvent()))
     await first(events)
+  })
+
+  test('a deleted queue that nobody consumes is declared again when it is missed, on the same connection', async () => {
+    const broker = await open()
+    const due = await collect(broker, Queue.deliveryDue)
+    await server.management.deleteQueue(waitQueue(200))
+    const lost = [broker.publishRetry(sampleDelivery(), 200), broker.publishRetry(sampleDelivery(), 200)]
+    for (const publishing of lost) await expect(publishing).rejects.toThrow('no queue takes delivery.wait.200')
+    const delivery = sampleDelivery()
+    await eventually(() => broker.publishRetry(delivery, 200))
+    expect((await first(due)).messageId).toBe(delivery.deliveryId)
+    expect(log.count('a queue is gone; it is declared again')).toBe(1)
+    expect(proxy.accepted()).toBe(2)
   })
 
   test('a queue that exists with other arguments is an error, not something to wait for silently', async () => {

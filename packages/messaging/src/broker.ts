@@ -4,9 +4,9 @@ import { type ConsumeOptions, type Consumer, type ConsumerTiming, QueueConsumer 
 import { type Link, openLink } from './link.ts'
 import type { Log } from './log.ts'
 import { deliveryMessage, eventMessage } from './messages.ts'
-import { Publisher } from './publisher.ts'
+import { Publisher, type Route } from './publisher.ts'
 import { toError } from './to-error.ts'
-import { laneQueue, Queue, type Topology, waitQueue } from './topology.ts'
+import { dueQueueFor, hasRoute, laneQueue, shardsOf, type Topology, waitQueue } from './topology.ts'
 
 /** All that a service does with RabbitMQ. Each publish resolves once the message is stored, else rejects with Unavailable. */
 export interface Broker {
@@ -28,12 +28,14 @@ export interface Broker {
 }
 
 export interface BrokerOptions {
-  readonly url: string
+  /** Several: the nodes of one cluster, tried in turn. */
+  readonly url: string | readonly string[]
   readonly topology: Topology
   readonly log: Log
   /** Shown by the broker's management. */
   readonly name: string
   readonly confirmTimeoutMs?: number
+  readonly stuckAfterMs?: number
   readonly consumerTiming?: ConsumerTiming
 }
 
@@ -47,12 +49,14 @@ export async function openBroker({
   log,
   name,
   confirmTimeoutMs,
+  stuckAfterMs,
   consumerTiming,
 }: BrokerOptions): Promise<Broker> {
   const links: Link[] = []
   const consumers = new Set<Attachable>()
   const waiting = new Set<() => void>()
   let closed = false
+  let healing = false
 
   const isReady = (): boolean =>
     links.length === 2 && links.every((link) => link.session() !== undefined) && !publisher.isBlocked()
@@ -72,7 +76,12 @@ export async function openBroker({
     return await ready()
   }
 
-  const publisher = new Publisher({ changed, ...(confirmTimeoutMs !== undefined && { confirmTimeoutMs }) })
+  const publisher = new Publisher({
+    changed,
+    returned,
+    ...(confirmTimeoutMs !== undefined && { confirmTimeoutMs }),
+    ...(stuckAfterMs !== undefined && { stuckAfterMs }),
+  })
   const publishing = await openLink({
     url,
     name: `${name} publish`,
@@ -95,12 +104,14 @@ export async function openBroker({
   })
   links.push(publishing, consuming)
   await ready()
+  const shards = shardsOf(topology)
 
   return {
     isReady,
     ready,
     publishEvent: (event) => publisher.publish(eventMessage(event)),
-    publishDelivery: (delivery) => publisher.publish(deliveryMessage(delivery, Queue.deliveryDue)),
+    publishDelivery: (delivery) =>
+      publisher.publish(deliveryMessage(delivery, dueQueueFor(delivery.subscriptionId, shards))),
     publishAside: (delivery, lane) => publisher.publish(deliveryMessage(delivery, laneQueue(lane))),
     publishRetry: (delivery, waitMs) => publisher.publish(deliveryMessage(delivery, waitQueue(waitMs))),
     consume: async <T>(options: ConsumeOptions<T>) => {
@@ -127,6 +138,19 @@ export async function openBroker({
       for (const consumer of consumers) consumer.stop()
       await Promise.all([consuming.close(), publishing.close()])
     },
+  }
+
+  /** Somebody deleted a queue of ours that has no consumer, which would tell: it must not stay away until we reconnect. */
+  function returned({ exchange, routingKey }: Route): void {
+    const session = publishing.session()
+    if (healing || session === undefined || !hasRoute(topology, exchange, routingKey)) return
+    healing = true
+    log.warn('a queue is gone; it is declared again', { exchange, routingKey })
+    assertTopology(session, topology)
+      .catch((error: unknown) => session.fail(toError(error)))
+      .finally(() => {
+        healing = false
+      })
   }
 
   /** A connection that is lost meanwhile does no harm: the next one's set-up attaches every consumer. */

@@ -1,5 +1,6 @@
 export { type Broker, type BrokerOptions, openBroker } from './broker.ts'
 export type { ConsumeOptions, Consumer, ConsumerTiming } from './consumer.ts'
+export { countDueShards } from './count-due-shards.ts'
 export type { IncomingMessage } from './incoming-message.ts'
 export type { Log } from './log.ts'
 export { openQuarantine, type Quarantine, type QuarantinedMessage, type RequeueResult } from './quarantine.ts'
@@ -8,6 +9,7 @@ export {
   type Binding,
   DELIVERY_EXCHANGE,
   danglingNames,
+  dueQueues,
   EVENTS_EXCHANGE,
   laneQueues,
   Queue,

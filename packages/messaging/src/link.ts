@@ -1,4 +1,5 @@
 import { type ChannelModel, connect } from 'amqplib'
+import { createBrokerNodes } from './broker-nodes.ts'
 import type { Log } from './log.ts'
 import { within } from './within.ts'
 
@@ -10,7 +11,8 @@ export interface Session {
 }
 
 export interface LinkOptions {
-  readonly url: string
+  /** Several: the nodes of one RabbitMQ. When one is lost, or cannot be set up, the next one is tried. */
+  readonly url: string | readonly string[]
   /** Shown by the broker's management as the connection's name. */
   readonly name: string
   readonly log: Log
@@ -32,8 +34,6 @@ const SET_UP_TIMEOUT_MS = 30_000
 const CLOSE_TIMEOUT_MS = 3_000
 const FIRST_RETRY_MS = 250
 const MAX_RETRY_MS = 10_000
-/** A peer that vanished without a word is noticed after two to three of these. */
-const HEARTBEAT_SECONDS = 10
 const REPEAT_WARNING_MS = 30_000
 
 /** Answers at once, whether or not the broker is there. */
@@ -83,7 +83,9 @@ export async function openLink({ url, name, log, setUp, changed }: LinkOptions):
     }
   }
 
-  const recovering = await connect(withHeartbeat(url), {
+  const nodes = createBrokerNodes([url].flat())
+  // The library reads the target anew each time that it connects.
+  const recovering = await connect(nodes.target, {
     noDelay: true,
     keepAlive: true,
     timeout: CONNECT_TIMEOUT_MS,
@@ -91,9 +93,10 @@ export async function openLink({ url, name, log, setUp, changed }: LinkOptions):
     recovery: { initialDelay: FIRST_RETRY_MS, maxDelay: MAX_RETRY_MS, waitForConnect: false, setup: setUpModel },
   })
   recovering.on('error', () => {})
+  recovering.on('reconnect-scheduled', () => nodes.next())
   recovering.on('connect', () => {
     current = candidate
-    log.info('connected to RabbitMQ', { connection: name })
+    log.info('connected to RabbitMQ', { connection: name, host: nodes.target.hostname, port: nodes.target.port })
     changed()
   })
   recovering.on('disconnect', (error) => {
@@ -118,12 +121,6 @@ export async function openLink({ url, name, log, setUp, changed }: LinkOptions):
       changed()
     },
   }
-}
-
-function withHeartbeat(url: string): string {
-  const parsed = new URL(url)
-  if (!parsed.searchParams.has('heartbeat')) parsed.searchParams.set('heartbeat', String(HEARTBEAT_SECONDS))
-  return parsed.href
 }
 
 /** Access refused, or something is declared otherwise: waiting does not help. */

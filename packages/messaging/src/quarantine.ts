@@ -1,5 +1,5 @@
 import { Unavailable } from '@switchhook/contracts'
-import { type Channel, connect, type GetMessage } from 'amqplib'
+import { type Channel, type ChannelModel, connect, type GetMessage } from 'amqplib'
 import { assertTopology } from './assert-topology.ts'
 import type { Session } from './link.ts'
 import { Publisher } from './publisher.ts'
@@ -37,14 +37,14 @@ const CLOSE_TIMEOUT_MS = 5_000
 const BATCH = 50
 
 /** For a tool, not for a service: it does not wait for a broker that is away. @throws Unavailable */
-export async function openQuarantine({ url, name }: { url: string; name: string }): Promise<Quarantine> {
-  const model = await connect(url, {
-    timeout: CONNECT_TIMEOUT_MS,
-    noDelay: true,
-    clientProperties: { connection_name: name },
-  }).catch((error: unknown) => {
-    throw new Unavailable('rabbitmq', 'RabbitMQ cannot be reached', { cause: error })
-  })
+export async function openQuarantine({
+  url,
+  name,
+}: {
+  readonly url: string | readonly string[]
+  readonly name: string
+}): Promise<Quarantine> {
+  const model = await connectToAny([url].flat(), name)
   model.on('error', () => {}) // Whatever is under way rejects.
   const session: Session = { model, fail: () => {} }
   await assertTopology(session, serviceTopology([]))
@@ -76,6 +76,22 @@ export async function openQuarantine({ url, name }: { url: string; name: string 
       await within(CLOSE_TIMEOUT_MS, model.close(), 'RabbitMQ did not answer the closing')
     },
   }
+}
+
+async function connectToAny(urls: readonly string[], name: string): Promise<ChannelModel> {
+  let cause: unknown
+  for (const url of urls) {
+    try {
+      return await connect(url, {
+        timeout: CONNECT_TIMEOUT_MS,
+        noDelay: true,
+        clientProperties: { connection_name: name },
+      })
+    } catch (error) {
+      cause = error
+    }
+  }
+  throw new Unavailable('rabbitmq', 'RabbitMQ cannot be reached', { cause })
 }
 
 /** What the work took and did not ack is back in the queue when the channel is closed. */

@@ -1,5 +1,17 @@
+import type { SubscriptionId } from '@switchhook/contracts'
 import * as fc from 'fast-check'
-import { DELIVERY_EXCHANGE, danglingNames, EVENTS_EXCHANGE, Queue, serviceTopology, waitQueue } from './topology.ts'
+import {
+  DELIVERY_EXCHANGE,
+  danglingNames,
+  dueQueueFor,
+  dueQueues,
+  EVENTS_EXCHANGE,
+  hasRoute,
+  Queue,
+  serviceTopology,
+  shardsOf,
+  waitQueue,
+} from './topology.ts'
 
 const waits = fc.array(fc.integer({ min: 1, max: 2_073_600_000 }), { maxLength: 20 })
 
@@ -31,6 +43,32 @@ test('every queue is a quorum queue that loses nothing and says how often a mess
     ])
     if (name !== Queue.quarantine) expect(queueArguments['x-dead-letter-strategy']).toBe('at-least-once')
   }
+})
+
+test('so many shards are declared and bound as there are, and each subscription has one of them', () => {
+  const topology = serviceTopology([1_000], 2, 3)
+  const names = ['delivery.due', 'delivery.due.1', 'delivery.due.2']
+  expect(dueQueues(3)).toEqual(names)
+  expect(Object.keys(topology.queues)).toEqual(expect.arrayContaining(names))
+  expect(topology.queues['delivery.due.2']).toEqual(topology.queues['delivery.due'])
+  expect(danglingNames(topology)).toEqual([])
+  expect([1, 2, 7].map((shards) => shardsOf(serviceTopology([], 4, shards)))).toEqual([1, 2, 7])
+  fc.assert(
+    fc.property(fc.uuid(), fc.integer({ min: 1, max: 64 }), (id, shards) => {
+      const subscription = id as SubscriptionId
+      expect(dueQueues(shards)).toContain(dueQueueFor(subscription, shards))
+      expect(dueQueueFor(subscription, 1)).toBe(Queue.deliveryDue)
+    }),
+  )
+})
+
+test.each<[string, string, boolean]>([
+  [DELIVERY_EXCHANGE, 'delivery.wait.1000', true],
+  [DELIVERY_EXCHANGE, 'delivery.wait.2000', false],
+  [EVENTS_EXCHANGE, 'call.status', true],
+  ['', 'delivery.due', false],
+])('what is published to %s under %s should find a queue: %s', (exchange, key, expected) => {
+  expect(hasRoute(serviceTopology([1_000]), exchange, key)).toBe(expected)
 })
 
 test('each distinct wait has one queue that ends in the due queue', () => {

@@ -1,3 +1,6 @@
+import { crc32 } from 'node:zlib'
+import type { SubscriptionId } from '@switchhook/contracts'
+
 /** What has to exist on the broker, as data: it is compared in tests and declared at each connection. */
 export interface Topology {
   readonly exchanges: Readonly<Record<string, 'topic' | 'direct'>>
@@ -20,10 +23,18 @@ export const DELIVERY_EXCHANGE = 'switchhook.delivery'
 
 export const Queue = {
   fanoutEvents: 'fanout.events',
+  /** The first shard, and where waits end. */
   deliveryDue: 'delivery.due',
   /** What cannot be understood, or failed too often; a person looks at it. */
   quarantine: 'quarantine',
 } as const
+
+/** Deliveries that are due, in so many queues that no single queue's leader is the limit; by default in one. */
+export const dueQueue = (shard: number): string => (shard === 0 ? Queue.deliveryDue : `${Queue.deliveryDue}.${shard}`)
+export const dueQueues = (shards: number): readonly string[] => Array.from({ length: shards }, (_, n) => dueQueue(n))
+/** Any shard would do, as every worker consumes all of them; by the subscription, one endpoint's burst stays in one. */
+export const dueQueueFor = (subscription: SubscriptionId, shards: number): string =>
+  dueQueue(crc32(subscription) % shards)
 
 /** Named by the wait, not by its place in the schedule: a new schedule adds queues and redeclares none. */
 export const waitQueue = (waitMs: number): string => `delivery.wait.${waitMs}`
@@ -53,11 +64,11 @@ const idle = { ...quorum, 'x-delivery-limit': UNLIMITED_LOOKS }
 
 /**
  * Everything that a service needs to find on the broker. Who sends deliveries to a wait queue names its waits, who moves
- * them aside the number of its lanes; for all others `[]` will do.
+ * them aside the number of its lanes, who sends or takes due ones the number of shards; for all others `[]` will do.
  */
-export function serviceTopology(waitsMs: readonly number[], lanes = 0): Topology {
+export function serviceTopology(waitsMs: readonly number[], lanes = 0, shards = 1): Topology {
   const waits = [...new Set(waitsMs)]
-  const laneNames = laneQueues(lanes)
+  const workQueues = [...dueQueues(shards), ...laneQueues(lanes)]
   const waitQueues = waits.map((ms) => [
     waitQueue(ms),
     { ...idle, ...deadLetterTo(Queue.deliveryDue), 'x-message-ttl': ms },
@@ -67,13 +78,12 @@ export function serviceTopology(waitsMs: readonly number[], lanes = 0): Topology
     queues: {
       [Queue.quarantine]: { ...idle, 'x-overflow': 'reject-publish' },
       [Queue.fanoutEvents]: work,
-      [Queue.deliveryDue]: work,
-      ...Object.fromEntries(laneNames.map((name) => [name, work])),
+      ...Object.fromEntries(workQueues.map((name) => [name, work])),
       ...Object.fromEntries(waitQueues),
     },
     bindings: [
       // The targets of dead letters come first: a message never waits in a queue whose way out is not there yet.
-      ...[Queue.quarantine, Queue.deliveryDue, ...laneNames, ...waits.map(waitQueue)].map((name) => ({
+      ...[Queue.quarantine, ...workQueues, ...waits.map(waitQueue)].map((name) => ({
         from: DELIVERY_EXCHANGE,
         key: name,
         to: name,
@@ -82,6 +92,14 @@ export function serviceTopology(waitsMs: readonly number[], lanes = 0): Topology
     ],
   }
 }
+
+/** Into how many queues a topology divides the deliveries that are due. */
+export const shardsOf = ({ queues }: Topology): number =>
+  Object.keys(queues).filter((name) => name === Queue.deliveryDue || name.startsWith(`${Queue.deliveryDue}.`)).length
+
+/** Whether a message that is published there should find a queue. */
+export const hasRoute = ({ bindings }: Topology, exchange: string, routingKey: string): boolean =>
+  bindings.some(({ from, key }) => from === exchange && (key === routingKey || key === '#'))
 
 /** Exchanges and queues that a topology refers to but does not have, and dead-letter keys that lead nowhere. */
 export function danglingNames({ exchanges, queues, bindings }: Topology): string[] {

@@ -88,8 +88,8 @@ test('a mistake in a field itself is not taken for a wrong value', () => {
 test('what all services share: the broker and Redis must be named, the rest has defaults', () => {
   expect(problem(commonFields, {})).toBe('invalid configuration\n  AMQP_URL is required\n  REDIS_URL is required')
   expect(loadConfig(commonFields, { AMQP_URL: 'amqp://127.0.0.1', REDIS_URL: 'redis://127.0.0.1' })).toEqual({
-    AMQP_URL: 'amqp://127.0.0.1',
-    REDIS_URL: 'redis://127.0.0.1',
+    AMQP_URL: ['amqp://127.0.0.1'],
+    REDIS_URL: ['redis://127.0.0.1'],
     NODE_ENV: 'development',
     LOG_LEVEL: 'info',
     SHUTDOWN_GRACE: 30_000,

@@ -13,6 +13,7 @@ import {
   port,
   text,
   url,
+  urls,
 } from './fields.ts'
 
 const DAY_MS = 86_400_000
@@ -26,6 +27,14 @@ test.each<[string, Field<unknown>, string, unknown]>([
   ['port', port(), '0', 0],
   ['port', port(), '65535', 65_535],
   ['url', url(['amqp', 'amqps']), 'amqps://u:p@broker/v', 'amqps://u:p@broker/v'],
+  ['urls', urls(['amqp', 'amqps']), 'amqp://u:p@a/v', ['amqp://u:p@a/v']],
+  ['urls', urls(['amqp', 'amqps']), 'amqp://u:p,q@a/v, amqps://b', ['amqp://u:p,q@a/v', 'amqps://b']],
+  [
+    'urls',
+    urls(['redis', 'redis+cluster'], { alone: ['redis'] }),
+    'redis+cluster://a,redis+cluster://b',
+    ['redis+cluster://a', 'redis+cluster://b'],
+  ],
   ['duration', duration(), '0s', 0],
   ['duration', duration(), '250ms', 250],
   ['duration', duration(), '10s', 10_000],
@@ -57,6 +66,14 @@ const bad: [string, Field<unknown>, string, RegExp][] = [
   ['port', port(), '65536', /from 0 to 65535/],
   ['url', url(['amqp', 'amqps']), 'http://secret@host', /^must be a url that starts with amqp:\/\/ or amqps:\/\/$/],
   ['url', url(['redis']), 'secret', /starts with redis:\/\//],
+  ['urls', urls(['amqp']), 'amqp://a,http://secret@b', /^must be urls that start with amqp:\/\/, separated by commas$/],
+  ['urls', urls(['amqp']), 'amqp://a,secret', /^must be urls/],
+  [
+    'urls',
+    urls(['redis', 'redis+cluster'], { alone: ['redis'] }),
+    'redis://a,redis://secret@b',
+    /^must be only one url if it starts with redis:\/\/$/,
+  ],
   ...['10', '10 s', 's', '1.5s', '-1s', '1w', '1S', '', '9999999999999s'].map(
     (raw): [string, Field<unknown>, string, RegExp] => [
       'duration',

@@ -46,13 +46,36 @@ export const integer = (range: { min: number; max: number }, fallback?: number):
 /** A TCP port; 0 asks the operating system for a free one. */
 export const port = (fallback?: number): Field<number> => integer({ min: 0, max: 65_535 }, fallback)
 
+const isUrl = (raw: string, schemes: readonly string[]): boolean =>
+  URL.canParse(raw) && schemes.includes(new URL(raw).protocol.slice(0, -1))
+
+const beginnings = (schemes: readonly string[]): string => schemes.map((scheme) => `${scheme}://`).join(' or ')
+
 export const url = (schemes: readonly string[], fallback?: string): Field<string> =>
   field((raw) => {
-    if (!URL.canParse(raw) || !schemes.includes(new URL(raw).protocol.slice(0, -1))) {
-      throw new FieldError(`must be a url that starts with ${schemes.map((scheme) => `${scheme}://`).join(' or ')}`)
-    }
+    if (!isUrl(raw, schemes)) throw new FieldError(`must be a url that starts with ${beginnings(schemes)}`)
     return raw
   }, fallback)
+
+/**
+ * `amqp://a,amqp://b`: at least one url; exactly one of those schemes that stand alone. Only a comma before another url
+ * divides, as passwords may hold commas.
+ */
+export const urls = (
+  schemes: readonly string[],
+  { alone = [] }: { alone?: readonly string[] } = {},
+): Field<readonly string[]> =>
+  field((raw) => {
+    const parts = raw.split(/,\s*(?=[a-z+]+:\/\/)/)
+    // To a url's parser a comma is part of the host.
+    if (!parts.every((part) => isUrl(part, schemes) && !new URL(part).hostname.includes(','))) {
+      throw new FieldError(`must be urls that start with ${beginnings(schemes)}, separated by commas`)
+    }
+    if (parts.length > 1 && parts.some((part) => isUrl(part, alone))) {
+      throw new FieldError(`must be only one url if it starts with ${beginnings(alone)}`)
+    }
+    return parts
+  })
 
 const UNIT_MS: Readonly<Record<string, number>> = { ms: 1, s: 1_000, m: 60_000, h: 3_600_000, d: 86_400_000 }
 

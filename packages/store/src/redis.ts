@@ -1,9 +1,10 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import { Unavailable } from '@switchhook/contracts'
-import { Redis as Client } from 'ioredis'
+import type { Redis as Single } from 'ioredis'
 import { DURABILITY_SETTINGS, type DurabilitySettings, problemsOf } from './durability.ts'
 import { PROBE_KEY } from './keys.ts'
 import type { Log } from './log.ts'
+import { connectTo, type RedisClient } from './redis-client.ts'
 import { loadScripts, type ScriptName, type ScriptReplies } from './scripts.ts'
 
 /** How the stores of this package reach Redis; not exported from its door, so that every key has its home here. */
@@ -35,7 +36,7 @@ export class RedisRefusal extends Error {
   override readonly name = 'RedisRefusal'
 }
 
-type Commands = Client & {
+type Commands = Single & {
   runScript<Name extends ScriptName>(
     name: Name,
     keys: readonly string[],
@@ -75,21 +76,25 @@ const STATES: ReadonlySet<string> = new Set([
 ])
 
 /** Connects, for ever if need be: a Redis that is not there yet is waited for, and the log says so at warn. */
-export async function openRedis(options: { url: string; log: Log; name: string }): Promise<Redis> {
-  const client = new Client(options.url, {
-    connectionName: options.name,
-    commandTimeout: COMMAND_TIMEOUT_MS,
-    socketTimeout: SOCKET_TIMEOUT_MS,
-    connectTimeout: COMMAND_TIMEOUT_MS,
-    disconnectTimeout: 500,
-    maxLoadingRetryTime: 1_000,
-    enableAutoPipelining: true,
-    // A command whose fate is unknown is reported, never sent again behind the caller's back.
-    enableOfflineQueue: false,
-    maxRetriesPerRequest: 0,
+export async function openRedis(options: {
+  /** Several: sentinels, or nodes of one cluster. */
+  readonly url: string | readonly string[]
+  readonly log: Log
+  readonly name: string
+}): Promise<Redis> {
+  const client = connectTo(options.url, {
+    connection: {
+      connectionName: options.name,
+      commandTimeout: COMMAND_TIMEOUT_MS,
+      socketTimeout: SOCKET_TIMEOUT_MS,
+      connectTimeout: COMMAND_TIMEOUT_MS,
+      disconnectTimeout: 500,
+      maxLoadingRetryTime: 1_000,
+      maxRetriesPerRequest: 0,
+      // A primary that was demoted keeps its connections; the address may lead to the new one.
+      reconnectOnError: (error) => error.message.startsWith('READONLY'),
+    },
     retryStrategy: (times) => Math.min(50 * 2 ** Math.min(times, 10), LONGEST_RECONNECT_WAIT_MS),
-    // A primary that was demoted keeps its connections; the address may lead to the new one.
-    reconnectOnError: (error) => error.message.startsWith('READONLY'),
     scripts: loadScripts(),
   })
   const closing = new AbortController()
@@ -100,7 +105,7 @@ export async function openRedis(options: { url: string; log: Log; name: string }
 
 /** Logs the beginning, the duration and the end of an outage, not each attempt. Returns how to report trouble. */
 function watch(
-  client: Client,
+  client: RedisClient,
   closing: AbortSignal,
   { log, name }: { log: Log; name: string },
 ): (error: unknown) => void {
@@ -121,7 +126,7 @@ function watch(
   return trouble
 }
 
-function wrap(client: Client, closing: AbortController, trouble: (error: unknown) => void): Redis {
+function wrap(client: RedisClient, closing: AbortController, trouble: (error: unknown) => void): Redis {
   const commands = withScripts(client)
 
   const send: Redis[typeof run] = async (action) => {
@@ -161,7 +166,7 @@ function wrap(client: Client, closing: AbortController, trouble: (error: unknown
   }
 }
 
-async function disconnect(client: Client): Promise<void> {
+async function disconnect(client: RedisClient): Promise<void> {
   if (client.status !== 'ready') return client.disconnect()
   const ended = new Promise<void>((resolve) => client.once('end', resolve))
   await client.quit().catch(() => client.disconnect())
@@ -180,9 +185,10 @@ function withoutArguments(error: unknown): unknown {
   return error
 }
 
-function withScripts(client: Client): Commands {
+function withScripts(client: RedisClient): Commands {
   const scripts = client as unknown as Record<ScriptName, (keyCount: number, ...rest: unknown[]) => Promise<unknown>>
-  return Object.assign(client, {
+  // A cluster has the same commands.
+  return Object.assign(client as Single, {
     runScript: (name: ScriptName, keys: readonly string[], args: readonly unknown[]) =>
       scripts[name](keys.length, ...keys, ...args),
   }) as Commands

@@ -2,6 +2,9 @@ export interface QueueInfo {
   readonly name: string
   readonly type: string
   readonly arguments: Readonly<Record<string, unknown>>
+  /** Names of nodes; of a quorum queue that has no leader just now: the last one. */
+  readonly leader: string
+  readonly members: readonly string[]
   readonly consumers: number
   /** Ready and unacknowledged together. RabbitMQ refreshes the counts once a second: ask with `eventually`. */
   readonly messages: number
@@ -25,6 +28,8 @@ export interface Management {
   bindings(): Promise<readonly BindingInfo[]>
   /** Names as the client gave them (`connection_name`). */
   connectionNames(): Promise<readonly string[]>
+  /** Names of the nodes that connections lead to, one for each connection. */
+  connectionNodes(): Promise<readonly string[]>
   /** The broker closes every connection it knows of (a new one is listed only after a moment). Answers how many. */
   closeConnections(): Promise<number>
   createVhost(): Promise<void>
@@ -66,6 +71,7 @@ export function openManagement(baseUrl: string, vhost: string): Management {
       })),
     connectionNames: async () =>
       (await connections()).map(({ client_properties: properties }) => String((properties as Json)['connection_name'])),
+    connectionNodes: async () => (await connections()).map(({ node }) => String(node)),
     closeConnections: async () => {
       const open = await connections()
       await Promise.all(open.map(({ name }) => call('DELETE', `connections/${encodeURIComponent(String(name))}`)))
@@ -87,6 +93,8 @@ function toQueueInfo(queue: Json): QueueInfo {
     name: String(queue['name']),
     type: String(queue['type']),
     arguments: queue['arguments'] as Json,
+    leader: String(queue['leader'] ?? queue['node']),
+    members: (queue['members'] ?? []) as readonly string[],
     consumers: count('consumers'),
     messages: count('messages'),
     messagesReady: count('messages_ready'),

@@ -1,5 +1,8 @@
+import { parseEvent } from '@switchhook/contracts'
+import { openBroker, Queue, serviceTopology } from '@switchhook/messaging'
 import { loadConfig, Shutdown } from '@switchhook/runtime'
 import {
+  brokerAlarm,
   eventually,
   forgetful,
   startTcpProxy,
@@ -117,3 +120,41 @@ test('in production it refuses a Redis that keeps nothing on disk', async () => 
   await shutdown.run()
   await toForgetful.close()
 })
+
+const alarm = brokerAlarm()
+/** A broker that was given by AMQP_URL is not ours to put into trouble. */
+const testWithAlarm = alarm === undefined ? test.skip : test
+
+testWithAlarm(
+  'while the broker that this run has started has an alarm, requests are accepted and their events wait in the outbox',
+  async () => {
+    let callId: unknown
+    await alarm?.raise('memory')
+    try {
+      expect((await api.call('POST', PATH, { headers, json: create })).status).toBe(201)
+      const json = { agentUri: 'sip:alice@acme.example', destination: '+15550102' }
+      const dialled = await api.call('POST', '/api/v1/voice/calls/dial', { headers, json })
+      expect(dialled.status).toBe(202)
+      callId = (dialled.body as { callId: string }).callId
+      // The first event finds the alarm out; from then on the api says that it cannot reach everybody.
+      await eventually(() => expect(api.isReady()).toBe(false))
+      expect((await api.call('GET', PATH, { headers })).status).toBe(200)
+    } finally {
+      await alarm?.clear()
+    }
+    await recovered()
+    const told: unknown[] = []
+    const quiet = { error: () => {}, warn: () => {}, info: () => {}, debug: () => {} }
+    const fanout = await openBroker({ url: broker.amqpUrl, topology: serviceTopology([]), log: quiet, name: 'test' })
+    await fanout.consume({
+      queue: Queue.fanoutEvents,
+      parse: ({ content }) => parseEvent(content).data['callId'],
+      handle: async (id) => void told.push(id),
+      concurrency: 10,
+      recovered: () => Promise.resolve(),
+    })
+    await eventually(() => expect(told).toContain(callId), { timeoutMs: 30_000 })
+    await fanout.close()
+  },
+  90_000,
+)

@@ -7,6 +7,7 @@ export const workerFields = {
   BREAKER_FAILURES: integer({ min: 1, max: 1_000 }, 5),
   BREAKER_COOLDOWN: duration('30s', { minMs: 1 }),
   WEBHOOK_ALLOWED_NETWORKS: networks(''),
+  DELIVERY_SHARDS: integer({ min: 1, max: 64 }, 1),
   DELIVERY_CONCURRENCY: integer({ min: 1, max: 10_000 }, 200),
   SUBSCRIPTION_CONCURRENCY: integer({ min: 1, max: 1_000 }, 10),
   DELIVERY_RETENTION: duration('1h', { minMs: 60_000 }),

@@ -2,10 +2,11 @@ import { parseDelivery } from '@switchhook/contracts'
 import { createAddressGuard } from '@switchhook/egress'
 import {
   type Consumer,
+  countDueShards,
+  dueQueues,
   type IncomingMessage,
   laneQueues,
   openBroker,
-  Queue,
   serviceTopology,
 } from '@switchhook/messaging'
 import { createLogger, loadConfig, Shutdown, startHealthServer, startService } from '@switchhook/runtime'
@@ -41,7 +42,8 @@ startService(SERVICE, async () => {
   const redis = await openRedis({ url: config.REDIS_URL, log, name: SERVICE })
   shutdown.defer('redis', () => redis.close())
   await assertDurableInProduction(redis, config.NODE_ENV)
-  const topology = serviceTopology([...config.DELIVERY_RETRY_WAITS, config.BREAKER_COOLDOWN], LANES)
+  const shards = await countDueShards({ url: config.AMQP_URL, log, name: SERVICE, configured: config.DELIVERY_SHARDS })
+  const topology = serviceTopology([...config.DELIVERY_RETRY_WAITS, config.BREAKER_COOLDOWN], LANES, shards)
   const broker = await openBroker({ url: config.AMQP_URL, topology, log, name: SERVICE })
   shutdown.defer('broker', () => broker.close())
   const guard = createAddressGuard(config.WEBHOOK_ALLOWED_NETWORKS)
@@ -83,7 +85,7 @@ startService(SERVICE, async () => {
     return broker.consume({ queue, parse, handle, concurrency, recovered: () => redis.ready() })
   }
   const consumers = await Promise.all([
-    consume(Queue.deliveryDue, config.DELIVERY_CONCURRENCY, isolation.due),
+    ...dueQueues(shards).map((queue) => consume(queue, Math.ceil(config.DELIVERY_CONCURRENCY / shards), isolation.due)),
     ...laneQueues(LANES).map((lane) => consume(lane, config.SUBSCRIPTION_CONCURRENCY, isolation.fromLane)),
   ])
   shutdown.defer('consumers', async () => {
@@ -93,5 +95,5 @@ startService(SERVICE, async () => {
   })
 
   health.readyWhen({ redis: () => redis.isReady(), rabbitmq: () => broker.isReady() })
-  log.info('started', { healthPort: health.port, concurrency: config.DELIVERY_CONCURRENCY })
+  log.info('started', { healthPort: health.port, concurrency: config.DELIVERY_CONCURRENCY, shards })
 })

@@ -11,7 +11,7 @@ import {
   parseDelivery,
   type Subscription,
 } from '@switchhook/contracts'
-import { type Broker, openBroker, openQuarantine, Queue, serviceTopology } from '@switchhook/messaging'
+import { type Broker, dueQueues, openBroker, openQuarantine, Queue, serviceTopology } from '@switchhook/messaging'
 import { createSubscriptionStore, openRedis, type Redis, type SubscriptionStore } from '@switchhook/store'
 import {
   eventually,
@@ -126,10 +126,10 @@ const anEvent = (change: Partial<PlatformEvent> = {}): PlatformEvent => ({
 })
 
 /** What comes for the workers; found in the list. */
-async function collectDeliveries(): Promise<readonly Delivery[]> {
+async function collectDeliveries(queue: string = Queue.deliveryDue): Promise<readonly Delivery[]> {
   const deliveries: Delivery[] = []
   await broker.consume({
-    queue: Queue.deliveryDue,
+    queue,
     parse: ({ content, headers }) => parseDelivery(content, headers),
     handle: async (delivery) => void deliveries.push(delivery),
     concurrency: 100,
@@ -195,6 +195,18 @@ test('a subscription that is changed, disabled or removed counts from the next e
   await broker.publishEvent(anEvent())
   await eventually(() => expect(deliveries.at(-1)?.subscriptionId).toBe(other.id))
   expect(deliveries.filter(({ subscriptionId }) => subscriptionId === id)).toHaveLength(2)
+})
+
+test('with several shards each subscription’s deliveries go to one of them, declared by itself', async () => {
+  const subscribed = await Promise.all(Array.from({ length: 24 }, () => subscribe()))
+  await started({ DELIVERY_SHARDS: '3' })
+  const shards = await Promise.all(dueQueues(3).map((queue) => collectDeliveries(queue)))
+  await broker.publishEvent(anEvent())
+  await broker.publishEvent(anEvent())
+  await eventually(() => expect(shards.flat()).toHaveLength(48))
+  const perShard = shards.map((deliveries) => new Set(deliveries.map(({ subscriptionId }) => subscriptionId)))
+  for (const { size } of perShard) expect(size).toBeGreaterThan(0)
+  expect(perShard.reduce((sum, { size }) => sum + size, 0)).toBe(subscribed.length)
 })
 
 test('without Redis it pauses, and afterwards nothing is missing and nothing went to quarantine', async () => {

@@ -18,7 +18,8 @@ startService(SERVICE, async () => {
   const redis = await openRedis({ url: config.REDIS_URL, log, name: SERVICE })
   shutdown.defer('redis', () => redis.close())
   await assertDurableInProduction(redis, config.NODE_ENV)
-  const broker = await openBroker({ url: config.AMQP_URL, topology: serviceTopology([]), log, name: SERVICE })
+  const topology = serviceTopology([], 0, config.DELIVERY_SHARDS)
+  const broker = await openBroker({ url: config.AMQP_URL, topology, log, name: SERVICE })
   shutdown.defer('broker', () => broker.close())
 
   const subscriptions = createSubscriptionStore(redis)

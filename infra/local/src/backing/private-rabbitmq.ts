@@ -1,4 +1,4 @@
-import { mkdirSync, writeFileSync } from 'node:fs'
+import { existsSync, mkdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import type { Home } from '../home.ts'
 import { startDaemon, stopDaemon } from '../process/daemon.ts'
@@ -8,7 +8,7 @@ import { rabbitmqConfigFile } from '../repository.ts'
 import { findBinary } from './find-binary.ts'
 import { amqpAnswers, epmdAnswers, httpAnswers } from './probe.ts'
 import { readPorts, rememberPorts } from './remember-ports.ts'
-import type { RabbitmqAddress } from './rung.ts'
+import type { RabbitmqAddress, RabbitmqControl } from './rung.ts'
 
 /**
  * The script that Debian and Red Hat put on the PATH switches to a user of its own, who cannot write our folders; the
@@ -19,17 +19,26 @@ export const rabbitmqBinary = (): string | undefined => findBinary('rabbitmq-ser
 const PORTS = { amqp: 0, management: 0, distribution: 0, epmd: 0 }
 type Ports = Readonly<typeof PORTS>
 
+export const nodeName = (home: Home): string => `switchhook-${home.id}@localhost`
+
 const portsFile = (home: Home): string => join(home.dataDir, 'rabbitmq-ports.json')
 const dataDir = (home: Home): string => join(home.dataDir, 'rabbitmq')
-const nodeName = (home: Home): string => `switchhook-${home.id}@localhost`
 const ENV_FILE = 'rabbitmq-env.conf'
 
+/** What the nodes of one cluster share. */
+export interface ClusterBond {
+  readonly portMapper: number
+  readonly cookie: string
+}
+
 /** Starts a RabbitMQ of this home's own, on loopback only, unless it runs. */
-export async function startPrivateRabbitmq(home: Home, binary: string): Promise<RabbitmqAddress> {
+export async function startPrivateRabbitmq(home: Home, binary: string, bond?: ClusterBond): Promise<RabbitmqAddress> {
+  const dir = dataDir(home)
   if ((await runningPid(home, 'rabbitmq')) === undefined) {
-    const epmdRuns = (await runningPid(home, 'epmd')) !== undefined
-    const ports = await rememberPorts(portsFile(home), PORTS, new Set(epmdRuns ? ['epmd'] : []))
-    const dir = dataDir(home)
+    const epmdRuns = bond !== undefined || (await runningPid(home, 'epmd')) !== undefined
+    const wishes = { ...PORTS, epmd: bond?.portMapper ?? 0 }
+    const ports = await rememberPorts(portsFile(home), wishes, new Set(epmdRuns ? ['epmd'] : []))
+    if (bond !== undefined) writeCookie(dir, bond.cookie)
     const env = { ...process.env, ...writeSettings(home, dir, ports) }
     if (!epmdRuns) await startEpmd(home, ports.epmd, env)
     await startDaemon(home, {
@@ -47,6 +56,7 @@ export async function startPrivateRabbitmq(home: Home, binary: string): Promise<
   return {
     amqpUrl: `amqp://guest:guest@127.0.0.1:${ports['amqp']}`,
     managementUrl: `http://guest:guest@127.0.0.1:${ports['management']}`,
+    ...controlOf(home, dir, ports['epmd']),
   }
 }
 
@@ -55,14 +65,20 @@ export async function startPrivateRabbitmq(home: Home, binary: string): Promise<
  * the command is not installed.
  */
 export async function controlPrivateRabbitmq(home: Home, args: readonly string[]): Promise<boolean> {
-  const binary = findBinary('rabbitmqctl', ['/usr/lib/rabbitmq/bin'])
-  if (binary === undefined) return false
   const dir = dataDir(home)
-  const { epmd } = readPorts(portsFile(home))
-  // The node's cookie lies in the HOME that it was started with.
-  const env = { ...process.env, HOME: dir, ERL_EPMD_PORT: String(epmd), RABBITMQ_CONF_ENV_FILE: join(dir, ENV_FILE) }
-  const { ok } = await runCommand(binary, ['--node', nodeName(home), ...args], { env, cwd: dir, timeoutMs: 30_000 })
+  const { control } = controlOf(home, dir, readPorts(portsFile(home))['epmd'])
+  if (control === undefined) return false
+  const env = { ...process.env, ...control.env }
+  const { ok } = await runCommand(control.command, [...control.args, ...args], { env, cwd: dir, timeoutMs: 30_000 })
   return ok
+}
+
+function controlOf(home: Home, dir: string, epmdPort: number | undefined): { control?: RabbitmqControl } {
+  const command = findBinary('rabbitmqctl', ['/usr/lib/rabbitmq/bin'])
+  if (command === undefined) return {}
+  // Its cookie lies in its home.
+  const env = { HOME: dir, RABBITMQ_CONF_ENV_FILE: join(dir, ENV_FILE), ERL_EPMD_PORT: String(epmdPort) }
+  return { control: { command, args: ['--node', nodeName(home)], env } }
 }
 
 export async function stopPrivateRabbitmq(home: Home, graceMs?: number): Promise<void> {
@@ -70,11 +86,19 @@ export async function stopPrivateRabbitmq(home: Home, graceMs?: number): Promise
   await stopDaemon(home, 'epmd', graceMs)
 }
 
+function writeCookie(dir: string, cookie: string): void {
+  const file = join(dir, '.erlang.cookie')
+  if (existsSync(file)) return
+  mkdirSync(dir, { recursive: true })
+  // Erlang refuses a cookie that others can read.
+  writeFileSync(file, cookie, { mode: 0o400 })
+}
+
 /**
  * Erlang's port mapper is shared by all nodes of a machine and stays for ever. On a port of its own it belongs to this
  * home alone and goes when the broker goes.
  */
-async function startEpmd(home: Home, port: number, env: NodeJS.ProcessEnv): Promise<void> {
+export async function startEpmd(home: Home, port: number, env: NodeJS.ProcessEnv): Promise<void> {
   const binary = findBinary('epmd', ['/usr/lib/erlang/bin', '/usr/lib64/erlang/bin'])
   // Erlang then starts the one of its own release.
   if (binary === undefined) return
@@ -120,7 +144,11 @@ function writeSettings(home: Home, dir: string, ports: Ports): NodeJS.ProcessEnv
     RABBITMQ_LOG_BASE: home.logDir,
     RABBITMQ_CONFIG_FILE: rabbitmqConfigFile,
     RABBITMQ_CONFIG_FILES: join(dir, 'conf.d', '*.conf'),
-    RABBITMQ_ADVANCED_CONFIG_FILE: file('advanced.config', '[{rabbit, [{quorum_tick_interval, 1000}]}].\n'),
+    // After a failover, wait queues stand still for as long as the second: docs/scaling.md.
+    RABBITMQ_ADVANCED_CONFIG_FILE: file(
+      'advanced.config',
+      '[{rabbit, [{quorum_tick_interval, 1000}, {dead_letter_worker_publisher_confirm_timeout, 10000}]}].\n',
+    ),
     RABBITMQ_ENABLED_PLUGINS_FILE: file('enabled_plugins', '[rabbitmq_management].\n'),
     // The machine's own /etc/rabbitmq/rabbitmq-env.conf is about another instance.
     RABBITMQ_CONF_ENV_FILE: file(ENV_FILE, ''),

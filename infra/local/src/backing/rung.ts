@@ -1,9 +1,18 @@
 export type BackingName = 'rabbitmq' | 'redis'
 
+/** How a broker's own command-line tool is called, up to its arguments. */
+export interface RabbitmqControl {
+  readonly command: string
+  readonly args: readonly string[]
+  readonly env: NodeJS.ProcessEnv
+}
+
 export interface RabbitmqAddress {
   readonly amqpUrl: string
   /** Base url of the management HTTP API with its credentials; null when there is none that we know of. */
   readonly managementUrl: string | null
+  /** Missing for a broker that was started elsewhere. */
+  readonly control?: RabbitmqControl
 }
 
 export interface RedisAddress {

@@ -53,10 +53,11 @@ function givenAddresses(env: NodeJS.ProcessEnv): Addresses {
   }
 }
 
-/** Where a broker's management API is by default, with the same user. */
+/** Where a broker's management API is by default, with the same user; of a cluster, the first node's. */
 function guessManagementUrl(amqpUrl: string): string | null {
-  if (!URL.canParse(amqpUrl)) return null
-  const { username, password, hostname } = new URL(amqpUrl)
+  const [first = ''] = amqpUrl.split(/,(?=amqps?:)/)
+  if (!URL.canParse(first)) return null
+  const { username, password, hostname } = new URL(first)
   return `http://${username || 'guest'}:${password || 'guest'}@${hostname || '127.0.0.1'}:15672`
 }
 

@@ -61,6 +61,7 @@ export function containersRung(say: Say): Rung {
     return {
       amqpUrl: `amqp://${USER}:${USER}@${host}:${amqp}`,
       managementUrl: `http://${USER}:${USER}@${host}:${management}`,
+      control: { command: 'docker', args: ['exec', container.getId(), 'rabbitmqctl'], env: {} },
     }
   }
   const redis = async (): Promise<RedisAddress> => {

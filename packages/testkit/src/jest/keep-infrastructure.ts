@@ -21,6 +21,7 @@ async function keepInfrastructure(): Promise<void> {
       TEST_AMQP_URL: services.amqpUrl,
       TEST_REDIS_URL: services.redisUrl,
       ...(services.managementUrl !== null && { TEST_MANAGEMENT_URL: services.managementUrl }),
+      ...(services.control !== undefined && { TEST_RABBITMQ_CONTROL: JSON.stringify(services.control) }),
     }
     process.stdout.write(`${JSON.stringify(urls)}\n`)
     await inputEnded

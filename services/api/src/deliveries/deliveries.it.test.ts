@@ -11,6 +11,7 @@ import {
 import { type Broker, openBroker, Queue, serviceTopology } from '@switchhook/messaging'
 import { createDeliveryStore, type DeliveryStore, openRedis, type Redis } from '@switchhook/store'
 import {
+  brokerAlarm,
   eventually,
   startTcpProxy,
   startTokenIssuer,
@@ -26,6 +27,9 @@ import { type ApiUnderTest, startApiUnderTest } from '../testing/api-under-test.
 const SUBSCRIPTIONS = '/api/v1/webhooks/subscriptions'
 const DELIVERIES = '/api/v1/webhooks/deliveries'
 const log = { debug: () => {}, info: () => {}, warn: () => {}, error: () => {} }
+
+const alarm = brokerAlarm()
+const testWithAlarm = alarm === undefined ? test.skip : test
 
 let testDb: TestRedis
 let testMq: TestBroker
@@ -344,4 +348,22 @@ describe('sending again', () => {
     expect((await redeliver(parked.deliveryId)).status).toBe(202)
     await eventually(() => expect(due).toMatchObject([{ deliveryId: parked.deliveryId, run: 2, attempt: 2 }]))
   }, 60_000)
+
+  testWithAlarm(
+    'while the broker that this run has started has an alarm, answers 503 without a long wait',
+    async () => {
+      const parked = await park(await subscribe())
+      await alarm?.raise('memory')
+      try {
+        const startedAt = performance.now()
+        expect((await redeliver(parked.deliveryId)).status).toBe(503)
+        expect(performance.now() - startedAt).toBeLessThan(5_000)
+      } finally {
+        await alarm?.clear()
+      }
+      await eventually(async () => expect((await redeliver(parked.deliveryId)).status).toBe(202))
+      await eventually(() => expect(due).toContainEqual(expect.objectContaining({ deliveryId: parked.deliveryId })))
+    },
+    60_000,
+  )
 })

@@ -1,0 +1,96 @@
+import { Unavailable } from '@switchhook/contracts'
+import { brokerAlarm, eventually, type TestBroker, testBroker } from '@switchhook/testkit'
+import { type Broker, openBroker } from './broker.ts'
+import { Gate } from './test-support/gate.ts'
+import { openProbe, type Probe } from './test-support/probe.ts'
+import { recordingLog } from './test-support/recording-log.ts'
+import { sampleDelivery, sampleEvent } from './test-support/samples.ts'
+import { Queue, serviceTopology } from './topology.ts'
+
+const alarm = brokerAlarm()
+const whenOurs = alarm === undefined ? describe.skip : describe
+
+jest.setTimeout(60_000)
+
+let server: TestBroker
+let probe: Probe
+let broker: Broker
+
+/** Longer than any of these tests waits: what rejects sooner was not waited for. */
+const CONFIRM_TIMEOUT_MS = 30_000
+
+beforeEach(async () => {
+  server = await testBroker()
+  probe = await openProbe(server.amqpUrl)
+  broker = await openBroker({
+    url: server.amqpUrl,
+    topology: serviceTopology([100]),
+    log: recordingLog(),
+    name: 'test',
+    confirmTimeoutMs: CONFIRM_TIMEOUT_MS,
+    consumerTiming: { firstPauseMs: 20, longestPauseMs: 50, holdMs: 60_000, bugHoldMs: 5 },
+  })
+})
+
+afterEach(async () => {
+  await alarm?.clear()
+  await broker.close()
+  await probe.close()
+  await server.close()
+})
+
+async function msUntilUnavailable(publishing: Promise<void>): Promise<number> {
+  const startedAt = performance.now()
+  await expect(publishing).rejects.toThrow(Unavailable)
+  return performance.now() - startedAt
+}
+
+whenOurs('while the broker that this run has started has an alarm', () => {
+  test.each(['memory', 'disk'] as const)(
+    'for lack of %s, publishes reject at once, and are taken again after it without anybody’s doing',
+    async (kind) => {
+      await alarm?.raise(kind)
+      // The broker tells a publisher only when it publishes: this one finds out, and need not wait for its confirm.
+      expect(await msUntilUnavailable(broker.publishEvent(sampleEvent()))).toBeLessThan(5_000)
+      expect(broker.isReady()).toBe(false)
+      expect(await msUntilUnavailable(broker.publishEvent(sampleEvent()))).toBeLessThan(100)
+      const ready = broker.ready()
+      await alarm?.clear()
+      await ready
+      await broker.publishEvent(sampleEvent())
+      // The first one was on the wire: it arrives late, and was reported as unknown.
+      await eventually(async () => expect(await probe.ready(Queue.fanoutEvents)).toBe(2))
+    },
+  )
+
+  test('what is in hand can be acked, and what has to be published waits and is lost by nobody', async () => {
+    const events = Array.from({ length: 20 }, () => sampleEvent())
+    await Promise.all(events.map((event) => broker.publishEvent(event)))
+    const raised = new Gate()
+    const needsPublishing = new Set<string>()
+    const acked: string[] = []
+    const consumer = await broker.consume({
+      queue: Queue.fanoutEvents,
+      parse: ({ messageId }) => messageId ?? '',
+      handle: async (id) => {
+        await raised.opened
+        if (needsPublishing.has(id)) await broker.publishDelivery(sampleDelivery())
+        acked.push(id)
+      },
+      concurrency: 100,
+      recovered: () => Promise.resolve(),
+    })
+    for (const { eventId } of events.slice(0, 10)) needsPublishing.add(eventId)
+    await eventually(async () => expect(await probe.ready(Queue.fanoutEvents)).toBe(0))
+    await alarm?.raise('memory')
+    raised.open()
+    await eventually(() => expect(acked).toHaveLength(10))
+    await eventually(() => expect(consumer.inFlight()).toBe(10))
+    await alarm?.clear()
+    await eventually(() => expect(new Set(acked).size).toBe(20))
+    // Ten, and perhaps some twice: what was on the wire when the alarm came.
+    expect(await probe.ready(Queue.deliveryDue)).toBeGreaterThanOrEqual(10)
+    await consumer.drain()
+    expect(await probe.ready(Queue.fanoutEvents)).toBe(0)
+  })
+})

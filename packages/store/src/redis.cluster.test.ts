@@ -1,0 +1,206 @@
+import {
+  type Delivery,
+  deliveryIdOf,
+  newEventId,
+  newSubscriptionId,
+  type PlatformEvent,
+  type Subscription,
+  Unavailable,
+} from '@switchhook/contracts'
+import { eventually, type RedisServer, type RedisServers, redisServers } from '@switchhook/testkit'
+import { createBreakerStore } from './breaker-store.ts'
+import { createDeliveryArchive } from './delivery-archive.ts'
+import { createDeliveryStore } from './delivery-store.ts'
+import { createIdempotencyStore } from './idempotency-store.ts'
+import { createOutbox } from './outbox.ts'
+import { openRedis, type Redis, run } from './redis.ts'
+import { createStateStore } from './state-store.ts'
+import { createSubscriptionStore } from './subscription-store.ts'
+import { createTimerStore } from './timer-store.ts'
+
+jest.setTimeout(120_000)
+const PATIENT = { timeoutMs: 60_000, intervalMs: 50 }
+const log = { debug() {}, info() {}, warn() {}, error() {} }
+const HOUR_MS = 3_600_000
+const retention = { settledRetentionMs: HOUR_MS, waitingRetentionMs: HOUR_MS, parkedRetentionMs: HOUR_MS }
+
+let servers: RedisServers
+let redis: Redis
+
+beforeEach(() => {
+  servers = redisServers()
+})
+
+afterEach(async () => {
+  await redis.close()
+  await servers.close()
+})
+
+/** So many that they lie on every node. */
+const TENANTS = Array.from({ length: 24 }, (_, n) => `tenant-${n}`)
+
+const eventOf = (tenant: string): PlatformEvent => ({
+  eventId: newEventId(),
+  eventType: 'call.status',
+  occurredAt: '2026-11-20T12:00:00.000Z',
+  tenant,
+  data: {},
+})
+
+const subscriptionOf = (tenant: string): Subscription => ({
+  id: newSubscriptionId(),
+  tenant,
+  url: 'https://client.example',
+  eventTypes: ['call.status'],
+  description: null,
+  enabled: true,
+  createdAt: '2026-11-20T12:00:00.000Z',
+})
+
+function deliveryOf(tenant: string): Delivery {
+  const [eventId, subscriptionId] = [newEventId(), newSubscriptionId()]
+  return {
+    deliveryId: deliveryIdOf(eventId, subscriptionId),
+    subscriptionId,
+    eventId,
+    eventType: 'call.status',
+    tenant,
+    url: 'https://client.example/hooks',
+    run: 1,
+    slot: 0,
+    attempt: 0,
+    firstDueAt: '2026-11-20T12:00:00.000Z',
+    body: Buffer.from('{}'),
+  }
+}
+
+/** Everything that the stores do, for one tenant: every script runs at least once. */
+async function useEveryStore(tenant: string): Promise<void> {
+  const subscriptions = createSubscriptionStore(redis)
+  const subscription = await subscriptions.create(subscriptionOf(tenant))
+  expect(await subscriptions.matching(tenant, 'call.status')).toEqual([subscription])
+
+  const event = eventOf(tenant)
+  const change = {
+    records: ['call:1', 'agent:1'].map((key) => ({ key, expectedVersion: 0, value: { key } })),
+    events: [event],
+    timers: [{ id: 'now', dueInMs: 0, payload: null }],
+  }
+  expect(await createStateStore(redis).commit(tenant, change)).toBe('committed')
+  expect(await createStateStore(redis).read(tenant, ['call:1', 'agent:1'])).toHaveLength(2)
+
+  const deliveries = createDeliveryStore(redis, retention)
+  const archive = createDeliveryArchive(redis)
+  const delivery = deliveryOf(tenant)
+  await deliveries.park(delivery, null, 'exhausted')
+  expect(await deliveries.isSettled(delivery)).toBe(true)
+  const { items } = await archive.parked(delivery.subscriptionId, { limit: 10 })
+  expect(items.map(({ deliveryId }) => deliveryId)).toEqual([delivery.deliveryId])
+
+  const breakers = createBreakerStore(redis, { failures: 1, cooldownMs: 1 })
+  expect(await breakers.noteFailure(subscription.id, undefined)).toBe(true)
+  await eventually(async () => expect(await breakers.claimProbe(subscription.id, 1_000)).toBeDefined())
+  await breakers.noteAnswer(subscription.id)
+
+  const requests = createIdempotencyStore(redis, { leaseMs: 1_000, retentionMs: 1_000 })
+  const begun = await requests.begin(tenant, 'a')
+  if (begun.kind !== 'new') throw new Error(begun.kind)
+  await requests.release(begun.claim)
+  expect((await requests.begin(tenant, 'a')).kind).toBe('new')
+}
+
+/** Tries until it is done, as consumers do; answers how often it was refused. Anything but Unavailable is a fault. */
+async function persist(action: () => Promise<unknown>): Promise<number> {
+  let refused = 0
+  await eventually(async () => {
+    try {
+      await action()
+    } catch (error) {
+      if (!(error instanceof Unavailable)) return expect(error).toBeInstanceOf(Unavailable)
+      refused += 1
+      throw error
+    }
+  }, PATIENT)
+  return refused
+}
+
+describe('a cluster of three primaries with a replica each', () => {
+  let nodes: RedisServer[]
+
+  beforeEach(async () => {
+    const args = ['--cluster-enabled', 'yes', '--cluster-node-timeout', '1500']
+    nodes = await Promise.all(Array.from({ length: 6 }, () => servers.start(...args)))
+    const addresses = nodes.map(({ port }) => `127.0.0.1:${port}`)
+    await servers.cli('--cluster', 'create', ...addresses, '--cluster-replicas', '1', '--cluster-yes')
+    // A replica that has not followed yet can never take its primary's place.
+    await eventually(async () => {
+      const said = await Promise.all(nodes.map(({ port }) => servers.cli('-p', String(port), 'info', 'replication')))
+      expect(said.filter((info) => info.includes('master_link_status:up'))).toHaveLength(3)
+    }, PATIENT)
+    redis = await openRedis({ url: addresses.map((address) => `redis+cluster://${address}`), log, name: 'test' })
+  })
+
+  test('holds everything: no script touches two slots', async () => {
+    await eventually(() => redis.ready())
+    for (const tenant of TENANTS) await useEveryStore(tenant)
+    const outbox = createOutbox(redis, 'relay')
+    const entries = await outbox.claim(100)
+    expect(new Set(entries.map(({ event }) => event.tenant))).toEqual(new Set(TENANTS))
+    expect(entries).toHaveLength(TENANTS.length)
+    await outbox.sent(entries)
+    expect(await outbox.backlog()).toBe(0)
+    const timers = createTimerStore(redis)
+    const due = await timers.claimDue(100, 1_000)
+    expect(due).toHaveLength(TENANTS.length)
+    await timers.done(due)
+    const sizes = await Promise.all(nodes.slice(0, 3).map(({ port }) => servers.cli('-p', String(port), 'dbsize')))
+    for (const size of sizes) expect(Number(size)).toBeGreaterThan(0)
+    expect(await redis.durabilityProblems()).toEqual([])
+  })
+
+  test('when a primary is killed its replica is found, and until then what it holds is Unavailable', async () => {
+    const subscriptions = createSubscriptionStore(redis)
+    const write = (): Promise<unknown> => Promise.all(TENANTS.map((name) => subscriptions.create(subscriptionOf(name))))
+    await persist(write)
+    await nodes[0]?.kill()
+    expect(await persist(write)).toBeGreaterThan(0)
+    for (const tenant of TENANTS) expect((await subscriptions.list(tenant)).length).toBeGreaterThan(0)
+  })
+})
+
+describe('a primary with a replica and a sentinel', () => {
+  test('when the primary is killed the replica takes its place, and the connection follows', async () => {
+    const primary = await servers.start()
+    const replica = await servers.start('--replicaof', `127.0.0.1 ${primary.port}`)
+    const sentinel = await servers.startSentinel(primary, 'switchhook')
+    const gone = 'redis+sentinel://127.0.0.1:1/switchhook'
+    redis = await openRedis({
+      url: [gone, `redis+sentinel://127.0.0.1:${sentinel.port}/switchhook`],
+      log,
+      name: 'test',
+    })
+    await eventually(
+      async () =>
+        expect(await servers.cli('-p', String(sentinel.port), 'sentinel', 'replicas', 'switchhook')).toContain(
+          String(replica.port),
+        ),
+      PATIENT,
+    )
+    const set = (value: string): Promise<unknown> => redis[run]((commands) => commands.set('sh:test', value))
+    await set('before')
+    await eventually(async () =>
+      expect(await servers.cli('-p', String(replica.port), 'get', 'sh:test')).toContain('before'),
+    )
+    await primary.kill()
+    await eventually(() => expect(redis.isReady()).toBe(false))
+    expect(await persist(() => set('after'))).toBeGreaterThan(0)
+    expect(await servers.cli('-p', String(replica.port), 'get', 'sh:test')).toContain('after')
+    // What comes back as a replica is not written to.
+    await primary.start()
+    await eventually(
+      async () => expect(await servers.cli('-p', String(primary.port), 'role')).toContain('slave'),
+      PATIENT,
+    )
+    await set('later')
+  })
+})

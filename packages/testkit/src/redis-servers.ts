@@ -1,0 +1,85 @@
+import { type ChildProcess, execFile, spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { promisify } from 'node:util'
+import { freePort, redisAnswers, redisBinary, waitUntil } from '@switchhook/local'
+
+export interface RedisServer {
+  readonly port: number
+  /** kill -9 */
+  kill(): Promise<void>
+  /** Again, on the same port, with what it had on disk. */
+  start(): Promise<void>
+}
+
+/** Several Redis servers of what is installed on this machine, on loopback, each with a folder of its own. */
+export interface RedisServers {
+  start(...args: readonly string[]): Promise<RedisServer>
+  /** A Redis that watches a primary and makes its replica the next one. */
+  startSentinel(primary: RedisServer, name: string): Promise<RedisServer>
+  /** What `redis-cli` answers; no connection of its own is kept. */
+  cli(...args: readonly string[]): Promise<string>
+  close(): Promise<void>
+}
+
+const HERE = '127.0.0.1'
+const COMMON = ['--bind', HERE, '--appendonly', 'yes', '--save', '']
+
+export function redisServers(): RedisServers {
+  const folder = mkdtempSync(join(tmpdir(), 'switchhook-redis-'))
+  const running = new Set<ChildProcess>()
+  const binary = redisBinary() ?? 'redis-server'
+
+  async function startServer(port: number, args: readonly string[]): Promise<RedisServer> {
+    const dir = join(folder, String(port))
+    mkdirSync(dir, { recursive: true })
+    let child: ChildProcess | undefined
+    const server: RedisServer = {
+      port,
+      start: async () => {
+        const started = spawn(binary, [...args, '--port', String(port), '--dir', dir], { stdio: 'ignore' })
+        started.on('error', () => {}) // It does not answer then.
+        child = started
+        running.add(started)
+        if (!(await waitUntil(() => redisAnswers(port), 10_000))) throw new Error('a Redis does not answer')
+      },
+      kill: async () => {
+        if (child === undefined || child.exitCode !== null || child.signalCode !== null) return
+        const ended = once(child, 'exit')
+        child.kill('SIGKILL')
+        await ended
+        running.delete(child)
+      },
+    }
+    await server.start()
+    return server
+  }
+
+  return {
+    start: async (...args) => await startServer(await freePort(), [...COMMON, ...args]),
+    startSentinel: async (primary, name) => {
+      const file = join(folder, `${name}.conf`)
+      const monitor = [
+        `sentinel monitor ${name} ${HERE} ${primary.port} 1`,
+        `sentinel down-after-milliseconds ${name} 500`,
+        `sentinel failover-timeout ${name} 3000`,
+        `bind ${HERE}`,
+      ]
+      writeFileSync(file, `${monitor.join('\n')}\n`)
+      return await startServer(await freePort(), [file, '--sentinel'])
+    },
+    cli: async (...args) => (await promisify(execFile)('redis-cli', args, { timeout: 60_000 })).stdout,
+    close: async () => {
+      const ended = [...running].map(async (child) => {
+        if (child.exitCode !== null || child.signalCode !== null) return
+        const exit = once(child, 'exit')
+        child.kill('SIGKILL')
+        await exit
+      })
+      await Promise.all(ended)
+      rmSync(folder, { recursive: true, force: true })
+    },
+  }
+}
