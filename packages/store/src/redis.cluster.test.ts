@@ -98,9 +98,11 @@ async function useEveryStore(tenant: string): Promise<void> {
   expect(items.map(({ deliveryId }) => deliveryId)).toEqual([delivery.deliveryId])
 
   const breakers = createBreakerStore(redis, { failures: 1, cooldownMs: 1 })
-  expect(await breakers.noteFailure(subscription.id, undefined)).toBe(true)
-  await eventually(async () => expect(await breakers.claimProbe(subscription.id, 1_000)).toBeDefined())
-  await breakers.noteAnswer(subscription.id)
+  const endpoint = { subscriptionId: subscription.id, tenant }
+  expect(await breakers.noteFailure(endpoint, undefined)).toBe(true)
+  await eventually(async () => expect(await breakers.claimProbe(endpoint, 1_000)).toBeDefined())
+  expect((await breakers.look(endpoint)).subscription).toEqual(subscription)
+  await breakers.noteAnswer(endpoint)
 
   const requests = createIdempotencyStore(redis, { leaseMs: 1_000, retentionMs: 1_000 })
   const begun = await requests.begin(tenant, 'a')
