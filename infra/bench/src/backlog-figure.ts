@@ -1,0 +1,147 @@
+import { setTimeout as sleep } from 'node:timers/promises'
+import type { StackFile } from '@switchhook/local'
+import { type ConfirmChannel, connect } from 'amqplib'
+import { type BacklogCost, type CpuMs, costOf, type Phase } from './backlog-cost.ts'
+import { monotonicMs } from './clock.ts'
+import { openEndpoints } from './endpoints.ts'
+import { callData, publishEvent } from './events.ts'
+import type { Bench } from './figures.ts'
+import { type Management, openManagement } from './management.ts'
+import { keepPace } from './pace.ts'
+import { cpuMs } from './process-usage.ts'
+import { COOLDOWN_MS, DEADLINE_MS } from './short-deadline.ts'
+import { round, type Spread, spreadOf } from './statistics.ts'
+import { subscribe } from './subscriptions.ts'
+
+const HEALTHY = 8
+/** Each becomes a delivery for every healthy endpoint. */
+const EVENTS_PER_SECOND = 25
+const ALONE_MS = 10_000
+/** Published before the broker's confirms are waited for. */
+const CHUNK = 500
+/** Whoever waits longer than the first wait of the schedule has been put off twice, and rests for a minute or more. */
+const SHORT_WAIT = 'delivery.wait.10000'
+const GIVE_UP_MS = 300_000
+
+export interface BacklogFigure {
+  readonly backlog: number
+  readonly deadlineMs: number
+  readonly cooldownMs: number
+  readonly healthyPerSecond: number
+  /** From the first event until all of the backlog waits for a minute or longer. */
+  readonly settledMs: number
+  readonly cost: BacklogCost
+  /** From the event to the first POST at the healthy endpoints: alone, and beside the backlog. */
+  readonly alone: Spread
+  readonly beside: Spread
+  readonly ratio: number
+}
+
+/**
+ * What a dead endpoint with a backlog costs while its deliveries are put off: each moves aside, meets the cool-down, and
+ * waits. Measured until all of them are in the waits of a minute and more.
+ */
+export async function measureBacklog({ stack, token, say, options }: Bench): Promise<BacklogFigure> {
+  const backlog = options.BACKLOG
+  const endpoints = await openEndpoints([HEALTHY, 1])
+  const [healthy = [], dead = []] = endpoints.urls
+  await endpoints.behave(1, 'hang')
+  const management = openManagement(stack.urls.rabbitmqManagement ?? '')
+  const model = await connect(stack.urls.amqp)
+  const channel = await model.createConfirmChannel()
+  const unsubscribers = [await subscribe(stack, token, healthy), await subscribe(stack, token, dead, 'agent.status')]
+  try {
+    await takePhase(2_000)
+    const alone = await takePhase(ALONE_MS)
+    say(`  healthy endpoints alone: p99 ${alone.spread.p99Ms} ms`)
+    let settledMs: number | undefined
+    const settling = putOff(channel, management, backlog).then((ms) => (settledMs = ms))
+    const [beside] = await Promise.all([takePhase(() => settledMs !== undefined), settling])
+    say(`  beside ${backlog} deliveries that are put off: p99 ${beside.spread.p99Ms} ms`)
+    return {
+      backlog,
+      deadlineMs: DEADLINE_MS,
+      cooldownMs: COOLDOWN_MS,
+      healthyPerSecond: EVENTS_PER_SECOND * HEALTHY,
+      settledMs: Math.round(settledMs ?? 0),
+      cost: costOf(alone, beside, backlog),
+      alone: alone.spread,
+      beside: beside.spread,
+      ratio: round(beside.spread.p99Ms / alone.spread.p99Ms, 2),
+    }
+  } finally {
+    await endpoints.behave(1, 'quick')
+    for (const unsubscribe of unsubscribers) await unsubscribe()
+    await management.purge('delivery.')
+    await model.close()
+    await endpoints.stop()
+  }
+
+  async function takePhase(until: number | (() => boolean)): Promise<Phase> {
+    const moved = await settledCounts(management)
+    const [cpu, startedAt] = [cpuOf(stack.processes), performance.now()]
+    const send = (n: number): void => publishEvent(channel, 'call.status', { ...callData(n), sentAt: monotonicMs() })
+    const events = await keepPace(EVENTS_PER_SECOND, until, send)
+    const arrivals = await endpoints.takeOf(0, events * HEALTHY)
+    const [cpuAfter, ms] = [cpuOf(stack.processes), performance.now() - startedAt]
+    if (arrivals.length < events * HEALTHY) throw new Error(`${arrivals.length} of ${events * HEALTHY} POSTs came`)
+    const movedAfter = await settledCounts(management)
+    return {
+      ms,
+      events,
+      spread: spreadOf(arrivals.map(([, , latencyMs]) => latencyMs)),
+      cpuMs: subtract(cpuAfter, cpu),
+      published: movedAfter.published - moved.published,
+      delivered: movedAfter.delivered - moved.delivered,
+    }
+  }
+}
+
+/** Publishes the backlog, and resolves when all of it rests, to how many ms that took. */
+async function putOff(channel: ConfirmChannel, management: Management, backlog: number): Promise<number> {
+  const startedAt = performance.now()
+  for (let n = 0; n < backlog; n++) {
+    publishEvent(channel, 'agent.status', callData(n))
+    if ((n + 1) % CHUNK === 0) await channel.waitForConfirms()
+  }
+  for (;;) {
+    await sleep(500)
+    const depths = [...(await management.depths())].filter(([name]) => name.startsWith('delivery.wait.'))
+    const resting = depths.reduce((sum, [name, depth]) => sum + (name === SHORT_WAIT ? 0 : depth), 0)
+    const elapsedMs = performance.now() - startedAt
+    // A few are with the endpoint, as each probe after a cool-down is one of them.
+    if (resting >= backlog * 0.99) return elapsedMs
+    if (elapsedMs > GIVE_UP_MS) throw new Error(`${resting} of ${backlog} deliveries wait for a minute or more`)
+  }
+}
+
+/** The broker counts for its management only once in a while: asks until nothing is added any more. */
+async function settledCounts(management: Management): Promise<{ published: number; delivered: number }> {
+  for (let last = await management.moved(); ; ) {
+    await sleep(1_500)
+    const next = await management.moved()
+    if (next.published === last.published && next.delivered === last.delivered) return next
+    last = next
+  }
+}
+
+function cpuOf(processes: StackFile['processes']): CpuMs {
+  const sum = (isMeant: (name: string) => boolean): number | null => {
+    const pids = Object.entries(processes).flatMap(([name, { pid }]) => (isMeant(name) ? [pid] : []))
+    return pids.length === 0 ? null : pids.reduce((total, pid) => total + cpuMs(pid), 0)
+  }
+  return {
+    workers: sum((name) => name.startsWith('delivery-worker-')),
+    fanout: sum((name) => name.startsWith('fanout-')),
+    broker: sum((name) => name === 'rabbitmq'),
+    redis: sum((name) => name === 'redis'),
+  }
+}
+
+function subtract(after: CpuMs, before: CpuMs): CpuMs {
+  const part = (name: keyof CpuMs): number | null => {
+    const [late, early] = [after[name], before[name]]
+    return late === null || early === null ? null : late - early
+  }
+  return { workers: part('workers'), fanout: part('fanout'), broker: part('broker'), redis: part('redis') }
+}
