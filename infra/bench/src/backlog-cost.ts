@@ -1,4 +1,4 @@
-import { round, type Spread } from './statistics.ts'
+import { round } from './statistics.ts'
 
 /** CPU time of each part, where its process is known. */
 export type CpuMs = Readonly<Record<'workers' | 'fanout' | 'broker' | 'redis', number | null>>
@@ -8,8 +8,6 @@ export interface Phase {
   readonly ms: number
   /** Events of the healthy load. */
   readonly events: number
-  /** Of the healthy endpoints, from the event to the first POST. */
-  readonly spread: Spread
   readonly cpuMs: CpuMs
   readonly published: number
   readonly delivered: number

@@ -60,6 +60,11 @@ export const MEASUREMENTS: { readonly [Name in FigureName]: Measurement<Name> } 
     setting: ordinary,
     measure: measureOutage,
   },
+  memory: {
+    title: 'memory, with endpoints that answer without end',
+    setting: shortDeadline,
+    measure: measureMemory,
+  },
   noisy: {
     title: 'endpoints that hang, and their neighbours, beside BullMQ with axios',
     setting: shortDeadline,
@@ -69,11 +74,6 @@ export const MEASUREMENTS: { readonly [Name in FigureName]: Measurement<Name> } 
     title: 'a dead endpoint with a backlog',
     setting: shortDeadline,
     measure: measureBacklog,
-  },
-  memory: {
-    title: 'memory, with endpoints that answer without end',
-    setting: shortDeadline,
-    measure: measureMemory,
   },
 }
 

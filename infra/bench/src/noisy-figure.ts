@@ -11,17 +11,21 @@ import { DEADLINE_MS } from './short-deadline.ts'
 import { median, round, type Spread, spreadOf } from './statistics.ts'
 import { subscribe } from './subscriptions.ts'
 
-const ENDPOINTS = 20
-const HANGING = 4
-const HEALTHY = ENDPOINTS - HANGING
-/** Each becomes a delivery for every endpoint. */
-const EVENTS_PER_SECOND = 25
+/** Each event becomes a delivery for every endpoint: 500 a second at both sizes. */
+interface Size {
+  readonly endpoints: number
+  readonly hanging: number
+  readonly eventsPerSecond: number
+}
+const FEW: Size = { endpoints: 20, hanging: 4, eventsPerSecond: 25 }
+/** So many hang that all they may have in hand is as much as a worker takes. */
+const MANY: Size = { endpoints: 100, hanging: 20, eventsPerSecond: 5 }
 const RUNS = 3
-const QUIET_MS = 8_000
+const QUIET_MS = 6_000
 /** The attempts that open the breaker time out together, one deadline after the first event. */
 const REACTS_MS = DEADLINE_MS + 500
 const STEADY_FROM_MS = DEADLINE_MS + 2_000
-const NOISY_MS = STEADY_FROM_MS + 8_000
+const NOISY_MS = STEADY_FROM_MS + 6_000
 /** Two workers of Switchhook, two of BullMQ, with so many in hand each. */
 const WORKERS = 2
 const CONCURRENCY = 200
@@ -40,12 +44,9 @@ interface Neighbours {
 }
 
 export interface NoisyFigure {
-  readonly endpoints: number
-  readonly hanging: number
-  readonly eventsPerSecond: number
+  readonly few: Size & { readonly ours: Neighbours; readonly runs: readonly Neighbours[]; readonly bullmq: Neighbours }
+  readonly many: Size & { readonly ours: Neighbours; readonly runs: readonly Neighbours[] }
   readonly deadlineMs: number
-  readonly ours: Neighbours & { readonly runs: readonly Neighbours[] }
-  readonly bullmq: Neighbours
 }
 
 /** Hands one event, or the jobs that are the same, to whoever delivers. */
@@ -56,37 +57,39 @@ type Send = (data: object) => void
  * in turn. Beside it the same POSTs as jobs of BullMQ with axios, which has no isolation.
  */
 export async function measureNoisy({ stack, token, say }: Bench): Promise<NoisyFigure> {
-  const endpoints = await openEndpoints([HEALTHY, HANGING])
-  const urls = endpoints.urls.flat()
   const management = openManagement(stack.urls.rabbitmqManagement ?? '')
   const model = await connect(stack.urls.amqp)
   const channel = await model.createConfirmChannel()
   try {
-    const runs: Neighbours[] = []
-    await runOurs(1_000)
-    for (let n = 1; n <= RUNS; n++) {
-      runs.push(await runOurs())
-      say(`  run ${n} of ${RUNS}: ${describe(runs.at(-1))}`)
-    }
-    const bullmq = await measureBullmq(stack.urls.redis, urls, endpoints)
-    say(`  BullMQ with axios: ${describe(bullmq)}`)
-    return {
-      endpoints: ENDPOINTS,
-      hanging: HANGING,
-      eventsPerSecond: EVENTS_PER_SECOND,
-      deadlineMs: DEADLINE_MS,
-      ours: { ...medianOf(runs), runs },
-      bullmq,
-    }
+    const few = await withEndpoints(FEW, async (endpoints) => {
+      await runOurs(FEW, endpoints, 1_000)
+      const runs = await repeat(RUNS, () => runOurs(FEW, endpoints))
+      const bullmq = await measureBullmq(stack.urls.redis, FEW, endpoints)
+      say(`  BullMQ with axios: ${describe(bullmq)}`)
+      return { ...FEW, ours: medianOf(runs), runs, bullmq }
+    })
+    const many = await withEndpoints(MANY, async (endpoints) => {
+      const runs = await repeat(1, () => runOurs(MANY, endpoints))
+      return { ...MANY, ours: medianOf(runs), runs }
+    })
+    return { few, many, deadlineMs: DEADLINE_MS }
   } finally {
     await model.close()
-    await endpoints.stop()
+  }
+
+  async function repeat(times: number, run: () => Promise<Neighbours>): Promise<readonly Neighbours[]> {
+    const runs: Neighbours[] = []
+    for (let n = 1; n <= times; n++) {
+      runs.push(await run())
+      say(`  run ${n} of ${times}: ${describe(runs.at(-1))}`)
+    }
+    return runs
   }
 
   /** With subscriptions of its own, of which no breaker knows anything yet. */
-  async function runOurs(forMs?: number): Promise<Neighbours> {
-    const unsubscribe = await subscribe(stack, token, urls)
-    const neighbours = await compare(endpoints, (data) => publishEvent(channel, 'call.status', data), forMs)
+  async function runOurs(size: Size, endpoints: Endpoints, forMs?: number): Promise<Neighbours> {
+    const unsubscribe = await subscribe(stack, token, endpoints.urls.flat())
+    const neighbours = await compare(size, endpoints, (data) => publishEvent(channel, 'call.status', data), forMs)
     await unsubscribe()
     // What waits for its next attempt would come in the middle of the next run.
     await settle(channel)
@@ -95,11 +98,23 @@ export async function measureNoisy({ stack, token, say }: Bench): Promise<NoisyF
   }
 }
 
-async function compare(endpoints: Endpoints, send: Send, forMs = NOISY_MS): Promise<Neighbours> {
-  const quiet = await load(endpoints, send, Math.min(forMs, QUIET_MS))
+async function withEndpoints<T>(
+  { endpoints: all, hanging }: Size,
+  use: (endpoints: Endpoints) => Promise<T>,
+): Promise<T> {
+  const endpoints = await openEndpoints([all - hanging, hanging])
+  try {
+    return await use(endpoints)
+  } finally {
+    await endpoints.stop()
+  }
+}
+
+async function compare(size: Size, endpoints: Endpoints, send: Send, forMs = NOISY_MS): Promise<Neighbours> {
+  const quiet = await load(size, endpoints, send, Math.min(forMs, QUIET_MS))
   await endpoints.behave(1, 'hang')
   const beganAt = monotonicMs()
-  const noisy = await load(endpoints, send, forMs)
+  const noisy = await load(size, endpoints, send, forMs)
   // From here on they answer, so that what still comes is done with at once.
   await endpoints.behave(1, 'quick')
   const between = (fromMs: number, toMs: number): Spread =>
@@ -112,10 +127,12 @@ async function compare(endpoints: Endpoints, send: Send, forMs = NOISY_MS): Prom
 }
 
 /** Resolves to what has come to the endpoints that answer. */
-async function load(endpoints: Endpoints, send: Send, forMs: number): Promise<readonly Arrival[]> {
-  const events = await keepPace(EVENTS_PER_SECOND, forMs, (n) => send({ ...callData(n), sentAt: monotonicMs() }))
-  const arrivals = await endpoints.takeOf(0, events * HEALTHY, 2 * DEADLINE_MS)
-  if (arrivals.length < events * HEALTHY) throw new Error(`${arrivals.length} of ${events * HEALTHY} POSTs came`)
+async function load(size: Size, endpoints: Endpoints, send: Send, forMs: number): Promise<readonly Arrival[]> {
+  const { eventsPerSecond } = size
+  const events = await keepPace(eventsPerSecond, forMs, (n) => send({ ...callData(n), sentAt: monotonicMs() }))
+  const expected = events * (size.endpoints - size.hanging)
+  const arrivals = await endpoints.takeOf(0, expected, 2 * DEADLINE_MS)
+  if (arrivals.length < expected) throw new Error(`${arrivals.length} of ${expected} POSTs came`)
   return arrivals
 }
 
@@ -124,12 +141,13 @@ async function settle(channel: ConfirmChannel): Promise<void> {
   await new Promise((resolve) => setTimeout(resolve, 1_000))
 }
 
-async function measureBullmq(redisUrl: string, urls: readonly string[], endpoints: Endpoints): Promise<Neighbours> {
+async function measureBullmq(redisUrl: string, size: Size, endpoints: Endpoints): Promise<Neighbours> {
+  const urls = endpoints.urls.flat()
   const queue = openBullmq(redisUrl, BULLMQ_QUEUE)
   const args = [redisUrl, BULLMQ_QUEUE, String(CONCURRENCY), String(DEADLINE_MS)]
   const workers = await Promise.all(Array.from({ length: WORKERS }, () => startChild('bullmq-worker.js', args)))
   try {
-    return await compare(endpoints, (data) => void queue.addBulk(urls.map((url) => jobOf(url, data))))
+    return await compare(size, endpoints, (data) => void queue.addBulk(urls.map((url) => jobOf(url, data))))
   } finally {
     await Promise.all(workers.map((worker) => worker.stop()))
     await queue.obliterate({ force: true })

@@ -5,29 +5,32 @@ import type { OutageFigure } from './outage-figure.ts'
 
 const seconds = (ms: number): string => `${Number((ms / 1_000).toFixed(1))} s`
 
-export function noisySection({ endpoints, hanging, eventsPerSecond, deadlineMs, ours, bullmq }: NoisyFigure): string {
-  const row = (name: string, side: NoisyFigure['bullmq']): string => {
+export function noisySection({ few, many, deadlineMs }: NoisyFigure): string {
+  const row = (name: string, side: NoisyFigure['few']['ours']): string => {
     const { quiet, before, steady, beforeRatio, steadyRatio } = side
     return `| ${name} | ${quiet.p99Ms} | ${before.p99Ms} (${beforeRatio} ×) | ${steady.p99Ms} (${steadyRatio} ×) |`
   }
   return `## Noisy neighbours
 
-${eventsPerSecond} events a second, each for ${endpoints} endpoints with an origin of their own: ${eventsPerSecond * endpoints} deliveries a second. First all endpoints answer, then ${hanging} of
-them hang until the deadline, which is ${seconds(deadlineMs)} here instead of 10 s. Time from the event to the first POST at the ${endpoints - hanging} that answer: p99 in ms while all
-answer, while some hang and none of their attempts has timed out yet, and from ${seconds(deadlineMs + 2_000)} on, when the breaker knows. Medians over ${ours.runs.length} runs. BullMQ with axios: the same
-POSTs as jobs, two processes with as many in hand as our two workers, the same deadline, no retries, one run.
+${few.eventsPerSecond * few.endpoints} deliveries a second over ${few.endpoints} endpoints with an origin of their own. First all endpoints answer, then ${few.hanging} of them hang until the deadline,
+which is ${seconds(deadlineMs)} here instead of 10 s. Time from the event to the first POST at the ${few.endpoints - few.hanging} that answer: p99 in ms while all answer, while some hang
+and none of their attempts has timed out yet, and from ${seconds(deadlineMs + 2_000)} on, when the breaker knows. Medians over ${few.runs.length} runs. BullMQ with axios: the same
+POSTs as jobs, two processes with as many in hand as our two workers, the same deadline, no retries, one run. Then the same rate over
+${many.endpoints} endpoints of which ${many.hanging} hang, one run.
 
 ![Healthy endpoints while one in five hangs, beside BullMQ](images/benchmark-noisy.svg)
 
-|                   | all answer | ${hanging} hang, before the cool-down | then |
+|                   | all answer | one in five hangs, before the cool-down | then |
 | ----------------- | ---------- | --- | ---- |
-${row('Switchhook', ours)}
-${row('BullMQ with axios', bullmq)}
+${row(`Switchhook, ${few.hanging} of ${few.endpoints}`, few.ours)}
+${row(`BullMQ with axios, ${few.hanging} of ${few.endpoints}`, few.bullmq)}
+${row(`Switchhook, ${many.hanging} of ${many.endpoints}`, many.ours)}
 `
 }
 
 export function backlogSection(figure: BacklogFigure): string {
-  const { backlog, deadlineMs, cooldownMs, healthyPerSecond, settledMs, cost, alone, beside, ratio } = figure
+  const { backlog, deadlineMs, cooldownMs, healthyPerSecond, settledMs, burstMs, cost, alone, behind, beside, ratio } =
+    figure
   const cpu = Object.entries(cost.cpuMs).map(([part, ms]) => `| ${part} | ${ms ?? 'not known'} |`)
   return `## A dead endpoint with a backlog
 
@@ -39,8 +42,13 @@ more. That took ${seconds(settledMs)}, and per delivery, above what the healthy 
 | ----------- | --------------- |
 ${cpu.join('\n')}
 
-The broker took ${cost.published} messages per delivery from publishers, the event itself among them, and handed out ${cost.delivered}. The healthy endpoints' p99 was
-${alone.p99Ms} ms alone and ${beside.p99Ms} ms meanwhile (${ratio} ×).
+The broker took ${cost.published} messages per delivery from publishers, the event itself among them, and handed out ${cost.delivered}.
+
+| the healthy endpoints | p50, ms | p99, ms |
+| --------------------- | ------- | ------- |
+| alone | ${alone.p50Ms} | ${alone.p99Ms} |
+| for the ${seconds(burstMs)} in which the burst passes the queues that all share | ${behind.p50Ms} | ${behind.p99Ms} |
+| while the backlog is put off | ${beside.p50Ms} | ${beside.p99Ms} (${ratio} ×) |
 `
 }
 

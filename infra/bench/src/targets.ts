@@ -56,7 +56,11 @@ export function judgeTargets(results: Results): readonly TargetRow[] {
       'noisy',
       'p99 of healthy endpoints while 20 % hang, to the same without',
       `≤ ${TARGETS.neighbours}`,
-      ({ ours: { beforeRatio, steadyRatio } }) => ({
+      ({
+        few: {
+          ours: { beforeRatio, steadyRatio },
+        },
+      }) => ({
         measured: `${beforeRatio} before the cool-down, then ${steadyRatio}`,
         verdict: judge(Math.max(beforeRatio, steadyRatio) <= TARGETS.neighbours),
       }),
