@@ -56,13 +56,13 @@ export function judgeTargets(results: Results): readonly TargetRow[] {
       'noisy',
       'p99 of healthy endpoints while 20 % hang, to the same without',
       `≤ ${TARGETS.neighbours}`,
-      ({
-        few: {
-          ours: { beforeRatio, steadyRatio },
-        },
-      }) => ({
-        measured: `${beforeRatio} before the cool-down, then ${steadyRatio}`,
-        verdict: judge(Math.max(beforeRatio, steadyRatio) <= TARGETS.neighbours),
+      ({ few, many }) => ({
+        measured: [few, many]
+          .map(({ hanging, endpoints, ours }) => `${hanging} of ${endpoints}: ${ratios(ours)}`)
+          .join('; '),
+        verdict: judge(
+          [few, many].every(({ ours }) => Math.max(ours.beforeRatio, ours.steadyRatio) <= TARGETS.neighbours),
+        ),
       }),
     ),
     {
@@ -83,3 +83,6 @@ export function judgeTargets(results: Results): readonly TargetRow[] {
 }
 
 const seconds = (ms: number): string => `${(ms / 1_000).toFixed(1)} s`
+
+const ratios = ({ beforeRatio, steadyRatio }: Figures['noisy']['few']['ours']): string =>
+  `${beforeRatio} before the cool-down, then ${steadyRatio}`
