@@ -39,7 +39,7 @@ test: build ## everything, from nothing: what CI runs
 demo: build ## the whole service at work, from nothing, to watch
 	@$(LOCAL) demo
 
-bench: build ## what it can do, beside a baseline in the same run: docs/benchmarks.md
+bench: build ## what it can do, beside a baseline in the same run: docs/benchmarks.md (FIGURES=latency,noisy: some of it)
 	@node infra/bench/dist/main.js
 
 up: build ## the stack in the background; again: starts whatever of it is not running

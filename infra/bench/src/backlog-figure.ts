@@ -93,8 +93,9 @@ export async function measureBacklog({ stack, token, say, options }: Bench): Pro
   async function takePhase(until: number | (() => boolean)): Promise<Phase & { arrivals: readonly Arrival[] }> {
     const moved = await settledCounts(management)
     const [cpu, startedAt] = [cpuOf(stack.processes), performance.now()]
-    const send = (n: number): void => publishEvent(channel, 'call.status', { ...callData(n), sentAt: monotonicMs() })
-    const events = await keepPace(EVENTS_PER_SECOND, until, send)
+    const events = await keepPace(EVENTS_PER_SECOND, until, (n) =>
+      publishEvent(channel, 'call.status', { ...callData(n), sentAt: monotonicMs() }),
+    )
     const arrivals = await endpoints.takeOf(0, events * HEALTHY)
     const [cpuAfter, ms] = [cpuOf(stack.processes), performance.now() - startedAt]
     if (arrivals.length < events * HEALTHY) throw new Error(`${arrivals.length} of ${events * HEALTHY} POSTs came`)

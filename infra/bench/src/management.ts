@@ -1,6 +1,6 @@
 /** What the figures ask of the broker's management API, which the stacks of this repository have. */
 export interface Management {
-  ask<T>(method: string, path: string, body?: object): Promise<T>
+  readonly ask: <T>(method: string, path: string, body?: object) => Promise<T>
   /** Messages by queue, ready and unacknowledged; the broker counts once in a while. */
   depths(): Promise<ReadonlyMap<string, number>>
   /** Messages that all queues have taken from publishers and handed out since the broker began. */

@@ -7,7 +7,7 @@ const QUEUE = 'bench.deliveries'
 
 /** The bare loop: what is sent is stored in a quorum queue, consumed by a process that POSTs it, and acknowledged. */
 export interface BareLoop {
-  send(data: object): void
+  readonly send: (data: object) => void
   close(): Promise<void>
 }
 

@@ -6,10 +6,6 @@ import type { OutageFigure } from './outage-figure.ts'
 const seconds = (ms: number): string => `${Number((ms / 1_000).toFixed(1))} s`
 
 export function noisySection({ few, many, deadlineMs }: NoisyFigure): string {
-  const row = (name: string, side: NoisyFigure['few']['ours']): string => {
-    const { quiet, before, steady, beforeRatio, steadyRatio } = side
-    return `| ${name} | ${quiet.p99Ms} | ${before.p99Ms} (${beforeRatio} ×) | ${steady.p99Ms} (${steadyRatio} ×) |`
-  }
   return `## Noisy neighbours
 
 ${few.eventsPerSecond * few.endpoints} deliveries a second over ${few.endpoints} endpoints with an origin of their own. First all endpoints answer, then ${few.hanging} of them hang until the deadline,
@@ -22,10 +18,15 @@ ${many.endpoints} endpoints of which ${many.hanging} hang, one run.
 
 |                   | all answer | one in five hangs, before the cool-down | then |
 | ----------------- | ---------- | --- | ---- |
-${row(`Switchhook, ${few.hanging} of ${few.endpoints}`, few.ours)}
-${row(`BullMQ with axios, ${few.hanging} of ${few.endpoints}`, few.bullmq)}
-${row(`Switchhook, ${many.hanging} of ${many.endpoints}`, many.ours)}
+${noisyRow(`Switchhook, ${few.hanging} of ${few.endpoints}`, few.ours)}
+${noisyRow(`BullMQ with axios, ${few.hanging} of ${few.endpoints}`, few.bullmq)}
+${noisyRow(`Switchhook, ${many.hanging} of ${many.endpoints}`, many.ours)}
 `
+}
+
+const noisyRow = (name: string, side: NoisyFigure['few']['ours']): string => {
+  const { quiet, before, steady, beforeRatio, steadyRatio } = side
+  return `| ${name} | ${quiet.p99Ms} | ${before.p99Ms} (${beforeRatio} ×) | ${steady.p99Ms} (${steadyRatio} ×) |`
 }
 
 export function backlogSection(figure: BacklogFigure): string {

@@ -30,8 +30,6 @@ Ratios: ${toBullmq} of BullMQ with axios, ${toBare} of the bare loop.
 `
 
 export function latencySection({ perSecond, runMs, ours, bare }: LatencyFigure): string {
-  const row = (name: string, { p50Ms, p99Ms, runs }: LatencyFigure['ours']): string =>
-    `| ${name} | ${p50Ms} | ${p99Ms} | ${runs.map((run) => `${run.p50Ms} / ${run.p99Ms}`).join(', ')} |`
   return `## From an event to its first POST
 
 ${perSecond} events a second for ${runMs / 1_000} s, each for one subscription, sent whether or not the last one has arrived. From just before the event is
@@ -41,10 +39,13 @@ published until the whole POST is with the endpoint, by one clock. The bare loop
 
 |            | p50, ms | p99, ms | runs, p50 / p99 |
 | ---------- | ------- | ------- | --------------- |
-${row('Switchhook', ours)}
-${row('bare loop', bare)}
+${latencyRow('Switchhook', ours)}
+${latencyRow('bare loop', bare)}
 `
 }
+
+const latencyRow = (name: string, { p50Ms, p99Ms, runs }: LatencyFigure['ours']): string =>
+  `| ${name} | ${p50Ms} | ${p99Ms} | ${runs.map((run) => `${run.p50Ms} / ${run.p99Ms}`).join(', ')} |`
 
 export function commandsSection({
   agents,

@@ -5,8 +5,6 @@ import { judgeTargets } from './targets.ts'
 
 /** `docs/benchmarks.md`: what was aimed at, what was measured, and what it means. */
 export function renderReport(results: Results): string {
-  const section = <T>(taken: Taken<T> | undefined, render: (figure: T) => string): string[] =>
-    taken === undefined ? [] : [render(taken.figure)]
   return [
     HEAD,
     targets(results),
@@ -20,6 +18,9 @@ export function renderReport(results: Results): string {
     machines(results),
   ].join('\n')
 }
+
+const section = <T>(taken: Taken<T> | undefined, render: (figure: T) => string): string[] =>
+  taken === undefined ? [] : [render(taken.figure)]
 
 const HEAD = `# Benchmarks
 
