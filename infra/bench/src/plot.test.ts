@@ -31,5 +31,6 @@ test('a line begins at its first point and ends at its last, high values up', ()
   ]
   const svg = plotLines('a title', 'MiB', lines, { from: 5, to: 10, name: 'a band' })
   expect(svg).toContain('<polyline points="64,236 696,56"')
+  expect([...svg.matchAll(/>(\d+) s</g)].map(([, second]) => second)).toEqual(['0', '2', '4', '6', '8', '10'])
   expect(svg).toContain('<rect x="380" y="56" width="316"')
 })

@@ -66,9 +66,10 @@ export function plotLines(title: string, heading: string, lines: readonly Line[]
     return `  <line x1="${PLOT.left}" y1="${at}" x2="${WIDTH - PLOT.right}" y2="${at}" stroke="#e2e8f0"/>
   <text x="${PLOT.left - 8}" y="${at + 5}" text-anchor="end" fill="${FAINT}">${Number((part * mostY).toFixed(2))}</text>`
   })
-  const times = [0, 0.25, 0.5, 0.75, 1].map(
-    (part) =>
-      `  <text x="${x(part * mostX)}" y="${bottom + 20}" text-anchor="${part === 1 ? 'end' : 'middle'}" fill="${FAINT}">${Math.round(part * mostX)} s</text>`,
+  const step = roundUp(mostX / 5)
+  const times = Array.from({ length: Math.floor(mostX / step) + 1 }, (_, at) => at * step).map(
+    (second) =>
+      `  <text x="${x(second)}" y="${bottom + 20}" text-anchor="middle" fill="${FAINT}">${Number(second.toFixed(2))} s</text>`,
   )
   const curves = lines.map(({ name, points: own }, at) => {
     const colour = LINES[at % LINES.length] ?? OURS
@@ -83,7 +84,7 @@ export function plotLines(title: string, heading: string, lines: readonly Line[]
   return svg(title, bottom + 60, { x: PLOT.left, text: heading }, [shade, ...grid, ...times, ...curves].join('\n'))
 }
 
-/** To 1, 2, 4, 5 or 8 of its power of ten, so that a quarter of it is a number that one can read. */
+/** To 1, 2, 4, 5 or 8 of its power of ten, so that it and a quarter of it are numbers that one can read. */
 export function roundUp(value: number): number {
   const power = 10 ** Math.floor(Math.log10(value))
   return ([1, 2, 4, 5, 8].find((step) => step * power >= value) ?? 10) * power
