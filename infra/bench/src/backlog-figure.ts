@@ -24,6 +24,8 @@ const SHORT_WAIT = 'delivery.wait.10000'
 /** Queues that deliveries of all endpoints pass, and as much as the services have in hand of them. */
 const SHARED: ReadonlySet<string> = new Set(['fanout.events', 'delivery.due'])
 const IN_HAND = 464
+/** Longer than it takes the broker of a private stack to count anew. */
+const COUNTS_LAG_MS = 1_500
 const GIVE_UP_MS = 300_000
 
 export interface BacklogFigure {
@@ -140,14 +142,16 @@ async function putOff(
   }
 }
 
-/** The broker counts for its management only once in a while: asks until nothing is added any more. */
+/** The broker counts for its management only once in a while: asks until nothing is added any more, a few times at most. */
 async function settledCounts(management: Management): Promise<{ published: number; delivered: number }> {
-  for (let last = await management.moved(); ; ) {
-    await sleep(1_500)
+  let last = await management.moved()
+  for (let asked = 0; asked < 6; asked++) {
+    await sleep(COUNTS_LAG_MS)
     const next = await management.moved()
     if (next.published === last.published && next.delivered === last.delivered) return next
     last = next
   }
+  return last
 }
 
 function cpuOf(processes: StackFile['processes']): CpuMs {

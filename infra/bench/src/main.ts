@@ -78,7 +78,10 @@ async function bench(env: NodeJS.ProcessEnv): Promise<void> {
   for (const setting of new Set(wanted.map((name) => MEASUREMENTS[name].setting))) {
     const together = wanted.filter((name) => MEASUREMENTS[name].setting === setting)
     await withStack(env, setting, async (stack) => {
-      for (const name of together) await measure(name, stack)
+      for (const name of together) {
+        // What went wrong is told, and fails the whole in the end; the other figures are worth having all the same.
+        await measure(name, stack).catch(fail)
+      }
     })
   }
   for (const { figure, target, measured, verdict } of judgeTargets(readResults())) {
@@ -87,7 +90,9 @@ async function bench(env: NodeJS.ProcessEnv): Promise<void> {
   say('written: docs/benchmarks.md, docs/benchmarks/results.json')
 }
 
-bench(process.env).catch((error: unknown) => {
+function fail(error: unknown): void {
   console.error(error)
   process.exitCode = 1
-})
+}
+
+bench(process.env).catch(fail)

@@ -21,6 +21,7 @@ const FEW: Size = { endpoints: 20, hanging: 4, eventsPerSecond: 25 }
 /** So many hang that all they may have in hand is as much as a worker takes. */
 const MANY: Size = { endpoints: 100, hanging: 20, eventsPerSecond: 5 }
 const RUNS = 3
+const WARM_UP_MS = 1_000
 const QUIET_MS = 6_000
 /** The attempts that open the breaker time out together, one deadline after the first event. */
 const REACTS_MS = DEADLINE_MS + 500
@@ -62,7 +63,7 @@ export async function measureNoisy({ stack, token, say }: Bench): Promise<NoisyF
   const channel = await model.createConfirmChannel()
   try {
     const few = await withEndpoints(FEW, async (endpoints) => {
-      await runOurs(FEW, endpoints, 1_000)
+      await runOurs(FEW, endpoints, WARM_UP_MS)
       const runs = await repeat(RUNS, () => runOurs(FEW, endpoints))
       const bullmq = await measureBullmq(stack.urls.redis, FEW, endpoints)
       say(`  BullMQ with axios: ${describe(bullmq)}`)
@@ -147,7 +148,9 @@ async function measureBullmq(redisUrl: string, size: Size, endpoints: Endpoints)
   const args = [redisUrl, BULLMQ_QUEUE, String(CONCURRENCY), String(DEADLINE_MS)]
   const workers = await Promise.all(Array.from({ length: WORKERS }, () => startChild('bullmq-worker.js', args)))
   try {
-    return await compare(size, endpoints, (data) => void queue.addBulk(urls.map((url) => jobOf(url, data))))
+    const send = (data: object): void => void queue.addBulk(urls.map((url) => jobOf(url, data)))
+    await load(size, endpoints, send, WARM_UP_MS)
+    return await compare(size, endpoints, send)
   } finally {
     await Promise.all(workers.map((worker) => worker.stop()))
     await queue.obliterate({ force: true })
