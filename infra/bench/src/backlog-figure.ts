@@ -21,9 +21,9 @@ const ALONE_MS = 10_000
 const CHUNK = 500
 /** Whoever waits longer than the first wait of the schedule has been put off twice, and rests for a minute or more. */
 const SHORT_WAIT = 'delivery.wait.10000'
-/** Queues that deliveries of all endpoints pass, and as much as the services have in hand of them. */
-const SHARED: ReadonlySet<string> = new Set(['fanout.events', 'delivery.due'])
-const IN_HAND = 464
+/** Queues that deliveries of all endpoints pass; so few of them wait there in ordinary times. */
+const SHARED = ['fanout.events', 'delivery.due'] as const
+const FEW_READY = 50
 /** Longer than it takes a broker to count anew: 1 s where the stack has configured it, 5 s by default. */
 const COUNTS_LAG_MS = { local: 1_500, others: 6_000 } as const
 const GIVE_UP_MS = 300_000
@@ -135,12 +135,17 @@ async function putOff(
       [...depths].reduce((sum, [name, depth]) => sum + (isMeant(name) ? depth : 0), 0)
     const resting = messages((name) => name.startsWith('delivery.wait.') && name !== SHORT_WAIT)
     const elapsedMs = performance.now() - startedAt
-    // From here on whoever is in these queues is in hand.
-    if (messages((name) => SHARED.has(name)) <= IN_HAND) burstMs ??= elapsedMs
+    if (burstMs === undefined && (await readyInShared(channel)) <= FEW_READY) burstMs = elapsedMs
     // A few are with the endpoint, as each probe after a cool-down is one of them.
     if (resting >= backlog * 0.99) return { burstMs: burstMs ?? elapsedMs, settledMs: elapsedMs }
     if (elapsedMs > GIVE_UP_MS) throw new Error(`${resting} of ${backlog} deliveries wait for a minute or more`)
   }
+}
+
+/** By the channel: what management says of a burst lags behind by seconds. */
+async function readyInShared(channel: ConfirmChannel): Promise<number> {
+  const queues = await Promise.all(SHARED.map((name) => channel.checkQueue(name)))
+  return queues.reduce((sum, { messageCount }) => sum + messageCount, 0)
 }
 
 /** The broker counts for its management only once in a while: asks until nothing is added any more, a few times at most. */
