@@ -42,7 +42,7 @@ cluster: build ## three RabbitMQ nodes and three Redis nodes, killed one after t
 demo: build ## the whole service at work, from nothing, to watch
 	@$(LOCAL) demo
 
-bench: build ## what it can do, beside a baseline in the same run: docs/benchmarks.md
+bench: build ## what it can do, beside a baseline in the same run: docs/benchmarks.md (FIGURES=latency,noisy: some of it)
 	@node infra/bench/dist/main.js
 
 chaos: build ## load while parts are killed, cut off and frozen; then what came of every event (KILLS, SEED, REPORT)

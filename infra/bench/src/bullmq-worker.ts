@@ -2,7 +2,7 @@ import axios from 'axios'
 import { Worker } from 'bullmq'
 
 /** The usual way: jobs in BullMQ, each a POST by axios; the job is done when the POST was answered. */
-const [redisUrl = '', queue = '', concurrency = '1'] = process.argv.slice(2)
+const [redisUrl = '', queue = '', concurrency = '1', timeoutMs = '10000'] = process.argv.slice(2)
 const { hostname, port, username, password } = new URL(redisUrl)
 const worker = new Worker<{ url: string; body: string; headers: Record<string, string> }>(
   queue,
@@ -11,7 +11,7 @@ const worker = new Worker<{ url: string; body: string; headers: Record<string, s
       headers: data.headers,
       maxRedirects: 0,
       proxy: false,
-      timeout: 10_000,
+      timeout: Number(timeoutMs),
     })
   },
   {

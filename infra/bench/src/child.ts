@@ -2,28 +2,30 @@ import { fork } from 'node:child_process'
 import { once } from 'node:events'
 import { fileURLToPath } from 'node:url'
 
+type Numbers = Readonly<Record<string, number>>
+
 /** A script of this package in a process of its own, which speaks when it is ready. */
-export interface Child {
+export interface Child<Ready = Numbers> {
   /** What it said first. */
-  readonly ready: Readonly<Record<string, number>>
-  /** Sends a message, and resolves to the next answer. */
-  ask(): Promise<Readonly<Record<string, number>>>
+  readonly ready: Ready
+  /** Sends a message, and resolves to the next answer: one question at a time. */
+  ask<Answer = Numbers>(question?: object): Promise<Answer>
   stop(): Promise<void>
 }
 
-export async function startChild(script: string, args: readonly string[] = []): Promise<Child> {
+export async function startChild<Ready = Numbers>(script: string, args: readonly string[] = []): Promise<Child<Ready>> {
   const path = fileURLToPath(new URL(script, import.meta.url))
   const child = fork(path, args, { stdio: ['ignore', 'inherit', 'inherit', 'ipc'] })
-  const heard = async (): Promise<Readonly<Record<string, number>>> => {
-    const [message] = (await once(child, 'message')) as [Readonly<Record<string, number>>]
+  const heard = async <T>(): Promise<T> => {
+    const [message] = (await once(child, 'message')) as [T]
     return message
   }
-  const ready = await heard()
+  const ready = await heard<Ready>()
   return {
     ready,
-    ask: () => {
-      const answer = heard()
-      child.send('?')
+    ask: <Answer>(question: object = {}) => {
+      const answer = heard<Answer>()
+      child.send(question)
       return answer
     },
     stop: async () => {

@@ -1,10 +1,12 @@
-import { randomUUID } from 'node:crypto'
 import type { StackFile } from '@switchhook/local'
 import { type ConfirmChannel, connect } from 'amqplib'
-import { Queue } from 'bullmq'
+import type { Queue } from 'bullmq'
+import { jobOf, openBullmq } from './bullmq.ts'
 import { type Child, startChild } from './child.ts'
-import { openClient } from './client.ts'
+import { callData, publishEvent } from './events.ts'
+import { type BareLoop, openBareLoop } from './open-bare-loop.ts'
 import { median, round } from './statistics.ts'
+import { subscribe } from './subscriptions.ts'
 
 /** One event becomes a delivery for each of so many subscriptions. */
 const SUBSCRIPTIONS = 20
@@ -14,7 +16,6 @@ const RUNS = 3
 /** In hand at once, on every side: two workers of Switchhook share it. */
 const CONCURRENCY = 200
 const BULLMQ_QUEUE = 'bench-deliveries'
-const BARE_QUEUE = 'bench.deliveries'
 
 /** POSTs per second; the median, and the runs. */
 interface Rate {
@@ -46,19 +47,16 @@ export async function measureDeliveries(
   const url = `http://127.0.0.1:${receiver.ready['port']}/hook`
   const model = await connect(stack.urls.amqp)
   const channel = await model.createConfirmChannel()
-  await channel.assertQueue(BARE_QUEUE, { durable: true, arguments: { 'x-queue-type': 'quorum' } })
-  const ids = await subscribe(stack, token, url)
-  const bullmq = openBullmq(stack.urls.redis)
-  const children = await Promise.all([
-    startChild('bullmq-worker.js', [stack.urls.redis, BULLMQ_QUEUE, String(CONCURRENCY)]),
-    startChild('bare-loop.js', [stack.urls.amqp, BARE_QUEUE, new URL(url).origin, String(CONCURRENCY)]),
-  ])
+  const unsubscribe = await subscribe(stack, token, Array<string>(SUBSCRIPTIONS).fill(url))
+  const bullmq = openBullmq(stack.urls.redis, BULLMQ_QUEUE)
+  const worker = await startChild('bullmq-worker.js', [stack.urls.redis, BULLMQ_QUEUE, String(CONCURRENCY)])
+  const bareLoop = await openBareLoop(stack, channel, new URL(url).origin, CONCURRENCY)
   try {
     const rates = { ours: [] as number[], bullmq: [] as number[], bare: [] as number[] }
     // The first round warms everybody up, and does not count.
     for (let run = 0; run <= RUNS; run++) {
       const bullmqRate = await rateOf(receiver, () => addJobs(bullmq, url))
-      const bareRate = await rateOf(receiver, () => publishBodies(channel))
+      const bareRate = await rateOf(receiver, () => sendAll(bareLoop, channel))
       const ownRate = await rateOf(receiver, () => publishEvents(channel))
       if (run === 0) continue
       rates.bullmq.push(bullmqRate)
@@ -77,19 +75,13 @@ export async function measureDeliveries(
       toBare: round((ours ?? 0) / (bare ?? 1), 2),
     }
   } finally {
-    await Promise.all([...children, receiver].map((child) => child.stop()))
+    await bareLoop.close()
+    await Promise.all([worker, receiver].map((child) => child.stop()))
     await bullmq.obliterate({ force: true })
     await bullmq.close()
-    await channel.deleteQueue(BARE_QUEUE)
     await model.close()
-    await unsubscribe(stack, token, ids)
+    await unsubscribe()
   }
-}
-
-const openBullmq = (redisUrl: string): Queue => {
-  const { hostname, port, username, password } = new URL(redisUrl)
-  const connection = { host: hostname, port: Number(port), username, password }
-  return new Queue(BULLMQ_QUEUE, { connection })
 }
 
 /** Publishes, and waits until as many POSTs have been answered as that makes. */
@@ -105,78 +97,17 @@ async function rateOf(receiver: Child, publish: () => Promise<void>): Promise<nu
   }
 }
 
-const data = (n: number) => ({
-  callId: randomUUID(),
-  agentUri: 'sip:alice@acme.example',
-  state: 3,
-  sequence: n,
-  text: 'x'.repeat(400),
-})
-
-const bodyOf = (n: number): string =>
-  JSON.stringify({
-    deliveryId: randomUUID(),
-    eventType: 'call.status',
-    occurredAt: new Date().toISOString(),
-    tenant: 'acme',
-    data: data(n),
-  })
-
 async function publishEvents(channel: ConfirmChannel): Promise<void> {
-  for (let n = 0; n < EVENTS; n++) {
-    const event = {
-      eventId: randomUUID(),
-      eventType: 'call.status',
-      occurredAt: new Date().toISOString(),
-      tenant: 'acme',
-      data: data(n),
-    }
-    channel.publish('switchhook.events', 'call.status', Buffer.from(JSON.stringify(event)), {
-      persistent: true,
-      contentType: 'application/json',
-      type: 'call.status',
-      messageId: event.eventId,
-    })
-  }
+  for (let n = 0; n < EVENTS; n++) publishEvent(channel, 'call.status', callData(n))
   await channel.waitForConfirms()
 }
 
-async function publishBodies(channel: ConfirmChannel): Promise<void> {
-  for (let n = 0; n < DELIVERIES; n++) {
-    channel.sendToQueue(BARE_QUEUE, Buffer.from(bodyOf(n)), { persistent: true })
-  }
+async function sendAll(bareLoop: BareLoop, channel: ConfirmChannel): Promise<void> {
+  for (let n = 0; n < DELIVERIES; n++) bareLoop.send(callData(n))
   await channel.waitForConfirms()
 }
 
 async function addJobs(queue: Queue, url: string): Promise<void> {
-  const headers = {
-    'Content-Type': 'application/json; charset=utf-8',
-    'X-SVC-Event': 'call.status',
-    'X-SVC-Attempt': '1',
-  }
-  const jobs = Array.from({ length: DELIVERIES }, (_, n) => ({
-    name: 'deliver',
-    data: { url, body: bodyOf(n), headers },
-  }))
+  const jobs = Array.from({ length: DELIVERIES }, (_, n) => jobOf(url, callData(n)))
   for (let from = 0; from < jobs.length; from += 1_000) await queue.addBulk(jobs.slice(from, from + 1_000))
-}
-
-async function subscribe(stack: StackFile, token: string, url: string): Promise<readonly string[]> {
-  const api = openClient(stack.urls.apis[0] ?? '', 1, token)
-  const ids: string[] = []
-  for (let n = 0; n < SUBSCRIPTIONS; n++) {
-    const created = await api.post('/api/v1/webhooks/subscriptions', { url, eventTypes: ['call.status'] })
-    ids.push(String(created['id']))
-  }
-  await api.close()
-  return ids
-}
-
-async function unsubscribe(stack: StackFile, token: string, ids: readonly string[]): Promise<void> {
-  for (const id of ids) {
-    await fetch(`${stack.urls.apis[0]}/api/v1/webhooks/subscriptions/${id}`, {
-      method: 'DELETE',
-      headers: { authorization: `Bearer ${token}` },
-    })
-  }
 }

@@ -1,3 +1,5 @@
+import { openManagement } from './management.ts'
+
 /** Every event that is published while the tap is open lands in a queue of its own, to be counted and looked at. */
 export interface EventTap {
   /** Takes what has come so far. */
@@ -20,20 +22,7 @@ const CHUNK = 2_000
 
 /** By the broker's management API, which the stacks of this repository have. */
 export async function openEventTap(managementUrl: string): Promise<EventTap> {
-  const { origin, username, password } = new URL(managementUrl)
-  async function ask<T>(method: string, path: string, body?: object): Promise<T> {
-    const response = await fetch(`${origin}/api${path}`, {
-      method,
-      headers: {
-        authorization: `Basic ${btoa(`${username || 'guest'}:${password || 'guest'}`)}`,
-        'content-type': 'application/json',
-      },
-      ...(body !== undefined && { body: JSON.stringify(body) }),
-    })
-    if (!response.ok) throw new Error(`broker: ${method} ${path} answered ${response.status}`)
-    const text = await response.text()
-    return (text === '' ? undefined : JSON.parse(text)) as T
-  }
+  const { ask } = openManagement(managementUrl)
   await ask('PUT', `/queues/%2F/${QUEUE}`, { durable: true, arguments: { 'x-queue-type': 'quorum' } })
   await ask('POST', `/bindings/%2F/e/switchhook.events/q/${QUEUE}`, { routing_key: '#' })
   return {

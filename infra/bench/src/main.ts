@@ -1,16 +1,20 @@
-import { mkdirSync, rmSync, writeFileSync } from 'node:fs'
+import { mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { addressesOf, DEV_SCOPE, DEV_TENANTS } from '@switchhook/dev-idp'
 import { readStackOptions, startStack, stopStack } from '@switchhook/local'
-import { AGENTS, measureCommands } from './commands-figure.ts'
-import { measureDeliveries } from './deliveries-figure.ts'
+import { loadConfig } from '@switchhook/runtime'
+import { type Bench, FIGURE_NAMES, MEASUREMENTS } from './figures.ts'
 import { describeMachine } from './machine.ts'
-import { plotCommands, plotDeliveries } from './plot.ts'
-import { type Results, renderReport } from './report.ts'
+import { benchFields } from './options.ts'
+import { renderPlots } from './plots.ts'
+import { renderReport } from './report.ts'
+import { type FigureName, type Results, wantedFigures } from './results.ts'
+import { judgeTargets } from './targets.ts'
 
 const say = (line: string): void => console.log(line)
 const docs = fileURLToPath(new URL('../../../docs', import.meta.url))
+const resultsFile = join(docs, 'benchmarks', 'results.json')
 
 async function requestToken(devIdp: string): Promise<string> {
   const [{ tenant, clientId, clientSecret }] = DEV_TENANTS
@@ -27,48 +31,68 @@ async function requestToken(devIdp: string): Promise<string> {
 }
 
 /** A stack of its own, from nothing, and taken down again whatever happens. */
-async function bench(env: NodeJS.ProcessEnv): Promise<void> {
+async function withStack(env: NodeJS.ProcessEnv, setting: object, use: (bench: Bench) => Promise<void>): Promise<void> {
   const home = join(env['SWITCHHOOK_HOME'] || '.local', 'bench')
   const options = { ...readStackOptions(env), home, apiPort: 0, idpPort: 0 }
+  const settings = { ...env, ...setting }
   await stopStack(home, say, { discardData: true })
-  const agents = [{ agentUri: 'sip:agent-{n}@acme.example', tenant: 'acme', device: 'SIM/{n}', count: AGENTS }]
   try {
-    const stack = await startStack(
-      options,
-      { ...env, SIMULATOR_AGENTS: JSON.stringify(agents), WRAP_UP_SECONDS: '0', LOG_LEVEL: 'warn' },
-      say,
-    )
+    const stack = await startStack(options, settings, say)
     const token = await requestToken(stack.urls.devIdp)
-    say('commands accepted, beside a bare server')
-    const commands = await measureCommands(stack, token, say)
-    say('deliveries, beside BullMQ with axios and a bare loop')
-    const deliveries = await measureDeliveries(stack, token, say)
-    const results: Results = {
-      at: new Date().toISOString(),
-      machine: describeMachine(),
-      rungs: stack.rungs,
-      commands,
-      deliveries,
-    }
-    mkdirSync(join(docs, 'benchmarks'), { recursive: true })
-    writeFileSync(join(docs, 'benchmarks', 'results.json'), `${JSON.stringify(results, undefined, 2)}\n`)
-    writeFileSync(join(docs, 'images', 'benchmark-commands.svg'), plotCommands(results))
-    writeFileSync(join(docs, 'images', 'benchmark-deliveries.svg'), plotDeliveries(results))
-    writeFileSync(join(docs, 'benchmarks.md'), renderReport(results))
-    const { commands: accepted, ratio, events } = commands
-    say(`commands accepted: ${accepted.perSecond}/s, p99 ${accepted.p99Ms} ms, ${ratio} of a bare server`)
-    say(`events: ${events.events}, ${events.missing} missing, ${events.unended} legs without an end`)
-    say(
-      `deliveries: ${deliveries.ours.perSecond}/s, ${deliveries.toBullmq} of BullMQ with axios, ${deliveries.toBare} of a bare loop`,
-    )
-    say('written: docs/benchmarks.md, docs/benchmarks/results.json')
+    const bringUp = async (): Promise<void> => void (await startStack(options, settings, () => {}))
+    await use({ stack, token, say, options: loadConfig(benchFields, env), bringUp })
   } finally {
     await stopStack(home, say, { discardData: true })
     rmSync(home, { recursive: true, force: true })
   }
 }
 
-bench(process.env).catch((error: unknown) => {
+function readResults(): Results {
+  try {
+    return JSON.parse(readFileSync(resultsFile, 'utf8')) as Results
+  } catch {
+    return {}
+  }
+}
+
+/** After each figure, so that what has been measured is kept when a later one fails. */
+function write(results: Results): void {
+  mkdirSync(join(docs, 'benchmarks'), { recursive: true })
+  writeFileSync(resultsFile, `${JSON.stringify(results, undefined, 2)}\n`)
+  for (const [name, svg] of Object.entries(renderPlots(results))) {
+    writeFileSync(join(docs, 'images', `benchmark-${name}.svg`), svg)
+  }
+  writeFileSync(join(docs, 'benchmarks.md'), renderReport(results))
+}
+
+async function measure(name: FigureName, bench: Bench): Promise<void> {
+  say(MEASUREMENTS[name].title)
+  const figure = await MEASUREMENTS[name].measure(bench)
+  if (figure === undefined) return
+  const taken = { at: new Date().toISOString(), machine: describeMachine(), rungs: bench.stack.rungs, figure }
+  write({ ...readResults(), [name]: taken })
+}
+
+async function bench(env: NodeJS.ProcessEnv): Promise<void> {
+  const wanted = wantedFigures(env['FIGURES'], FIGURE_NAMES)
+  for (const setting of new Set(wanted.map((name) => MEASUREMENTS[name].setting))) {
+    const together = wanted.filter((name) => MEASUREMENTS[name].setting === setting)
+    await withStack(env, setting, async (stack) => {
+      for (const name of together) {
+        // What went wrong is told, and fails the whole in the end; the other figures are worth having all the same.
+        await measure(name, stack).catch(fail)
+      }
+    })
+  }
+  for (const { figure, target, measured, verdict } of judgeTargets(readResults())) {
+    say(`${verdict.padEnd(12)} ${figure}: ${measured} (target ${target})`)
+  }
+  say('written: docs/benchmarks.md, docs/benchmarks/results.json')
+}
+
+function fail(error: unknown): void {
   console.error(error)
   process.exitCode = 1
-})
+}
+
+bench(process.env).catch(fail)

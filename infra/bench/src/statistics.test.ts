@@ -1,4 +1,4 @@
-import { median, percentile } from './statistics.ts'
+import { median, percentile, slope, spreadOf } from './statistics.ts'
 
 test.each<[number[], number, number]>([
   [[], 0.5, 0],
@@ -12,4 +12,43 @@ test.each<[number[], number, number]>([
 
 test('one wild run does not move the median', () => {
   expect(median([10, 11, 900])).toBe(11)
+})
+
+test('a spread tells how many, the middle and the end', () => {
+  expect(spreadOf(Array.from({ length: 200 }, (_, at) => at + 1.04))).toEqual({ count: 200, p50Ms: 100, p99Ms: 198 })
+})
+
+test.each<[string, [number, number][], number]>([
+  ['nothing', [], 0],
+  ['one point', [[1, 5]], 0],
+  [
+    'points above each other',
+    [
+      [1, 5],
+      [1, 9],
+    ],
+    0,
+  ],
+  [
+    'a straight line',
+    [
+      [0, 1],
+      [1, 3],
+      [2, 5],
+    ],
+    2,
+  ],
+  [
+    'a saw',
+    [
+      [0, 4],
+      [1, 6],
+      [2, 4],
+      [3, 6],
+      [4, 4],
+    ],
+    0,
+  ],
+])('the slope of %s', (_name, points, expected) => {
+  expect(slope(points)).toBeCloseTo(expected)
 })

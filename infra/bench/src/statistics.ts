@@ -7,3 +7,25 @@ export function percentile(values: readonly number[], part: number): number {
 export const median = (values: readonly number[]): number => percentile(values, 0.5)
 
 export const round = (value: number, digits = 1): number => Number(value.toFixed(digits))
+
+/** How times are distributed. */
+export interface Spread {
+  readonly count: number
+  readonly p50Ms: number
+  readonly p99Ms: number
+}
+
+export const spreadOf = (valuesMs: readonly number[]): Spread => ({
+  count: valuesMs.length,
+  p50Ms: round(percentile(valuesMs, 0.5)),
+  p99Ms: round(percentile(valuesMs, 0.99)),
+})
+
+/** Of the straight line that fits the points best: how much y grows per x. 0 of fewer than two. */
+export function slope(points: readonly (readonly [x: number, y: number])[]): number {
+  const mean = (at: 0 | 1): number => points.reduce((sum, point) => sum + point[at], 0) / points.length
+  const [meanX, meanY] = [mean(0), mean(1)]
+  const spread = points.reduce((sum, [x]) => sum + (x - meanX) ** 2, 0)
+  if (points.length < 2 || spread === 0) return 0
+  return points.reduce((sum, [x, y]) => sum + (x - meanX) * (y - meanY), 0) / spread
+}

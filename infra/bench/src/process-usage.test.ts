@@ -1,0 +1,19 @@
+import { cpuMs, cpuTimeMs, residentMib, ticksOf } from './process-usage.ts'
+
+test('a name with blanks and brackets does not shift the fields', () => {
+  const stat = '42 (a (b) c) S 1 42 42 0 -1 4194560 1000 0 0 0 250 50 0 0 20 0 11 0 12345 1000000 5000'
+  expect(ticksOf(stat)).toBe(300)
+})
+
+test.each([
+  ['0:01.50', 1_500],
+  ['00:02:03', 123_000],
+  ['1-02:03:04', 93_784_000],
+])('ps writes %s', (text, ms) => {
+  expect(cpuTimeMs(text)).toBe(ms)
+})
+
+test('this process has memory, and has been computing', () => {
+  expect(residentMib(process.pid)).toBeGreaterThan(10)
+  expect(cpuMs(process.pid)).toBeGreaterThan(0)
+})

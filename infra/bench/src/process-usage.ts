@@ -1,0 +1,36 @@
+import { execFileSync } from 'node:child_process'
+import { readFileSync } from 'node:fs'
+
+/** Linux counts in ticks of 1/100 s, whatever the kernel's own clock does (proc(5), sysconf(_SC_CLK_TCK)). */
+const TICK_MS = 10
+
+/** Memory of a process that is resident, in MiB; by ps(1) where there is no /proc. */
+export function residentMib(pid: number): number {
+  try {
+    const [, kib = '0'] = /^VmRSS:\s+(\d+)/m.exec(readFileSync(`/proc/${pid}/status`, 'utf8')) ?? []
+    return Number(kib) / 1_024
+  } catch {
+    return Number(execFileSync('ps', ['-o', 'rss=', '-p', String(pid)], { encoding: 'utf8' })) / 1_024
+  }
+}
+
+/** Time that all threads of a process have been computing so far. */
+export function cpuMs(pid: number): number {
+  try {
+    return ticksOf(readFileSync(`/proc/${pid}/stat`, 'utf8')) * TICK_MS
+  } catch {
+    return cpuTimeMs(execFileSync('ps', ['-o', 'time=', '-p', String(pid)], { encoding: 'utf8' }))
+  }
+}
+
+/** Fields 14 and 15 of /proc/pid/stat, after a name that may hold blanks and brackets itself. */
+export function ticksOf(stat: string): number {
+  const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ')
+  return Number(fields[11]) + Number(fields[12])
+}
+
+/** As ps(1) writes it: `[[dd-]hh:]mm:ss[.cc]`. */
+export function cpuTimeMs(text: string): number {
+  const [seconds = 0, minutes = 0, hours = 0, days = 0] = text.trim().split(/[-:]/).map(Number).toReversed()
+  return Math.round((((days * 24 + hours) * 60 + minutes) * 60 + seconds) * 1_000)
+}
