@@ -1,6 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { Unavailable, Unparsable } from '@switchhook/contracts'
-import { type Channel, type ConsumeMessage, IllegalOperationError } from 'amqplib'
+import type { Channel, ConsumeMessage } from 'amqplib'
+import { AckBatch, answer } from './ack-batch.ts'
 import { Backoff } from './backoff.ts'
 import { type IncomingMessage, toIncoming } from './incoming-message.ts'
 import type { Session } from './link.ts'
@@ -70,6 +71,7 @@ export class QueueConsumer<T> implements Consumer {
   readonly #stopped: Promise<void>
   #session: Session | undefined
   #channel: Channel | undefined
+  #acks: AckBatch | undefined
   #tag: string | undefined
   #tags = 0
   #pause: Pause | undefined
@@ -99,6 +101,7 @@ export class QueueConsumer<T> implements Consumer {
     await channel.prefetch(this.#options.concurrency)
     if (this.#session !== session) return
     this.#channel = channel
+    this.#acks = new AckBatch(channel)
     if (this.#pause === undefined) await this.#subscribe()
   }
 
@@ -131,6 +134,7 @@ export class QueueConsumer<T> implements Consumer {
   /** The end of a connection overtakes acks that are still being sent; the end of their channel does not. */
   async #closeChannel(): Promise<void> {
     const channel = this.#channel
+    this.#acks?.flush()
     this.#channel = undefined
     if (channel !== undefined) await within(CLOSE_TIMEOUT_MS, channel.close(), 'no answer').catch(() => {})
   }
@@ -148,14 +152,15 @@ export class QueueConsumer<T> implements Consumer {
 
   async #subscribe(): Promise<void> {
     const channel = this.#channel
-    if (channel === undefined || this.#tag !== undefined || this.#isStopping()) return
+    const acks = this.#acks
+    if (channel === undefined || acks === undefined || this.#tag !== undefined || this.#isStopping()) return
     const { queue } = this.#options
     this.#tags += 1
     this.#tag = `${this.#deps.name}.${queue}.${this.#tags}`
     const take = (message: ConsumeMessage | null): void => {
       // The broker ended the consumer, as the queue was deleted: the set-up of a new connection declares it again.
       if (message === null) this.#session?.fail(new Error(`RabbitMQ cancelled the consumer of ${queue}`))
-      else void this.#take(message, channel)
+      else void this.#take(message, channel, acks)
     }
     await channel.consume(queue, take, { consumerTag: this.#tag })
   }
@@ -167,14 +172,12 @@ export class QueueConsumer<T> implements Consumer {
     if (tag !== undefined) await this.#channel?.cancel(tag).catch(() => {})
   }
 
-  async #take(message: ConsumeMessage, channel: Channel): Promise<void> {
+  async #take(message: ConsumeMessage, channel: Channel, acks: AckBatch): Promise<void> {
     this.#inFlight += 1
     const fate = await this.#process(message)
-    this.#answer(() => {
-      if (fate === 'done') channel.ack(message)
-      else if (fate === 'give back') channel.nack(message, false, true)
-      else channel.reject(message, true)
-    })
+    if (fate === 'done') acks.add(message)
+    else if (fate === 'give back') answer(() => channel.nack(message, false, true))
+    else answer(() => channel.reject(message, true))
     this.#inFlight -= 1
     if (this.#inFlight === 0) this.#idle()
   }
@@ -255,15 +258,6 @@ export class QueueConsumer<T> implements Consumer {
     } catch (error) {
       this.#deps.log.debug('not recovered yet', { queue: this.#options.queue, error })
       return false
-    }
-  }
-
-  #answer(send: () => void): void {
-    try {
-      send()
-    } catch (error) {
-      // A lost channel: the broker has already handed the message out again.
-      if (!(error instanceof IllegalOperationError)) throw error
     }
   }
 }

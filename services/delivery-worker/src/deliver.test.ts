@@ -67,7 +67,7 @@ function aWorld(outcome: Outcome, change: Partial<DeliverDeps> = {}) {
     now: () => clockMs,
     ...change,
   }
-  return { deliver: createDeliver(deps), deps, steps, attempts }
+  return { ...createDeliver(deps), deps, steps, attempts }
 }
 
 const ok: Outcome = { kind: 'delivered', status: 200 }
@@ -291,6 +291,50 @@ describe('deliver', () => {
     const { deliver, steps } = aWorld(down, { isSettled: async () => answers.shift() ?? true })
     await deliver(aDelivery())
     expect(steps).toEqual(['post https://client.example/hook attempt 1', 'report retry'])
+  })
+
+  describe('without a turn', () => {
+    const admitWhile = (state: EndpointHealth['state']): Partial<DeliverDeps> => ({
+      admit: async (admitted) => ({ admitted, health: { ...healthy, state } }),
+    })
+
+    test('no ordinary POST is made', async () => {
+      const { withoutTurn, steps } = aWorld(ok)
+      await expect(withoutTurn(aDelivery())).resolves.toBe(false)
+      expect(steps).toEqual([])
+    })
+
+    test.each<[string, Partial<DeliverDeps>, string]>([
+      ['settled', { isSettled: async () => true }, ''],
+      ['withdrawn', { admit: async () => ({ admitted: { kind: 'withdrawn' }, health: healthy }) }, 'report withdrawn'],
+      ['for an endpoint in its cool-down', admitWhile('open'), 'report retry'],
+      ['not the probe', admitWhile('probing'), 'report retry'],
+    ])('what is %s is dealt with', async (_name, change, last) => {
+      const { withoutTurn, steps } = aWorld(ok, change)
+      await expect(withoutTurn(aDelivery())).resolves.toBe(true)
+      expect(steps.at(-1) ?? '').toBe(last)
+    })
+
+    test('the one probe goes out', async () => {
+      const breaker: DeliverDeps['breaker'] = { claimProbe: async () => 'the probe', note: async () => {} }
+      const { withoutTurn, steps } = aWorld(ok, { ...admitWhile('probing'), breaker })
+      await expect(withoutTurn(aDelivery())).resolves.toBe(true)
+      expect(steps).toContain('post https://client.example/hook attempt 1')
+    })
+
+    test('what was posted, and could not be settled, is settled', async () => {
+      let isAway = true
+      const { deliver, withoutTurn, steps } = aWorld(ok, {
+        settle: async () => {
+          if (isAway) throw new Unavailable('redis', 'gone')
+        },
+      })
+      const delivery = aDelivery()
+      await expect(deliver(delivery)).rejects.toThrow('gone')
+      isAway = false
+      await expect(withoutTurn(delivery)).resolves.toBe(true)
+      expect(steps.filter((step) => step.startsWith('post'))).toHaveLength(1)
+    })
   })
 
   test('what another worker has settled meanwhile is not concluded here', async () => {

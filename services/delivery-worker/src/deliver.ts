@@ -62,31 +62,49 @@ interface Made {
 /** More than a worker ever has in hand. Beyond it the oldest are forgotten, which costs a duplicate each. */
 const MOST_UNFINISHED = 20_000
 
+export interface Deliverer {
+  /**
+   * Gives a due delivery its turn. Resolves when the message may be acknowledged; rejects only for trouble of our own, and
+   * then the message must come back.
+   */
+  readonly deliver: (due: Delivery) => Promise<void>
+  /**
+   * Does what needs no turn: all but an ordinary POST. Resolves to whether that was all; the rules of `deliver` hold. So
+   * deliveries for an endpoint in its cool-down are put off without waiting for others of their kind.
+   */
+  readonly withoutTurn: (due: Delivery) => Promise<boolean>
+}
+
 /**
- * Gives a due delivery its turn. Resolves when the message may be acknowledged; rejects only for trouble of our own, and
- * then the message must come back.
- *
  * The order is the promise: what comes next is safe with the broker or in the store before the slot is settled, and the
  * slot is settled before the message is acknowledged. A crash anywhere costs at most a duplicate. Where nobody crashed and
  * only the broker or the store was away, the POST is not repeated: its outcome is remembered until it is settled.
  */
-export function createDeliver(deps: DeliverDeps): (delivery: Delivery) => Promise<void> {
+export function createDeliver(deps: DeliverDeps): Deliverer {
   const unfinished = new Map<string, Made>()
 
-  return async function deliver(due) {
-    const turn = `${due.deliveryId} ${due.run} ${due.slot}`
-    const before = unfinished.get(turn)
-    if (before !== undefined) {
+  /** Resolves to what is left to do, an ordinary POST; undefined: nothing. */
+  async function approach(
+    due: Delivery,
+  ): Promise<{ readonly delivery: Delivery; readonly before: Before } | undefined> {
+    const turn = turnOf(due)
+    const made = unfinished.get(turn)
+    if (made !== undefined) {
       if (await deps.isSettled(due)) unfinished.delete(turn)
-      else await finish(turn, before)
-      return
+      else await finish(turn, made)
+      return undefined
     }
     const [settled, { admitted, health }] = await Promise.all([deps.isSettled(due), deps.admit(due)])
-    if (settled) return
-    if ('kind' in admitted) return conclude(due, admitted, null)
+    if (settled) return undefined
+    if ('kind' in admitted) {
+      await conclude(due, admitted, null)
+      return undefined
+    }
+    if (health.state === 'closed') return { delivery: admitted, before: { health, probe: undefined } }
     const probe = health.state === 'probing' ? await deps.breaker.claimProbe(due) : undefined
-    if (health.state !== 'closed' && probe === undefined) return conclude(admitted, { kind: 'cooling' }, null)
-    await finish(turn, await postOnce(admitted, { health, probe }))
+    if (probe === undefined) await conclude(admitted, { kind: 'cooling' }, null)
+    else await finish(turn, await postOnce(admitted, { health, probe }))
+    return undefined
   }
 
   async function postOnce(delivery: Delivery, before: Before): Promise<Made> {
@@ -141,7 +159,17 @@ export function createDeliver(deps: DeliverDeps): (delivery: Delivery) => Promis
     }
     deps.report(delivery, attempt, decision, outcome)
   }
+
+  return {
+    async deliver(due) {
+      const left = await approach(due)
+      if (left !== undefined) await finish(turnOf(due), await postOnce(left.delivery, left.before))
+    },
+    withoutTurn: async (due) => (await approach(due)) === undefined,
+  }
 }
+
+const turnOf = ({ deliveryId, run, slot }: Delivery): string => `${deliveryId} ${run} ${slot}`
 
 /** Does it until it has been done; then no more. */
 function once(work: () => Promise<void>): () => Promise<void> {

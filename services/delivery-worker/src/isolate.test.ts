@@ -25,7 +25,11 @@ function aDelivery(subscriptionId: SubscriptionId, attempt = 0): Delivery {
 }
 
 /** Deliveries that end when a test says so. */
-function aWorld(cap: number, patienceMs = 1) {
+function aWorld(
+  cap: number,
+  patienceMs = 1,
+  withoutTurn: (delivery: Delivery) => Promise<boolean> = async () => false,
+) {
   const inHand: { readonly delivery: Delivery; readonly end: (error?: Error) => void }[] = []
   const aside: [Delivery, number][] = []
   const isolation = createIsolation({
@@ -44,6 +48,7 @@ function aWorld(cap: number, patienceMs = 1) {
         }
         inHand.push({ delivery, end })
       }),
+    withoutTurn,
     moveAside: async (delivery, lane) => void aside.push([delivery, lane]),
   })
   const of = (subscription: SubscriptionId): number =>
@@ -70,6 +75,7 @@ test('a turn that is over is the next one’s, in the order in which they came f
   void isolation.due(first)
   void isolation.fromLane(second)
   void isolation.fromLane(third)
+  await settled()
   expect(inHand.map(({ delivery }) => delivery)).toEqual([first])
   inHand[0]?.end()
   await settled()
@@ -114,13 +120,14 @@ test('a turn that becomes free in a moment is waited for, and no lane is needed'
   const [first, second] = [aDelivery(slow), aDelivery(slow)]
   void isolation.due(first)
   void isolation.due(second)
+  await settled()
   inHand[0]?.end()
   await settled()
   expect(inHand.map(({ delivery }) => delivery)).toEqual([second])
   expect(aside).toEqual([])
 })
 
-test('who has waited in vain shows that it is crowded: the next ones move aside at once, until it was empty', async () => {
+test('who has waited in vain shows that it is crowded: the next ones move aside at once, until there is a turn to take', async () => {
   const { isolation, inHand, aside, of } = aWorld(1, 20)
   void isolation.due(aDelivery(slow))
   await isolation.due(aDelivery(slow))
@@ -132,9 +139,60 @@ test('who has waited in vain shows that it is crowded: the next ones move aside 
   await settled()
   void isolation.due(aDelivery(slow))
   void isolation.due(aDelivery(slow))
+  await settled()
   inHand[0]?.end()
   await settled()
   expect([of(slow), aside.length]).toEqual([1, 2])
+})
+
+test('one that is never quite empty, but has turns to take, is not crowded any more', async () => {
+  const { isolation, inHand, aside, of } = aWorld(2, 20)
+  void isolation.due(aDelivery(slow))
+  void isolation.due(aDelivery(slow))
+  await isolation.due(aDelivery(slow))
+  expect(aside).toHaveLength(1)
+  for (let n = 0; n < 3; n++) {
+    inHand[0]?.end()
+    await settled()
+    expect(of(slow)).toBe(1)
+    void isolation.due(aDelivery(slow))
+    void isolation.due(aDelivery(slow))
+    await settled()
+    inHand[0]?.end()
+    await settled()
+    expect(of(slow)).toBe(2)
+  }
+  expect(aside).toHaveLength(1)
+})
+
+test('what needs no POST is dealt with while all turns are taken, neither waiting nor moving aside', async () => {
+  const cooling = [aDelivery(slow), aDelivery(slow, 2)]
+  const done: Delivery[] = []
+  const { isolation, inHand, aside } = aWorld(1, 10_000, async (delivery) => {
+    if (!cooling.includes(delivery)) return false
+    done.push(delivery)
+    return true
+  })
+  void isolation.due(aDelivery(slow))
+  await isolation.due(cooling[0] as Delivery)
+  await isolation.fromLane(cooling[1] as Delivery)
+  expect(done).toEqual(cooling)
+  expect([inHand.length, aside.length]).toEqual([1, 0])
+})
+
+test('a room that was emptied while somebody asked whether a turn is needed has one for them', async () => {
+  let answer = (_needsNone: boolean): void => {}
+  const { isolation, inHand, of } = aWorld(1, 10_000, () => new Promise((resolve) => (answer = resolve)))
+  void isolation.due(aDelivery(slow))
+  for (const turn of [isolation.due, isolation.fromLane]) {
+    void turn(aDelivery(slow))
+    inHand[0]?.end()
+    await settled()
+    expect(of(slow)).toBe(0)
+    answer(false)
+    await settled()
+    expect(of(slow)).toBe(1)
+  }
 })
 
 test('with a cap of one, retries and first attempts share it', () => {

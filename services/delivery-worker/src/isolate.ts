@@ -8,6 +8,8 @@ export interface IsolationDeps {
   /** How long a delivery that has fallen due waits here for a turn, before it moves aside: quick endpoints need no lane. */
   readonly patienceMs: number
   readonly deliver: (delivery: Delivery) => Promise<void>
+  /** Asked when there is no turn: resolves to whether none is needed, and all is done. */
+  readonly withoutTurn: (delivery: Delivery) => Promise<boolean>
   /** Resolves once the broker has confirmed that the delivery waits in the lane. */
   readonly moveAside: (delivery: Delivery, lane: number) => Promise<void>
 }
@@ -28,7 +30,7 @@ interface Room {
   /** Of these, the retries. */
   retries: number
   readonly waiting: Waiter[]
-  /** Somebody has waited in vain since it was last empty: nobody waits here any more, all move aside at once. */
+  /** Somebody has waited in vain since there was last a turn to take: nobody waits here any more, all move aside at once. */
   isCrowded: boolean
 }
 
@@ -46,10 +48,11 @@ export const laneOf = (subscription: SubscriptionId, lanes: number): number => c
 
 /**
  * A subscription that has as many deliveries in hand as it may have gets no more; what falls due meanwhile waits a moment,
- * and moves aside then, once, attempt and slot unchanged, to a lane that is consumed at its pace. So a deferred delivery costs one publish and
- * one more delivery by the broker, however long it waits, and holds up nobody outside of its lane.
+ * and moves aside then, once, attempt and slot unchanged, to a lane that is consumed at its pace. So a deferred delivery
+ * costs one publish and one more delivery by the broker, however long it waits, and holds up nobody outside of its lane.
+ * What needs no POST needs no turn, and is not deferred.
  */
-export function createIsolation({ cap, lanes, patienceMs, deliver, moveAside }: IsolationDeps): Isolation {
+export function createIsolation({ cap, lanes, patienceMs, deliver, withoutTurn, moveAside }: IsolationDeps): Isolation {
   const rooms = new Map<SubscriptionId, Room>()
   const capForRetries = Math.max(1, Math.floor(cap * (1 - RESERVED_PART)))
   const hasTurn = (room: Room, forRetry: boolean): boolean =>
@@ -65,13 +68,18 @@ export function createIsolation({ cap, lanes, patienceMs, deliver, moveAside }: 
     if (forRetry) room.retries += change
   }
 
-  function take(delivery: Delivery, room: Room): void {
+  function takeTurn(delivery: Delivery): boolean {
+    const room = roomOf(delivery)
+    if (!hasTurn(room, isRetry(delivery))) return false
+    if (room.waiting.length === 0) room.isCrowded = false
     count(room, isRetry(delivery), 1)
     rooms.set(delivery.subscriptionId, room)
+    return true
   }
 
   /** A turn that is over is handed to whoever waits; in between nobody else can take it. */
-  function handOn(delivery: Delivery, room: Room): void {
+  function handOn(delivery: Delivery): void {
+    const room = roomOf(delivery)
     count(room, isRetry(delivery), -1)
     const place = room.waiting.findIndex((waiter) => hasTurn(room, waiter.isRetry))
     const [next] = place < 0 ? [] : room.waiting.splice(place, 1)
@@ -105,30 +113,38 @@ export function createIsolation({ cap, lanes, patienceMs, deliver, moveAside }: 
     })
   }
 
-  async function useTurn(delivery: Delivery, room: Room): Promise<void> {
+  async function useTurn(delivery: Delivery): Promise<void> {
     try {
       await deliver(delivery)
     } finally {
-      handOn(delivery, room)
+      handOn(delivery)
     }
   }
 
   return {
     due: async (delivery) => {
-      const room = roomOf(delivery)
-      if (hasTurn(room, isRetry(delivery))) take(delivery, room)
-      else if (isStopping || room.isCrowded || !(await waitForTurn(room, isRetry(delivery)))) {
-        return moveAside(delivery, laneOf(delivery.subscriptionId, lanes))
+      if (!takeTurn(delivery)) {
+        if (await withoutTurn(delivery)) return
+        // The room that was full before may have been emptied and left meanwhile.
+        if (!takeTurn(delivery)) {
+          const room = roomOf(delivery)
+          if (isStopping || room.isCrowded || !(await waitForTurn(room, isRetry(delivery)))) {
+            return moveAside(delivery, laneOf(delivery.subscriptionId, lanes))
+          }
+        }
       }
-      await useTurn(delivery, room)
+      await useTurn(delivery)
     },
     fromLane: async (delivery) => {
-      const room = roomOf(delivery)
-      const forRetry = isRetry(delivery)
-      if (hasTurn(room, forRetry)) take(delivery, room)
-      else if (isStopping) throw stops()
-      else await new Promise<void>((go, giveUp) => void room.waiting.push({ isRetry: forRetry, go, giveUp }))
-      await useTurn(delivery, room)
+      if (!takeTurn(delivery)) {
+        if (await withoutTurn(delivery)) return
+        if (!takeTurn(delivery)) {
+          if (isStopping) throw stops()
+          const { waiting } = roomOf(delivery)
+          await new Promise<void>((go, giveUp) => void waiting.push({ isRetry: isRetry(delivery), go, giveUp }))
+        }
+      }
+      await useTurn(delivery)
     },
     stop: () => {
       isStopping = true

@@ -15,7 +15,7 @@ import { createAdmit } from './admit.ts'
 import { createBreaker } from './breaker.ts'
 import { graceOutlastsDeadline, workerFields } from './config.ts'
 import { createDeliver } from './deliver.ts'
-import { createIsolation } from './isolate.ts'
+import { createIsolation, type Isolation } from './isolate.ts'
 import { createLookup } from './lookup.ts'
 import { createPostClient } from './post.ts'
 import { createReport } from './report.ts'
@@ -24,6 +24,8 @@ import { retentionOf } from './retention.ts'
 const SERVICE = 'delivery-worker'
 /** A lane is held up by its slowest subscription alone; the more lanes, the fewer share one. */
 const LANES = 16
+/** Of one lane in hand, in caps: what is put off without a turn goes through quickly. */
+const LANE_DEPTH = 4
 /** A few answers of an endpoint that is quick, on a busy worker. One that is slow costs its neighbours this once, not each time. */
 const PATIENCE_MS = 250
 /** What an attempt may take beside its deadline, before its worker counts as dead. */
@@ -50,7 +52,7 @@ startService(SERVICE, async () => {
   const client = createPostClient({
     guard,
     timeoutMs: config.DELIVERY_TIMEOUT,
-    maxSockets: config.DELIVERY_CONCURRENCY + LANES * config.SUBSCRIPTION_CONCURRENCY,
+    maxSockets: config.DELIVERY_CONCURRENCY + LANES * LANE_DEPTH * config.SUBSCRIPTION_CONCURRENCY,
     lookup: createLookup({ guard, timeoutMs: Math.ceil(config.DELIVERY_TIMEOUT / 4) }),
   })
   shutdown.defer('connections', () => client.close())
@@ -58,7 +60,7 @@ startService(SERVICE, async () => {
   const deliveries = createDeliveryStore(redis, retentionOf(config))
   const cooldownMs = config.BREAKER_COOLDOWN
   const breakers = createBreakerStore(redis, { failures: config.BREAKER_FAILURES, cooldownMs })
-  const deliver = createDeliver({
+  const deliverer = createDeliver({
     waitsMs: config.DELIVERY_RETRY_WAITS,
     cooldownMs,
     isSettled: (delivery) => deliveries.isSettled(delivery),
@@ -78,15 +80,15 @@ startService(SERVICE, async () => {
     cap: config.SUBSCRIPTION_CONCURRENCY,
     lanes: LANES,
     patienceMs: PATIENCE_MS,
-    deliver,
+    ...deliverer,
     moveAside: (delivery, lane) => broker.publishAside(delivery, lane),
   })
-  const consume = (queue: string, concurrency: number, handle: typeof deliver): Promise<Consumer> => {
+  const consume = (queue: string, concurrency: number, handle: Isolation['due']): Promise<Consumer> => {
     return broker.consume({ queue, parse, handle, concurrency, recovered: () => redis.ready() })
   }
   const consumers = await Promise.all([
     ...dueQueues(shards).map((queue) => consume(queue, Math.ceil(config.DELIVERY_CONCURRENCY / shards), isolation.due)),
-    ...laneQueues(LANES).map((lane) => consume(lane, config.SUBSCRIPTION_CONCURRENCY, isolation.fromLane)),
+    ...laneQueues(LANES).map((lane) => consume(lane, LANE_DEPTH * config.SUBSCRIPTION_CONCURRENCY, isolation.fromLane)),
   ])
   shutdown.defer('consumers', async () => {
     const drained = consumers.map((consumer) => consumer.drain())
