@@ -33,7 +33,7 @@ const CONNECT_TIMEOUT_MS = 10_000
 const SET_UP_TIMEOUT_MS = 30_000
 const CLOSE_TIMEOUT_MS = 3_000
 const FIRST_RETRY_MS = 250
-const MAX_RETRY_MS = 10_000
+const MAX_RETRY_MS = 5_000
 const REPEAT_WARNING_MS = 30_000
 
 /** Answers at once, whether or not the broker is there. */

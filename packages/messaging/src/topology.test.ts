@@ -7,6 +7,7 @@ import {
   dueQueues,
   EVENTS_EXCHANGE,
   hasRoute,
+  laneQueues,
   Queue,
   serviceTopology,
   shardsOf,
@@ -42,6 +43,37 @@ test('every queue is a quorum queue that loses nothing and says how often a mess
       }),
     ])
     if (name !== Queue.quarantine) expect(queueArguments['x-dead-letter-strategy']).toBe('at-least-once')
+  }
+})
+
+test('the arguments are those of the queues that stand on brokers already: another value needs another name', () => {
+  const letters = {
+    'x-dead-letter-exchange': 'switchhook.delivery',
+    'x-dead-letter-strategy': 'at-least-once',
+    'x-overflow': 'reject-publish',
+    'x-queue-type': 'quorum',
+  }
+  const work = { ...letters, 'x-dead-letter-routing-key': 'quarantine', 'x-delivery-limit': 20 }
+  expect(serviceTopology([60_000], 1, 2).queues).toEqual({
+    quarantine: { 'x-overflow': 'reject-publish', 'x-queue-type': 'quorum', 'x-delivery-limit': 1_000_000_000 },
+    'fanout.events': work,
+    'delivery.due': work,
+    'delivery.due.1': work,
+    'delivery.lane.0': work,
+    'delivery.wait.60000': {
+      ...letters,
+      'x-dead-letter-routing-key': 'delivery.due',
+      'x-delivery-limit': 1_000_000_000,
+      'x-message-ttl': 60_000,
+    },
+  })
+})
+
+test('every lane is declared, and reached by its name', () => {
+  const topology = serviceTopology([], 16)
+  for (const lane of laneQueues(16)) {
+    expect(Object.keys(topology.queues)).toContain(lane)
+    expect(hasRoute(topology, DELIVERY_EXCHANGE, lane)).toBe(true)
   }
 })
 

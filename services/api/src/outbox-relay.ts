@@ -26,7 +26,7 @@ const BATCH = 128
 const LOOK_AFTER_MS = 1_000
 
 const FIRST_RETRY_MS = 250
-const LAST_RETRY_MS = 5_000
+const LAST_RETRY_MS = 2_000
 
 /**
  * One pass: claims, publishes, marks what the broker has confirmed. Resolves to how many were sent. What was published
