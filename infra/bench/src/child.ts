@@ -8,6 +8,7 @@ type Numbers = Readonly<Record<string, number>>
 export interface Child<Ready = Numbers> {
   /** What it said first. */
   readonly ready: Ready
+  readonly pid: number
   /** Sends a message, and resolves to the next answer: one question at a time. */
   ask<Answer = Numbers>(question?: object): Promise<Answer>
   stop(): Promise<void>
@@ -23,6 +24,7 @@ export async function startChild<Ready = Numbers>(script: string, args: readonly
   const ready = await heard<Ready>()
   return {
     ready,
+    pid: child.pid ?? 0,
     ask: <Answer>(question: object = {}) => {
       const answer = heard<Answer>()
       child.send(question)

@@ -5,6 +5,7 @@ import { jobOf, openBullmq } from './bullmq.ts'
 import { type Child, startChild } from './child.ts'
 import { callData, publishEvent } from './events.ts'
 import { type BareLoop, openBareLoop } from './open-bare-loop.ts'
+import { type CostUs, createMeter, type Meter } from './processor-cost.ts'
 import { median, round } from './statistics.ts'
 import { subscribe } from './subscriptions.ts'
 
@@ -12,7 +13,9 @@ import { subscribe } from './subscriptions.ts'
 const SUBSCRIPTIONS = 20
 const EVENTS = 500
 const DELIVERIES = SUBSCRIPTIONS * EVENTS
-const RUNS = 3
+const RUNS = 5
+/** Until the engines have compiled what they run: these rounds do not count. */
+const WARM_UP_RUNS = 3
 /** In hand at once, on every side: two workers of Switchhook share it. */
 const CONCURRENCY = 200
 const BULLMQ_QUEUE = 'bench-deliveries'
@@ -21,6 +24,8 @@ const BULLMQ_QUEUE = 'bench-deliveries'
 interface Rate {
   readonly perSecond: number
   readonly runs: readonly number[]
+  /** Where the processor time of a delivery goes. */
+  readonly costUs: CostUs
 }
 
 export interface DeliveriesFigure {
@@ -52,27 +57,40 @@ export async function measureDeliveries(
   const worker = await startChild('bullmq-worker.js', [stack.urls.redis, BULLMQ_QUEUE, String(CONCURRENCY)])
   const bareLoop = await openBareLoop(stack, channel, new URL(url).origin, CONCURRENCY)
   try {
-    const rates = { ours: [] as number[], bullmq: [] as number[], bare: [] as number[] }
-    // The first round warms everybody up, and does not count.
-    for (let run = 0; run <= RUNS; run++) {
-      const bullmqRate = await rateOf(receiver, () => addJobs(bullmq, url))
-      const bareRate = await rateOf(receiver, () => sendAll(bareLoop, channel))
-      const ownRate = await rateOf(receiver, () => publishEvents(channel))
-      if (run === 0) continue
-      rates.bullmq.push(bullmqRate)
-      rates.bare.push(bareRate)
-      rates.ours.push(ownRate)
-      say(`  run ${run} of ${RUNS}: ${ownRate} deliveries/s, BullMQ ${bullmqRate}/s, bare loop ${bareRate}/s`)
+    const { rabbitmq, redis } = stack.processes
+    const brokerPids = rabbitmq === undefined ? [] : [rabbitmq.pid]
+    const redisPids = redis === undefined ? [] : [redis.pid]
+    const pidsOf = (part: RegExp): number[] =>
+      Object.entries(stack.processes).flatMap(([name, { pid }]) => (part.test(name) ? [pid] : []))
+    const sides = {
+      bullmq: openSide(() => addJobs(bullmq, url), { worker: [worker.pid], redis: redisPids }),
+      bare: openSide(() => sendAll(bareLoop, channel), { loop: [bareLoop.pid], rabbitmq: brokerPids }),
+      ours: openSide(() => publishEvents(channel), {
+        workers: pidsOf(/^delivery-worker/),
+        rabbitmq: brokerPids,
+        fanout: pidsOf(/^fanout/),
+        redis: redisPids,
+      }),
     }
-    const [ours, queue, bare] = [rates.ours, rates.bullmq, rates.bare].map(median)
+    for (let run = 1 - WARM_UP_RUNS; run <= RUNS; run++) {
+      for (const side of Object.values(sides)) await side.run(receiver, run > 0)
+      const last = (side: Side): number => side.runs.at(-1) ?? 0
+      const { ours, bullmq: theirs, bare } = sides
+      if (run > 0) {
+        say(`  run ${run} of ${RUNS}: ${last(ours)} deliveries/s, BullMQ ${last(theirs)}/s, bare loop ${last(bare)}/s`)
+      }
+    }
+    const ours = rateOf(sides.ours)
+    const theirs = rateOf(sides.bullmq)
+    const bare = rateOf(sides.bare)
     return {
       deliveries: DELIVERIES,
       subscriptions: SUBSCRIPTIONS,
-      ours: { perSecond: ours ?? 0, runs: rates.ours },
-      bullmq: { perSecond: queue ?? 0, runs: rates.bullmq },
-      bare: { perSecond: bare ?? 0, runs: rates.bare },
-      toBullmq: round((ours ?? 0) / (queue ?? 1), 2),
-      toBare: round((ours ?? 0) / (bare ?? 1), 2),
+      ours,
+      bullmq: theirs,
+      bare,
+      toBullmq: round(ours.perSecond / theirs.perSecond, 2),
+      toBare: round(ours.perSecond / bare.perSecond, 2),
     }
   } finally {
     await bareLoop.close()
@@ -84,8 +102,33 @@ export async function measureDeliveries(
   }
 }
 
-/** Publishes, and waits until as many POSTs have been answered as that makes. */
-async function rateOf(receiver: Child, publish: () => Promise<void>): Promise<number> {
+interface Side {
+  readonly runs: readonly number[]
+  readonly meter: Meter
+  run(receiver: Child, counts: boolean): Promise<void>
+}
+
+function openSide(publish: () => Promise<void>, parts: Readonly<Record<string, readonly number[]>>): Side {
+  const runs: number[] = []
+  const meter = createMeter(parts)
+  return {
+    runs,
+    meter,
+    async run(receiver, counts) {
+      if (!counts) await timeAll(receiver, publish)
+      else runs.push(await meter.during(() => timeAll(receiver, publish)))
+    },
+  }
+}
+
+const rateOf = ({ runs, meter }: Side): Rate => ({
+  perSecond: median(runs),
+  runs,
+  costUs: meter.costUs(runs.length * DELIVERIES),
+})
+
+/** Publishes, waits until as many POSTs have been answered as that makes, and answers how many that is in a second. */
+async function timeAll(receiver: Child, publish: () => Promise<void>): Promise<number> {
   const before = (await receiver.ask())['posts'] ?? 0
   const startedAt = performance.now()
   await publish()

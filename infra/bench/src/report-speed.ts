@@ -27,7 +27,22 @@ with undici (no schedule, no ledger, no record). Medians over ${ours.runs.length
 | bare loop             | ${bare.perSecond} | ${bare.runs.join(', ')} |
 
 Ratios: ${toBullmq} of BullMQ with axios, ${toBare} of the bare loop.
+
+Processor time for each delivery, in microseconds, all rounds that count together; what publishes and what receives is not in it.
+[performance.md](performance.md) says what it is spent on.
+
+| | |
+| --- | --- |
+| Switchhook | ${costsOf(ours)} |
+| BullMQ with axios | ${costsOf(bullmq)} |
+| bare loop | ${costsOf(bare)} |
 `
+
+const costsOf = ({ costUs }: DeliveriesFigure['ours']): string => {
+  const sum = Object.values(costUs).reduce((total, us) => total + us, 0)
+  const parts = Object.entries(costUs).map(([part, us]) => `${part} ${us}`)
+  return `${sum} µs: ${parts.join(', ')}`
+}
 
 export function latencySection({ perSecond, runMs, ours, bare }: LatencyFigure): string {
   return `## From an event to its first POST

@@ -114,7 +114,7 @@ export class Publisher {
             settle(new Unavailable('rabbitmq', 'RabbitMQ did not take the message', { cause: error }))
             return
           }
-          this.#failingSince.delete(`${exchange} ${routingKey}`)
+          if (this.#failingSince.size > 0) this.#failingSince.delete(`${exchange} ${routingKey}`)
           if (pending.returned) settle(new Unavailable('rabbitmq', `no queue takes ${routingKey} on ${exchange}`))
           else settle()
         })

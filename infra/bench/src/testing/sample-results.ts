@@ -19,9 +19,9 @@ export const sampleFigures: Figures = {
   deliveries: {
     deliveries: 10_000,
     subscriptions: 20,
-    ours: { perSecond: 8_000, runs: [8_000] },
-    bullmq: { perSecond: 4_000, runs: [4_000] },
-    bare: { perSecond: 10_000, runs: [10_000] },
+    ours: { perSecond: 8_000, runs: [8_000], costUs: { workers: 100, rabbitmq: 60 } },
+    bullmq: { perSecond: 4_000, runs: [4_000], costUs: { worker: 200 } },
+    bare: { perSecond: 10_000, runs: [10_000], costUs: { loop: 30 } },
     toBullmq: 2,
     toBare: 0.8,
   },
