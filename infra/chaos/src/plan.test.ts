@@ -26,6 +26,7 @@ test('twenty faults have some of everything', () => {
         'freeze rabbitmq',
         'freeze redis',
         'alarm rabbitmq',
+        'blackout everything',
       ]),
     )
     expect([...kinds].some((kind) => kind.startsWith('stop '))).toBe(true)
@@ -54,7 +55,9 @@ test('some overlap with the one before, never the first, never three at a time, 
     expect(overlapping.length).toBeGreaterThan(5)
     for (const at of overlapping) {
       expect(plan[at - 1]).toMatchObject({ overlaps: false })
-      expect(plan[at - 1]?.fault.target).not.toBe(plan[at]?.fault.target)
+      const targets = [plan[at - 1]?.fault.target, plan[at]?.fault.target]
+      expect(targets[0]).not.toBe(targets[1])
+      expect(targets).not.toContain('everything')
     }
   }
 })

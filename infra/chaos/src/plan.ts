@@ -5,9 +5,13 @@ export type Backing = 'rabbitmq' | 'redis'
 
 export const REPLICAS: Readonly<Record<Service, number>> = { api: 2, fanout: 2, 'delivery-worker': 3 }
 
+export const EVERYTHING = 'everything'
+
 /** `target` is the name of a process of the stack. */
 export type Fault =
   | { readonly kind: 'kill'; readonly target: string }
+  /** Broker, Redis and every service, kill -9, in one moment. */
+  | { readonly kind: 'blackout'; readonly target: typeof EVERYTHING }
   /** SIGTERM. */
   | { readonly kind: 'stop'; readonly target: string }
   /** Every connection to it is reset. */
@@ -42,6 +46,7 @@ const BAG: readonly ((random: Random) => Fault)[] = [
   () => ({ kind: 'cut', target: 'redis' }),
   (random) => ({ kind: 'freeze', target: 'rabbitmq', forMs: random.between(1_000, 6_000) }),
   (random) => ({ kind: 'freeze', target: 'redis', forMs: random.between(1_000, 8_000) }),
+  () => ({ kind: 'blackout', target: EVERYTHING }),
   (random) => ({ kind: 'alarm', target: 'rabbitmq', forMs: random.between(1_000, 4_000) }),
 ]
 
@@ -58,12 +63,15 @@ export function planFaults(seed: number, count: number): readonly PlannedFault[]
     const before = plan.at(-1)
     const wouldOverlap = random.next() < OVERLAPS_PART
     // Two at a time and never the same part twice, so that what is struck is there to be struck.
-    const mayOverlap = before !== undefined && !before.overlaps && before.fault.target !== fault.target
+    const mayOverlap = before !== undefined && !before.overlaps && !touches(before.fault, fault)
     const overlaps = wouldOverlap && mayOverlap
     plan.push({ fault, overlaps, pauseMs: overlaps ? random.between(100, 1_500) : random.between(200, 1_500) })
   }
   return plan
 }
+
+const touches = (one: Fault, other: Fault): boolean =>
+  one.target === other.target || one.target === EVERYTHING || other.target === EVERYTHING
 
 const replica = (random: Random, service: Service): string => `${service}-${random.between(1, REPLICAS[service])}`
 
@@ -72,6 +80,8 @@ export function describeFault(fault: Fault): string {
   switch (fault.kind) {
     case 'kill':
       return `kill -9 ${fault.target}`
+    case 'blackout':
+      return 'kill -9 of everything at once'
     case 'stop':
       return `SIGTERM ${fault.target}`
     case 'cut':

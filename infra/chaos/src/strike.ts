@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { eventually } from '@switchhook/testkit'
 import type { ChaosStack } from './chaos-stack.ts'
-import type { Fault } from './plan.ts'
+import { type Fault, REPLICAS } from './plan.ts'
 
 /** What became of a fault, in ms since 1970. */
 export interface Strike {
@@ -15,6 +15,14 @@ export interface Strike {
 }
 
 const RECOVERS_WITHIN_MS = 90_000
+
+const PARTS: readonly string[] = [
+  'rabbitmq',
+  'redis',
+  ...Object.entries(REPLICAS).flatMap(([service, count]) =>
+    Array.from({ length: count }, (_, n) => `${service}-${n + 1}`),
+  ),
+]
 
 /** Strikes, undoes what was done, and resolves when all services are ready and an event goes all the way again. */
 export async function strike(stack: ChaosStack, fault: Fault, newEventArrives: () => Promise<void>): Promise<Strike> {
@@ -31,6 +39,12 @@ async function apply(stack: ChaosStack, fault: Fault): Promise<string | undefine
       const ran = await stack.end(fault.target, fault.kind === 'kill' ? 'SIGKILL' : 'SIGTERM')
       await stack.restore(fault.target)
       return ran ? undefined : 'its process cannot be reached from here'
+    }
+    case 'blackout': {
+      const ran = await Promise.all(PARTS.map((name) => stack.end(name, 'SIGKILL')))
+      await stack.restore('rabbitmq')
+      await stack.restore('api-1')
+      return ran.every(Boolean) ? undefined : 'not every process can be reached from here'
     }
     case 'cut':
       stack.wires[fault.target].cut()
