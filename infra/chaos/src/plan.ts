@@ -5,7 +5,7 @@ export type Backing = 'rabbitmq' | 'redis'
 
 export const REPLICAS: Readonly<Record<Service, number>> = { api: 2, fanout: 2, 'delivery-worker': 3 }
 
-export const EVERYTHING = 'everything'
+const EVERYTHING = 'everything'
 
 /** `target` is the name of a process of the stack. */
 export type Fault =

@@ -166,7 +166,9 @@ test('one that is never quite empty, but has turns to take, is not crowded any m
 })
 
 test('what needs no POST is dealt with while all turns are taken, neither waiting nor moving aside', async () => {
-  const cooling = [aDelivery(slow), aDelivery(slow, 2)]
+  const first = aDelivery(slow)
+  const retry = aDelivery(slow, 2)
+  const cooling = [first, retry]
   const done: Delivery[] = []
   const { isolation, inHand, aside } = aWorld(1, 10_000, async (delivery) => {
     if (!cooling.includes(delivery)) return false
@@ -174,8 +176,8 @@ test('what needs no POST is dealt with while all turns are taken, neither waitin
     return true
   })
   void isolation.due(aDelivery(slow))
-  await isolation.due(cooling[0] as Delivery)
-  await isolation.fromLane(cooling[1] as Delivery)
+  await isolation.due(first)
+  await isolation.fromLane(retry)
   expect(done).toEqual(cooling)
   expect([inHand.length, aside.length]).toEqual([1, 0])
 })
