@@ -108,14 +108,19 @@ test('with another schedule, what waits under the old one comes back and goes on
   await startWorker({ DELIVERY_RETRY_WAITS: '3s,1h,1h' })
   const delivery = await aDelivery('/hook')
   await broker.publishDelivery(delivery)
-  await eventually(async () => {
-    expect(attemptsAt('/hook')).toEqual(['1'])
-    expect((await rabbit.management.queue('delivery.wait.3000')).messages).toBe(1)
-  }, PATIENT)
+  await eventually(() => expect(attemptsAt('/hook')).toEqual(['1']), PATIENT)
+  // It ends only when what it has in hand lies in its wait.
   await endWorker('SIGTERM')
   // Slot 1 comes of the old wait; the wait before slot 2 and the end after it are the new schedule's.
   await startWorker({ DELIVERY_RETRY_WAITS: '500ms,200ms' })
   await eventually(() => expect(attemptsAt('/hook')).toEqual(['1', '2', '3']), PATIENT)
+  const [first, second, third] = receiver.requests('/hook').map(({ receivedAt }) => receivedAt) as [
+    number,
+    number,
+    number,
+  ]
+  expect(second - first).toBeGreaterThanOrEqual(2_900)
+  expect(third - second).toBeLessThan(2_900)
   const left = async (): Promise<unknown> =>
     (await rabbit.management.queues()).filter(({ messages }) => messages > 0).map(({ name }) => name)
   await eventually(async () => expect(await left()).toEqual([]), PATIENT)
