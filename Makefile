@@ -6,13 +6,13 @@ LOCAL := node infra/local/dist/main.js
 export PATH := $(CURDIR)/node_modules/.bin:$(PATH)
 
 .DEFAULT_GOAL := help
-.PHONY: help install build check test demo up down format docs
+.PHONY: help install build check test demo bench up down try-containers format docs manifests
 
 # $(call step,name,command): one line when it goes well, all it said when it does not.
 step = @printf '  %-20s' '$(1)'; said=$$( { $(2); } 2>&1 ) && echo ok || { echo FAILED; printf '%s\n' "$$said"; exit 1; }
 
 help: ## this list
-	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "  make %-9s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-14s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 
 install: $(INSTALLED) ## the tool chain and the packages, as the lockfile pins them
 
@@ -39,6 +39,9 @@ test: build ## everything, from nothing: what CI runs
 demo: build ## the whole service at work, from nothing, to watch
 	@$(LOCAL) demo
 
+try-containers: build ## docker compose, tried: built, started, played on, scaled and killed at under load, removed
+	@$(LOCAL) try-containers
+
 bench: build ## what it can do, beside a baseline in the same run: docs/benchmarks.md
 	@node infra/bench/dist/main.js
 
@@ -53,3 +56,6 @@ format: $(INSTALLED) ## format and sort imports
 
 docs: $(INSTALLED) ## docs/openapi.json and docs/asyncapi.json anew, from the code
 	@node --conditions=source services/api/src/openapi/write-document.ts
+
+manifests: $(INSTALLED) ## infra/kubernetes/rendered anew, from the overlays; needs kubectl
+	@node tests/deployment/src/build-manifests.ts

@@ -1,5 +1,6 @@
 import { ConfigError } from '@switchhook/runtime'
 import { RungUnavailable } from './backing/rung.ts'
+import { tryContainers } from './containers/try-containers.ts'
 import { NotShown } from './demo/claim.ts'
 import { runDemo, runDemoOnGiven } from './demo/run-demo.ts'
 import { DaemonFailed } from './process/daemon.ts'
@@ -17,6 +18,7 @@ const COMMANDS: Readonly<Record<string, () => Promise<void>>> = {
     say('stopped')
   },
   demo: () => (process.env['DEMO_API_URL'] ? runDemoOnGiven : runDemo)(process.env, say),
+  'try-containers': () => tryContainers(say),
 }
 
 async function main(): Promise<void> {

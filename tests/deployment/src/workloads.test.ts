@@ -125,7 +125,9 @@ describe.each(OVERLAYS)('%s', (overlay) => {
   })
 
   test('selectors select what they are about', () => {
-    for (const { spec } of workloads) {
+    for (const { metadata, spec } of workloads) {
+      // Policies know pods by this label.
+      expect(spec.template.metadata.labels['app.kubernetes.io/name']).toBe(metadata.name)
       expect(matches(spec.selector.matchLabels, spec.template.metadata.labels)).toBe(true)
       for (const { labelSelector } of spec.template.spec.topologySpreadConstraints ?? []) {
         expect(matches(labelSelector.matchLabels, spec.template.metadata.labels)).toBe(true)
