@@ -13,4 +13,4 @@ for (const file of process.argv.slice(2)) {
     }
   }
 }
-console.log(JSON.stringify({ objects, problems }))
+process.stdout.write(JSON.stringify({ objects, problems }))

@@ -49,6 +49,16 @@ function isIn(address: string, cidr: string): boolean {
   return parsed.kind() === network.kind() && parsed.match(network, bits)
 }
 
+const hasPort = ({ ports }: Rule, port: number, protocol: string): boolean =>
+  ports === undefined || ports.some((one) => one.protocol === protocol && (one.port ?? port) === port)
+
+const isPeer = ({ ipBlock, podSelector = {}, namespaceSelector }: Peer, pod: Pod): boolean => {
+  if (ipBlock !== undefined) return false
+  if (namespaceSelector === undefined) return pod.namespace === undefined && selects(podSelector, pod.labels)
+  const name = { 'kubernetes.io/metadata.name': pod.namespace ?? 'switchhook' }
+  return selects(namespaceSelector, name) && selects(podSelector, pod.labels)
+}
+
 /** Whether a packet may go: a pod that any policy of this direction selects may do what the policies' rules say, and no more. */
 export function createNetwork(objects: readonly KubernetesObject[]) {
   const policies = objects.filter(({ kind }) => kind === 'NetworkPolicy').map((object) => object['spec'] as PolicySpec)
@@ -59,16 +69,6 @@ export function createNetwork(objects: readonly KubernetesObject[]) {
     )
     if (own.length === 0) return undefined
     return own.flatMap(({ ingress = [], egress = [] }) => (direction === 'Ingress' ? ingress : egress))
-  }
-
-  const hasPort = ({ ports }: Rule, port: number, protocol: string): boolean =>
-    ports === undefined || ports.some((one) => one.protocol === protocol && (one.port ?? port) === port)
-
-  const isPeer = ({ ipBlock, podSelector = {}, namespaceSelector }: Peer, pod: Pod): boolean => {
-    if (ipBlock !== undefined) return false
-    if (namespaceSelector === undefined) return pod.namespace === undefined && selects(podSelector, pod.labels)
-    const name = { 'kubernetes.io/metadata.name': pod.namespace ?? 'switchhook' }
-    return selects(namespaceSelector, name) && selects(podSelector, pod.labels)
   }
 
   return {

@@ -20,7 +20,7 @@ export async function problemsOf(object: KubernetesObject): Promise<readonly str
 }
 
 interface Model {
-  readonly prototype: { validate(this: unknown): void }
+  readonly prototype: { readonly validate: (this: unknown) => void }
 }
 
 function validate(model: Model, object: object): readonly string[] {
@@ -56,7 +56,7 @@ async function rabbitmqClusterProblems({ metadata, spec }: KubernetesObject): Pr
 }
 
 /** Schemas of Kubernetes allow unknown fields: they are those that validation never looks at. */
-function watch(data: object): { readonly watched: object; unread(): readonly string[] } {
+function watch(data: object): { readonly watched: object; readonly unread: () => readonly string[] } {
   const unread = new Set<string>()
   const wrap = (value: unknown, path: string): unknown => {
     if (typeof value !== 'object' || value === null) return value

@@ -4,9 +4,8 @@ import { apiFields, apiRules } from '../../../services/api/src/config.ts'
 import { graceOutlastsDeadline, workerFields } from '../../../services/delivery-worker/src/config.ts'
 import { fanoutFields } from '../../../services/fanout/src/config.ts'
 
-export const SERVICES = ['api', 'fanout', 'delivery-worker'] as const
 /** Everything that is made from the one Dockerfile. */
-export const IMAGES = [...SERVICES, 'dev-idp'] as const
+export const IMAGES = ['api', 'fanout', 'delivery-worker', 'dev-idp'] as const
 
 const service = <F extends Fields>(fields: F, rules: readonly Rule<F>[] = []) => ({
   variables: Object.keys(fields),

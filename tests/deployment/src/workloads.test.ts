@@ -169,7 +169,7 @@ describe.each(OVERLAYS)('%s', (overlay) => {
       const { scaleTargetRef } = object['spec'] as { readonly scaleTargetRef: { readonly name: string } }
       return services.find(({ metadata }) => metadata.name === scaleTargetRef.name)
     })
-    expect(scaled.map((service) => service?.metadata.name).toSorted()).toEqual(
+    expect(scaled.map((service) => service?.metadata.name ?? 'nobody').toSorted()).toEqual(
       overlay === 'development' ? [] : ['api', 'delivery-worker'],
     )
     for (const service of scaled) expect(service?.spec.replicas).toBeUndefined()
@@ -184,7 +184,7 @@ describe.each(OVERLAYS)('%s', (overlay) => {
       expect(trigger.metadata['host']).toBe(`amqp://rabbitmq.${object.metadata.namespace}.svc:5672/`)
       const [authentication] = ofKind('TriggerAuthentication')
       expect(trigger.authenticationRef.name).toBe(authentication?.metadata.name)
-      const { secretTargetRef } = authentication?.['spec'] as {
+      const { secretTargetRef } = (authentication?.['spec'] ?? {}) as {
         secretTargetRef: readonly { name: string; key: string }[]
       }
       for (const { name, key } of secretTargetRef) expect(data.get(`Secret ${name}`)).toHaveProperty(key)

@@ -19,7 +19,7 @@ export interface Load {
 /** Calls that go on whatever happens to the service: a command that is not answered is sent again with its key. */
 export function startLoad(apiUrl: string, token: string, subscriber: Subscriber, path: string): Load {
   const callIds: string[] = []
-  let isGoingOn = true
+  const ending = new AbortController()
   const underWay = new Set<Promise<void>>()
 
   /** One call, accepted once, or refused because the agent is in one still that an outage has held up. */
@@ -52,7 +52,7 @@ export function startLoad(apiUrl: string, token: string, subscriber: Subscriber,
   }
 
   const going = (async () => {
-    for (let n = 0; isGoingOn; n += 1) {
+    for (let n = 0; !ending.signal.aborted; n += 1) {
       const calling = call(`sip:load-${(n % LOAD_AGENTS.count) + 1}@acme.example`)
       underWay.add(calling)
       void calling.finally(() => underWay.delete(calling))
@@ -62,7 +62,7 @@ export function startLoad(apiUrl: string, token: string, subscriber: Subscriber,
 
   return {
     end: async () => {
-      isGoingOn = false
+      ending.abort()
       await going
       const answered = waitUntil(() => underWay.size === 0, 60_000)
       claim(await answered, `every command is answered (${underWay.size} are not)`)
