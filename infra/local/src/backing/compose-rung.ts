@@ -25,7 +25,8 @@ export function composeRung(home: Home, say: Say, options: { readonly discardDat
       'docker',
       ['compose', '-p', `switchhook-${home.id}`, '-f', composeFile, '-f', composePortsFile, ...args],
       {
-        env: { ...process.env, ...env },
+        // Not started here, but read: the `any` port of `make up`, 0, is none that compose could publish twice.
+      env: { ...process.env, DEV_IDP_PORT: '', ...env },
         timeoutMs: 600_000,
       },
     )
