@@ -26,7 +26,7 @@ export function composeRung(home: Home, say: Say, options: { readonly discardDat
       ['compose', '-p', `switchhook-${home.id}`, '-f', composeFile, '-f', composePortsFile, ...args],
       {
         // Not started here, but read: the `any` port of `make up`, 0, is none that compose could publish twice.
-      env: { ...process.env, DEV_IDP_PORT: '', ...env },
+        env: { ...process.env, DEV_IDP_PORT: '', ...env },
         timeoutMs: 600_000,
       },
     )
