@@ -6,13 +6,13 @@ LOCAL := node infra/local/dist/main.js
 export PATH := $(CURDIR)/node_modules/.bin:$(PATH)
 
 .DEFAULT_GOAL := help
-.PHONY: help install build check test cluster demo bench chaos up down format docs
+.PHONY: help install build check test cluster demo bench chaos up down try-containers format docs manifests
 
 # $(call step,name,command): one line when it goes well, all it said when it does not.
 step = @printf '  %-20s' '$(1)'; said=$$( { $(2); } 2>&1 ) && echo ok || { echo FAILED; printf '%s\n' "$$said"; exit 1; }
 
 help: ## this list
-	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "  make %-9s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-14s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 
 install: $(INSTALLED) ## the tool chain and the packages, as the lockfile pins them
 
@@ -42,6 +42,9 @@ cluster: build ## three RabbitMQ nodes and three Redis nodes, killed one after t
 demo: build ## the whole service at work, from nothing, to watch
 	@$(LOCAL) demo
 
+try-containers: build ## docker compose, tried: built, started, played on, scaled and killed at under load, removed
+	@$(LOCAL) try-containers
+
 bench: build ## what it can do, beside a baseline in the same run: docs/benchmarks.md (FIGURES=latency,noisy: some of it)
 	@node infra/bench/dist/main.js
 
@@ -59,3 +62,6 @@ format: $(INSTALLED) ## format and sort imports
 
 docs: $(INSTALLED) ## docs/openapi.json and docs/asyncapi.json anew, from the code
 	@node --conditions=source services/api/src/openapi/write-document.ts
+
+manifests: $(INSTALLED) ## infra/kubernetes/rendered anew, from the overlays; needs kubectl
+	@node tests/deployment/src/build-manifests.ts

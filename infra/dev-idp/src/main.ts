@@ -1,33 +1,12 @@
-import {
-  choice,
-  createLogger,
-  duration,
-  loadConfig,
-  optional,
-  port,
-  Shutdown,
-  startService,
-  text,
-} from '@switchhook/runtime'
+import { createLogger, loadConfig, Shutdown, startHealthServer, startService } from '@switchhook/runtime'
+import { devIdpFields, neverInProduction } from './config.ts'
 import { startIdentityProvider } from './identity-provider.ts'
 
-const fields = {
-  DEV_IDP_HOST: text('127.0.0.1'),
-  DEV_IDP_PORT: port(8090),
-  DEV_IDP_KEYS: optional(text()),
-  NODE_ENV: choice(['development', 'test', 'production'], 'development'),
-  LOG_LEVEL: choice(['error', 'warn', 'info', 'debug'], 'info'),
-  SHUTDOWN_GRACE: duration('10s'),
-}
+const SERVICE = 'dev-idp'
 
-startService('dev-idp', async () => {
-  const config = loadConfig(fields, process.env, [
-    ({ NODE_ENV }) =>
-      NODE_ENV === 'production'
-        ? 'NODE_ENV must not be production: this identity provider hands tokens to anybody'
-        : undefined,
-  ])
-  const log = createLogger('dev-idp', config.LOG_LEVEL)
+startService(SERVICE, async () => {
+  const config = loadConfig(devIdpFields, process.env, [neverInProduction])
+  const log = createLogger(SERVICE, config.LOG_LEVEL)
   const shutdown = new Shutdown(log, config.SHUTDOWN_GRACE)
   shutdown.onSignals('SIGTERM', 'SIGINT')
   const provider = await startIdentityProvider({
@@ -36,5 +15,10 @@ startService('dev-idp', async () => {
     keysFile: config.DEV_IDP_KEYS,
   })
   shutdown.defer('http', () => provider.close())
+  if (config.HEALTH_PORT !== undefined) {
+    const health = await startHealthServer({ port: config.HEALTH_PORT, service: SERVICE })
+    shutdown.defer('health', () => health.close())
+    health.readyWhen({})
+  }
   log.warn('identity provider for development only: its client secrets are public', { url: provider.baseUrl })
 })

@@ -1,7 +1,8 @@
 import { ConfigError } from '@switchhook/runtime'
 import { RungUnavailable } from './backing/rung.ts'
+import { tryContainers } from './containers/try-containers.ts'
 import { NotShown } from './demo/claim.ts'
-import { runDemo } from './demo/run-demo.ts'
+import { runDemo, runDemoOnGiven } from './demo/run-demo.ts'
 import { DaemonFailed } from './process/daemon.ts'
 import { readStackOptions, WrongSettings } from './stack/stack-options.ts'
 import { startStack } from './stack/start-stack.ts'
@@ -16,7 +17,8 @@ const COMMANDS: Readonly<Record<string, () => Promise<void>>> = {
     await stopStack(readStackOptions(process.env).home, say)
     say('stopped')
   },
-  demo: () => runDemo(process.env, say),
+  demo: () => (process.env['DEMO_API_URL'] ? runDemoOnGiven : runDemo)(process.env, say),
+  'try-containers': () => tryContainers(say),
 }
 
 async function main(): Promise<void> {

@@ -4,7 +4,7 @@ import type { Home } from '../home.ts'
 import { removePidFile, writePidFile } from '../process/pid-file.ts'
 import { type Say, withProgress } from '../process/progress.ts'
 import { type CommandResult, runCommand } from '../process/run-command.ts'
-import { composeFile } from '../repository.ts'
+import { composeFile, composePortsFile } from '../repository.ts'
 import { missingDocker } from './docker-engine.ts'
 import { rememberPorts } from './remember-ports.ts'
 import { type BackingName, type Rung, RungUnavailable } from './rung.ts'
@@ -21,10 +21,15 @@ const USER = 'switchhook:switchhook'
 export function composeRung(home: Home, say: Say, options: { readonly discardData?: boolean } = {}): Rung {
   const portsFile = join(home.dataDir, 'compose-ports.json')
   const compose = (args: readonly string[], env: NodeJS.ProcessEnv = {}): Promise<CommandResult> =>
-    runCommand('docker', ['compose', '-p', `switchhook-${home.id}`, '-f', composeFile, ...args], {
-      env: { ...process.env, ...env },
-      timeoutMs: 600_000,
-    })
+    runCommand(
+      'docker',
+      ['compose', '-p', `switchhook-${home.id}`, '-f', composeFile, '-f', composePortsFile, ...args],
+      {
+        // Not started here, but read: the `any` port of `make up`, 0, is none that compose could publish twice.
+        env: { ...process.env, DEV_IDP_PORT: '', ...env },
+        timeoutMs: 600_000,
+      },
+    )
 
   return {
     name: 'docker',

@@ -1,20 +1,17 @@
 import { once } from 'node:events'
 import { join } from 'node:path'
-import { addressesOf, DEV_SCOPE, DEV_TENANTS } from '@switchhook/dev-idp'
 import { durations, loadConfig } from '@switchhook/runtime'
 import type { Say } from '../process/progress.ts'
-import type { StackFile } from '../stack/stack-file.ts'
 import { readStackOptions } from '../stack/stack-options.ts'
 import { startStack } from '../stack/start-stack.ts'
 import { stopStack } from '../stack/stop-stack.ts'
-import { aCustomerIsTransferred } from './a-customer-is-transferred.ts'
-import { createApiClient, requestToken } from './api-client.ts'
 import { claim, NotShown } from './claim.ts'
-import { aCallIsFollowed, anEndpointFails, aParkedDeliveryIsSentAgain, describeArrival } from './scenario.ts'
+import { play } from './play.ts'
 import { createScreen, type Screen } from './screen.ts'
-import { type Arrival, startSubscriber } from './subscriber.ts'
 
 const SHORT_SCHEDULE = '1s,2s,3s'
+/** What workers do that nobody has told anything. */
+const USUAL_SCHEDULE = '10s,1m,5m,30m,2h,4h,6h'
 
 /**
  * Starts a stack of its own from nothing, plays the scenario on it, and takes it down again whatever happens. Resolves
@@ -28,12 +25,8 @@ export async function runDemo(env: NodeJS.ProcessEnv, say: Say): Promise<void> {
     idpPort: 0,
   }
   const schedule = env['DELIVERY_RETRY_WAITS'] || SHORT_SCHEDULE
-  const { DELIVERY_RETRY_WAITS: waitsMs } = loadConfig(
-    { DELIVERY_RETRY_WAITS: durations() },
-    { DELIVERY_RETRY_WAITS: schedule },
-  )
-  claim(waitsMs.length > 0, 'a retry: DELIVERY_RETRY_WAITS names no wait')
-  const screen = createScreen(say, { colour: process.stdout.isTTY && !env['NO_COLOR'] })
+  const waitsMs = readSchedule(schedule)
+  const screen = screenOf(env, say)
   let isInterrupted = false
   const interrupted = Promise.race([once(process, 'SIGINT'), once(process, 'SIGTERM')]).then(() => {
     isInterrupted = true
@@ -46,11 +39,14 @@ export async function runDemo(env: NodeJS.ProcessEnv, say: Say): Promise<void> {
   const starting = startStack(options, { ...env, DELIVERY_RETRY_WAITS: schedule, WRAP_UP_SECONDS: '2' }, say)
   let isComplete = false
   try {
-    const play = async (): Promise<void> => {
-      const stack = await starting
-      if (!isInterrupted) await playOn(stack, began, waitsMs, screen)
+    const playOnIt = async (): Promise<void> => {
+      const { urls, home } = await starting
+      const startedMs = Date.now() - began
+      screen.row([`up after ${(startedMs / 1_000).toFixed(1)} s: api ${urls.api}, log files in ${home}/log`])
+      if (isInterrupted) return
+      await play({ apiUrl: String(urls.api), devIdpUrl: urls.devIdp, waitsMs }, screen, startedMs)
     }
-    await Promise.race([play(), interrupted])
+    await Promise.race([playOnIt(), interrupted])
     isComplete = true
   } finally {
     if (!isComplete) say(`What the services said: ${join(options.home, 'log')}`)
@@ -61,58 +57,31 @@ export async function runDemo(env: NodeJS.ProcessEnv, say: Say): Promise<void> {
   say('Everything above happened, and nothing of it is left running.')
 }
 
-async function playOn(stack: StackFile, began: number, waitsMs: readonly number[], screen: Screen): Promise<void> {
-  const upAt = Date.now()
-  screen.row([
-    `up after ${((upAt - began) / 1_000).toFixed(1)} s: api ${stack.urls.api}, log files in ${stack.home}/log`,
-  ])
-  const subscriber = await startSubscriber((arrival) => screen.row(describeArrival(arrival, upAt)))
-  try {
-    screen.scene('A client gets a token from its identity provider')
-    const [{ tenant, clientId, clientSecret }] = DEV_TENANTS
-    const { tokenUrl } = addressesOf(stack.urls.devIdp, tenant)
-    const accessToken = await screen.exchange(`POST /${tenant}/oauth2/v2.0/token`, async () => {
-      const token = await requestToken(tokenUrl, { clientId, clientSecret, scope: DEV_SCOPE })
-      return {
-        status: 200,
-        detail: `${clientId} of ${tenant}, good for ${token.expiresInS} s`,
-        value: token.accessToken,
-      }
-    })
-
-    const api = createApiClient(String(stack.urls.api), accessToken, screen)
-    const stage = { api, subscriber, screen, waitsMs }
-    await aCallIsFollowed(stage)
-    await aCustomerIsTransferred(stage)
-    await aParkedDeliveryIsSentAgain(stage, await anEndpointFails(stage))
-    summarise(subscriber.arrivals(), screen, { startMs: upAt - began, playMs: Date.now() - upAt })
-  } finally {
-    await subscriber.close()
+/**
+ * Plays the scenario on a stack that runs already, at `DEMO_API_URL` and `DEMO_IDP_URL`: its own way of starting is not
+ * judged. Nobody else should be using its agent alice meanwhile. `DELIVERY_RETRY_WAITS` must be what its workers were given.
+ */
+export async function runDemoOnGiven(env: NodeJS.ProcessEnv, say: Say): Promise<void> {
+  const apiUrl = env['DEMO_API_URL'] ?? ''
+  say(`The scenario, on what runs at ${apiUrl}`)
+  const theatre = {
+    apiUrl,
+    devIdpUrl: env['DEMO_IDP_URL'] || 'http://127.0.0.1:8090',
+    waitsMs: readSchedule(env['DELIVERY_RETRY_WAITS'] || USUAL_SCHEDULE),
+    webhookHost: env['DEMO_WEBHOOK_HOST'] || undefined,
   }
+  await play(theatre, screenOf(env, say))
+  say('Everything above happened.')
 }
 
-function summarise(
-  arrivals: readonly Arrival[],
-  screen: Screen,
-  took: { readonly startMs: number; readonly playMs: number },
-): void {
-  const firsts = arrivals.filter(({ attempt }) => attempt === 1)
-  const acknowledged = arrivals.filter(({ answer }) => answer < 300)
-  const latencies = firsts
-    .map(({ at, envelope }) => at - Date.parse(envelope.occurredAt))
-    .toSorted((one, other) => one - other)
-  claim(
-    new Set(acknowledged.map(({ deliveryId }) => deliveryId)).size === firsts.length,
-    'every delivery was acknowledged in the end',
+function readSchedule(schedule: string): readonly number[] {
+  const { DELIVERY_RETRY_WAITS: waitsMs } = loadConfig(
+    { DELIVERY_RETRY_WAITS: durations() },
+    { DELIVERY_RETRY_WAITS: schedule },
   )
-  claim(acknowledged.length === firsts.length, 'nothing was delivered twice')
-  screen.table('Summary', [
-    ['deliveries', `${firsts.length}, every one acknowledged in the end, none twice`],
-    ['POSTs', `${arrivals.length}, of which ${arrivals.length - firsts.length} after a failure`],
-    [
-      'from event to endpoint',
-      `median ${latencies[Math.floor(latencies.length / 2)]} ms, longest ${latencies.at(-1)} ms`,
-    ],
-    ['time', `${(took.startMs / 1_000).toFixed(1)} s to start, ${(took.playMs / 1_000).toFixed(1)} s to play`],
-  ])
+  claim(waitsMs.length > 0, 'a retry: DELIVERY_RETRY_WAITS names no wait')
+  return waitsMs
 }
+
+const screenOf = (env: NodeJS.ProcessEnv, say: Say): Screen =>
+  createScreen(say, { colour: process.stdout.isTTY && !env['NO_COLOR'] })

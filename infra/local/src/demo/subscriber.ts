@@ -47,8 +47,14 @@ export interface Subscriber {
   close(): Promise<void>
 }
 
-/** The client application's side: an HTTP server with an endpoint at every path. */
-export async function startSubscriber(onArrival: (arrival: Arrival) => void): Promise<Subscriber> {
+/**
+ * The client application's side: an HTTP server with an endpoint at every path.
+ * @param webhookHost how workers that are not on this machine call it; without it, it listens on loopback alone
+ */
+export async function startSubscriber(
+  onArrival: (arrival: Arrival) => void,
+  webhookHost?: string,
+): Promise<Subscriber> {
   const arrivals: Arrival[] = []
   const behaviours = new Map<string, Behaviour>()
   const server = createServer((request, response) => {
@@ -62,10 +68,10 @@ export async function startSubscriber(onArrival: (arrival: Arrival) => void): Pr
       () => response.destroy(),
     )
   })
-  await once(server.listen(0, '127.0.0.1'), 'listening')
+  await once(server.listen(0, webhookHost === undefined ? '127.0.0.1' : '0.0.0.0'), 'listening')
   const { port } = server.address() as AddressInfo
   return {
-    url: (path) => `http://127.0.0.1:${port}${path}`,
+    url: (path) => `http://${webhookHost ?? '127.0.0.1'}:${port}${path}`,
     behave: (path, behaviour) => void behaviours.set(path, behaviour),
     arrivals: (path) => arrivals.filter((arrival) => path === undefined || arrival.path === path),
     waitFor: async (what, count, isOne) => {

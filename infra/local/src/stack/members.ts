@@ -47,6 +47,8 @@ export function memberEnvironment(
       ...common,
       DEV_IDP_PORT: String(own.port),
       DEV_IDP_KEYS: set['DEV_IDP_KEYS'] ?? join(home.dataDir, 'dev-idp-keys.json'),
+      // One of somebody's own for all services would be taken by then.
+      HEALTH_PORT: '',
     }
   }
   return {

@@ -1,0 +1,132 @@
+import { addressesOf, DEV_SCOPE, DEV_TENANTS } from '@switchhook/dev-idp'
+import { missingDocker } from '../backing/docker-engine.ts'
+import { RungUnavailable } from '../backing/rung.ts'
+import { createApiClient, requestToken } from '../demo/api-client.ts'
+import { claim } from '../demo/claim.ts'
+import { play } from '../demo/play.ts'
+import { createScreen } from '../demo/screen.ts'
+import { startSubscriber } from '../demo/subscriber.ts'
+import { freePort } from '../process/free-port.ts'
+import type { Say } from '../process/progress.ts'
+import { type ComposeProject, openComposeProject } from './compose-project.ts'
+import { LOAD_AGENTS, startLoad } from './load.ts'
+
+const PROJECT = 'switchhook-try'
+const IMAGES = ['api', 'fanout', 'delivery-worker', 'dev-idp']
+const AGENTS = ['alice', 'bob'].map((name) => ({
+  agentUri: `sip:${name}@acme.example`,
+  tenant: 'acme',
+  device: `SIM/${name}`,
+}))
+/** How a container calls the machine that it runs on: docker-compose.yml gives the workers this name. */
+const THIS_MACHINE = 'host.docker.internal'
+
+/**
+ * The whole stack of docker-compose.yml as a newcomer would bring it up, beside whatever else runs: built, started, played
+ * on, scaled and killed at under load, stopped, and removed with its data.
+ * @throws NotShown with what did not go well
+ */
+export async function tryContainers(say: Say): Promise<void> {
+  const missing = await missingDocker()
+  if (missing !== undefined) throw new RungUnavailable(missing)
+  const [apiPort, idpPort] = [await freePort(), await freePort()]
+  const project = openComposeProject(PROJECT, {
+    API_PORT: String(apiPort),
+    DEV_IDP_PORT: String(idpPort),
+    // Any: nobody looks at it here.
+    RABBITMQ_MANAGEMENT_PORT: '0',
+    DELIVERY_RETRY_WAITS: '1s,2s,3s',
+    WRAP_UP_SECONDS: '2',
+    SIMULATOR_AGENTS: JSON.stringify([...AGENTS, LOAD_AGENTS]),
+    NODE_ENV: 'development',
+  })
+  const [apiUrl, devIdpUrl] = [`http://127.0.0.1:${apiPort}`, `http://127.0.0.1:${idpPort}`]
+  const step = async (what: string, act: () => Promise<string>): Promise<void> => {
+    const began = Date.now()
+    say(`${what}: ${await act()} (${((Date.now() - began) / 1_000).toFixed(1)} s)`)
+  }
+
+  await project.compose('down', '--volumes', '--remove-orphans')
+  let isComplete = false
+  try {
+    await step('images', async () => {
+      await project.compose('build')
+      return (await Promise.all(IMAGES.map((name) => sizeOf(project, name)))).join(', ')
+    })
+    await step('docker compose up --wait', async () => {
+      await project.compose('up', '--detach', '--wait')
+      return `${(await project.containers()).length} containers, all healthy`
+    })
+    await step('the demo scenario', async () => {
+      const screen = createScreen(() => {}, { colour: false })
+      await play({ apiUrl, devIdpUrl, waitsMs: [1_000, 2_000, 3_000], webhookHost: THIS_MACHINE }, screen)
+      return 'everything in it happened'
+    })
+    await step('under load', () => disturb(project, apiUrl, devIdpUrl))
+    await step('docker compose stop', () => stopInOrder(project))
+    isComplete = true
+  } finally {
+    if (!isComplete) for (const line of await lastWords(project)) say(line)
+    await project.compose('down', '--volumes', '--remove-orphans')
+  }
+  claim((await project.containers()).length === 0, 'nothing is left')
+  say('docker compose down --volumes: nothing is left')
+}
+
+async function sizeOf(project: ComposeProject, name: string): Promise<string> {
+  const image = `switchhook/${name}:dev`
+  const [bytes = '0'] = await project.docker('image', 'inspect', '--format', '{{.Size}}', image)
+  return `${name} ${Math.round(Number(bytes) / 1e6)} MB`
+}
+
+/** Scales the workers up and down and kills one of everything, while calls are made and told. */
+async function disturb(project: ComposeProject, apiUrl: string, devIdpUrl: string): Promise<string> {
+  const [{ tenant, clientId, clientSecret }] = DEV_TENANTS
+  const { tokenUrl } = addressesOf(devIdpUrl, tenant)
+  const { accessToken } = await requestToken(tokenUrl, { clientId, clientSecret, scope: DEV_SCOPE })
+  const subscriber = await startSubscriber(() => {}, THIS_MACHINE)
+  try {
+    const api = createApiClient(
+      apiUrl,
+      accessToken,
+      createScreen(() => {}, { colour: false }),
+    )
+    await api.subscribe(subscriber.url('/load'), ['call.status'])
+    const load = startLoad(apiUrl, accessToken, subscriber, '/load')
+    await scaleWorkers(project, 4)
+    for (const service of ['delivery-worker', 'fanout', 'api', 'redis', 'rabbitmq']) {
+      const [container = ''] = await project.containers(service)
+      await project.docker('kill', '--signal', 'KILL', container)
+      await project.docker('start', container)
+    }
+    await scaleWorkers(project, 2)
+    const { calls, webhooks, twice } = await load.end()
+    return `workers from 2 to 4 to 2, one container of each kind killed: ${calls} calls, ${webhooks} webhooks, none lost, ${twice} came twice`
+  } finally {
+    await subscriber.close()
+  }
+}
+
+async function scaleWorkers(project: ComposeProject, count: number): Promise<void> {
+  const scale = ['--scale', `delivery-worker=${count}`, 'delivery-worker']
+  await project.compose('up', '--detach', '--wait', '--no-build', '--no-recreate', ...scale)
+  claim((await project.containers('delivery-worker')).length === count, `there are ${count} workers`)
+}
+
+/** Every service ends by itself when it is told to: whoever is killed for taking too long ends with 137. */
+async function stopInOrder(project: ComposeProject): Promise<string> {
+  await project.compose('stop', ...IMAGES)
+  const ids = (await Promise.all(IMAGES.map((name) => project.containers(name)))).flat()
+  const codes = await project.docker('inspect', '--format', '{{.Name}} {{.State.ExitCode}}', ...ids)
+  const forced = codes.filter((line) => !line.endsWith(' 0'))
+  claim(forced.length === 0, `every service ends by itself (${forced.join(', ')})`)
+  return `${ids.length} containers ended by themselves`
+}
+
+async function lastWords(project: ComposeProject): Promise<readonly string[]> {
+  try {
+    return [...(await project.compose('ps', '--all')), ...(await project.compose('logs', '--tail', '20', '--no-color'))]
+  } catch {
+    return []
+  }
+}

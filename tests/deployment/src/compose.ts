@@ -1,0 +1,27 @@
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { parse } from 'yaml'
+import { repository } from './overlays.ts'
+
+interface ComposeService {
+  readonly image: string
+  readonly build?: object
+  readonly profiles?: readonly string[]
+  readonly ports?: readonly string[]
+  readonly container_name?: string
+  readonly environment?: Readonly<Record<string, string | null>>
+  readonly read_only?: boolean
+  readonly cap_drop?: readonly string[]
+  readonly stop_grace_period?: string
+  readonly volumes?: readonly string[]
+}
+
+interface ComposeFile {
+  readonly services: Readonly<Record<string, ComposeService>>
+}
+
+export const readCompose = (): ComposeFile =>
+  parse(readFileSync(join(repository, 'docker-compose.yml'), 'utf8'), { merge: true }) as ComposeFile
+
+/** A value as compose reads it where nothing is set: `${NAME:-value}` is `value`. */
+export const unset = (value: string): string => value.replaceAll(/\$\{\w+:-([^}]*)\}/g, '$1')

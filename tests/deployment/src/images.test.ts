@@ -1,0 +1,54 @@
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { readCompose } from './compose.ts'
+import { OVERLAYS, readOverlay, repository } from './overlays.ts'
+import { IMAGES } from './services.ts'
+import { containerOf, isWorkload } from './workloads.ts'
+
+const read = (path: string): string => readFileSync(join(repository, path), 'utf8')
+const dockerfile = read('infra/docker/Dockerfile')
+const compose = readCompose()
+
+test('every image comes from the one Dockerfile, which knows its service', () => {
+  for (const name of IMAGES) {
+    expect(compose.services[name]?.build).toEqual({
+      context: '.',
+      dockerfile: 'infra/docker/Dockerfile',
+      args: { SERVICE: name },
+    })
+    expect(compose.services[name]?.image).toMatch(new RegExp(`^switchhook/${name}:`))
+    const folder = name === 'dev-idp' ? 'infra/dev-idp' : `services/${name}`
+    expect(JSON.parse(read(`${folder}/package.json`))).toMatchObject({ name: `@switchhook/${name}` })
+    expect(/tsc -b (.*)$/m.exec(dockerfile)?.[1]?.split(' ')).toContain(folder)
+  }
+})
+
+test.each(OVERLAYS)(
+  '%s runs those images, by a tag that does not move, and the broker and Redis of docker compose',
+  (overlay) => {
+    for (const object of readOverlay(overlay)) {
+      if (object.kind === 'RabbitmqCluster')
+        expect(object).toMatchObject({ spec: { image: compose.services['rabbitmq']?.image } })
+      if (!isWorkload(object)) continue
+      const { name } = object.metadata
+      const { image } = containerOf(object)
+      if (object.kind === 'StatefulSet') expect(image).toBe(compose.services[name]?.image)
+      else
+        expect(image).toMatch(new RegExp(`^(registry\\.example\\.com/)?switchhook/${name}:(dev|\\d+\\.\\d+\\.\\d+)$`))
+    }
+  },
+)
+
+test('Node and pnpm are of the versions that everything is built and tested with', () => {
+  const { devDependencies } = JSON.parse(read('package.json')) as { devDependencies: { node: string } }
+  expect(/^ARG NODE=node:(\S+)-trixie-slim$/m.exec(dockerfile)?.[1]).toBe(devDependencies.node)
+  expect(/pnpm@(\S+)$/m.exec(dockerfile)?.[1]).toBe(/pnpm@(\S+)$/m.exec(read('Makefile'))?.[1])
+})
+
+test('a container starts as what it is: the service as process 1, not root, asked for its health', () => {
+  const last = dockerfile.slice(dockerfile.lastIndexOf('\nFROM '))
+  expect(last).toMatch(/^USER 1000:1000$/m)
+  expect(last).toMatch(/^CMD \["node", "dist\/main.js"\]$/m)
+  expect(last).toMatch(/^HEALTHCHECK .*\n? *CMD \["node", .*\/readyz/m)
+  expect(last).not.toMatch(/npm|pnpm|tsc/)
+})

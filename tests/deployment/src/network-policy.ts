@@ -1,0 +1,104 @@
+import ipaddr from 'ipaddr.js'
+import type { KubernetesObject, Labels } from './overlays.ts'
+import { matches } from './workloads.ts'
+
+interface Selector {
+  readonly matchLabels?: Labels
+  readonly matchExpressions?: readonly {
+    readonly key: string
+    readonly operator: string
+    readonly values: readonly string[]
+  }[]
+}
+
+interface Peer {
+  readonly ipBlock?: { readonly cidr: string; readonly except?: readonly string[] }
+  readonly podSelector?: Selector
+  readonly namespaceSelector?: Selector
+}
+
+interface Rule {
+  readonly from?: readonly Peer[]
+  readonly to?: readonly Peer[]
+  readonly ports?: readonly { readonly protocol: string; readonly port?: number }[]
+}
+
+interface PolicySpec {
+  readonly podSelector: Selector
+  readonly policyTypes: readonly string[]
+  readonly ingress?: readonly Rule[]
+  readonly egress?: readonly Rule[]
+}
+
+/** A pod of the overlay's own namespace, or one elsewhere in the cluster. */
+export interface Pod {
+  readonly labels: Labels
+  readonly namespace?: string
+}
+
+const selects = ({ matchLabels = {}, matchExpressions = [] }: Selector, labels: Labels): boolean =>
+  matches(matchLabels, labels) &&
+  matchExpressions.every(({ key, operator, values }) => {
+    if (operator !== 'In') throw new Error(`${operator} is not read here`)
+    return values.includes(labels[key] ?? '')
+  })
+
+function isIn(address: string, cidr: string): boolean {
+  const parsed = ipaddr.parse(address)
+  const [network, bits] = ipaddr.parseCIDR(cidr)
+  return parsed.kind() === network.kind() && parsed.match(network, bits)
+}
+
+const hasPort = ({ ports }: Rule, port: number, protocol: string): boolean =>
+  ports === undefined || ports.some((one) => one.protocol === protocol && (one.port ?? port) === port)
+
+const isPeer = ({ ipBlock, podSelector = {}, namespaceSelector }: Peer, pod: Pod): boolean => {
+  if (ipBlock !== undefined) return false
+  if (namespaceSelector === undefined) return pod.namespace === undefined && selects(podSelector, pod.labels)
+  const name = { 'kubernetes.io/metadata.name': pod.namespace ?? 'switchhook' }
+  return selects(namespaceSelector, name) && selects(podSelector, pod.labels)
+}
+
+/** Whether a packet may go: a pod that any policy of this direction selects may do what the policies' rules say, and no more. */
+export function createNetwork(objects: readonly KubernetesObject[]) {
+  const policies = objects.filter(({ kind }) => kind === 'NetworkPolicy').map((object) => object['spec'] as PolicySpec)
+
+  function rulesFor(pod: Pod, direction: 'Ingress' | 'Egress'): readonly Rule[] | undefined {
+    const own = policies.filter(
+      ({ podSelector, policyTypes }) => policyTypes.includes(direction) && selects(podSelector, pod.labels),
+    )
+    if (own.length === 0) return undefined
+    return own.flatMap(({ ingress = [], egress = [] }) => (direction === 'Ingress' ? ingress : egress))
+  }
+
+  return {
+    /** From a pod to an address outside of the cluster. */
+    mayReachAddress: (from: Pod, address: string, port: number, protocol = 'TCP'): boolean => {
+      const rules = rulesFor(from, 'Egress')
+      if (rules === undefined) return true
+      return rules.some(
+        (rule) =>
+          hasPort(rule, port, protocol) &&
+          (rule.to === undefined ||
+            rule.to.some(
+              ({ ipBlock }) =>
+                ipBlock !== undefined &&
+                isIn(address, ipBlock.cidr) &&
+                !ipBlock.except?.some((range) => isIn(address, range)),
+            )),
+      )
+    },
+    /** From pod to pod: the one must be let out and the other let in. A pod elsewhere is not ours to let out. */
+    mayReachPod: (from: Pod, to: Pod, port: number, protocol = 'TCP'): boolean => {
+      const out = from.namespace === undefined ? rulesFor(from, 'Egress') : undefined
+      const into = to.namespace === undefined ? rulesFor(to, 'Ingress') : undefined
+      const allows = (rules: readonly Rule[] | undefined, side: 'to' | 'from', peer: Pod): boolean =>
+        rules === undefined ||
+        rules.some(
+          (rule) =>
+            hasPort(rule, port, protocol) && (rule[side] === undefined || rule[side].some((one) => isPeer(one, peer))),
+        )
+      return allows(out, 'to', to) && allows(into, 'from', from)
+    },
+  }
+}

@@ -1,0 +1,27 @@
+import { type Fields, loadConfig, type Rule } from '@switchhook/runtime'
+import { devIdpFields, neverInProduction } from '../../../infra/dev-idp/src/config.ts'
+import { apiFields, apiRules } from '../../../services/api/src/config.ts'
+import { graceOutlastsDeadline, workerFields } from '../../../services/delivery-worker/src/config.ts'
+import { fanoutFields } from '../../../services/fanout/src/config.ts'
+
+/** Everything that is made from the one Dockerfile. */
+export const IMAGES = ['api', 'fanout', 'delivery-worker', 'dev-idp'] as const
+
+const service = <F extends Fields>(fields: F, rules: readonly Rule<F>[] = []) => ({
+  variables: Object.keys(fields),
+  load: (env: NodeJS.ProcessEnv): Readonly<Record<string, unknown>> => loadConfig(fields, env, rules),
+})
+
+const SETTINGS: Readonly<Record<string, ReturnType<typeof service>>> = {
+  api: service(apiFields, apiRules),
+  fanout: service(fanoutFields),
+  'delivery-worker': service(workerFields, [graceOutlastsDeadline]),
+  'dev-idp': service(devIdpFields, [neverInProduction]),
+}
+
+/** The variables that a service reads, and how it reads them, every rule of its own included. */
+export function settingsOf(name: string): ReturnType<typeof service> {
+  const settings = SETTINGS[name]
+  if (settings === undefined) throw new Error(`${name} is no service`)
+  return settings
+}
