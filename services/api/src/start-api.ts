@@ -1,6 +1,6 @@
 import { hostname } from 'node:os'
 import { openBroker, serviceTopology } from '@switchhook/messaging'
-import { createMetrics, type Logger, type Metrics, type Shutdown } from '@switchhook/runtime'
+import { type Logger, type Metrics, type Shutdown } from '@switchhook/runtime'
 import {
   assertDurableInProduction,
   createBreakerReader,
@@ -33,7 +33,7 @@ export interface StartApiOptions {
   readonly log: Logger
   /** What is opened here is closed by it. */
   readonly shutdown: Pick<Shutdown, 'defer'>
-  readonly metrics?: Metrics
+  readonly metrics: Metrics
   readonly keyTiming?: KeyTiming
   readonly deadlines?: ClientDeadlines
   readonly idempotencyTiming?: Partial<IdempotencyTiming>
@@ -46,7 +46,7 @@ export interface Api {
 
 /** Puts the service together and starts it. Waits for a Redis and a broker that are not there yet. */
 export async function startApi(options: StartApiOptions): Promise<Api> {
-  const { config, log, shutdown, keyTiming, deadlines, idempotencyTiming, metrics = createMetrics('api') } = options
+  const { config, log, shutdown, keyTiming, deadlines, idempotencyTiming, metrics } = options
   const redis = await openRedis({ url: config.REDIS_URL, log, name: 'api' })
   shutdown.defer('redis', () => redis.close())
   await assertDurableInProduction(redis, config.NODE_ENV)

@@ -1,28 +1,17 @@
 import { execFile } from 'node:child_process'
-import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
 import { eventually, type Receiver, startReceiver } from '@switchhook/testkit'
 import { type Client, openClient, publishEvent, type Subscription } from './client.ts'
+import { dashboardExpressions, monitoringFolder } from './monitoring-files.ts'
 import { type Prometheus, startPrometheus } from './prometheus.ts'
 import { readStack } from './stack.ts'
 
-const monitoring = join(import.meta.dirname, '../../../infra/monitoring')
 const binary = process.env['PROMETHEUS'] ?? ''
 
 /** What is looked at, short enough to lie within the time that the load lasts. */
 const RATE_INTERVAL = '20s'
 const LOOKS = 12
-
-interface Panel {
-  readonly title: string
-  readonly targets?: readonly { readonly expr: string }[]
-}
-
-const { panels } = JSON.parse(readFileSync(join(monitoring, 'grafana/dashboards/switchhook.json'), 'utf8')) as {
-  panels: readonly Panel[]
-}
-const expressions = panels.flatMap(({ title, targets = [] }) => targets.map(({ expr }) => [title, expr] as const))
 
 /** Of an alert's condition, what it measures: without the bound that makes it an alert. */
 function measuredBy(condition: string): readonly string[] {
@@ -109,6 +98,7 @@ describeWithPrometheus('a real Prometheus that has looked at the stack under loa
   })
 
   test('every expression of the dashboard has data', async () => {
+    const expressions = dashboardExpressions()
     expect(expressions.length).toBeGreaterThan(50)
     expect(await withoutData(expressions)).toEqual([])
   })
@@ -136,7 +126,7 @@ describeWithPrometheus('a real Prometheus that has looked at the stack under loa
 
   test('the rules do what their own tests say', async () => {
     const promtool = join(binary, '..', 'promtool')
-    const { stdout } = await promisify(execFile)(promtool, ['test', 'rules', join(monitoring, 'alerts.test.yml')])
+    const { stdout } = await promisify(execFile)(promtool, ['test', 'rules', join(monitoringFolder, 'alerts.test.yml')])
     expect(stdout).toContain('SUCCESS')
   })
 })

@@ -5,9 +5,8 @@ import { type AddressInfo, createServer } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { eventually } from '@switchhook/testkit'
+import { monitoringFolder } from './monitoring-files.ts'
 import { readStack } from './stack.ts'
-
-const monitoring = join(import.meta.dirname, '../../../infra/monitoring')
 
 /** One series of an answer: its labels, and its value as Prometheus writes it. */
 interface Sample {
@@ -31,8 +30,8 @@ export interface Prometheus {
 /** Runs the shipped configuration on the stack of the tests, only faster: a look each second instead of each quarter minute. */
 export async function startPrometheus(binary: string): Promise<Prometheus> {
   const folder = mkdtempSync(join(tmpdir(), 'switchhook-prometheus-'))
-  cpSync(monitoring, folder, { recursive: true })
-  const shipped = readFileSync(join(monitoring, 'prometheus.yml'), 'utf8')
+  cpSync(monitoringFolder, folder, { recursive: true })
+  const shipped = readFileSync(join(monitoringFolder, 'prometheus.yml'), 'utf8')
   writeFileSync(join(folder, 'prometheus.yml'), shipped.replaceAll(/_interval: 15s/g, '_interval: 1s'))
   mkdirSync(join(folder, 'targets'))
   for (const [job, targets] of Object.entries(targetsByJob())) {
