@@ -20,6 +20,18 @@ const odd = ['sip:jörg müller@acme.example', 'tel:+15557001', 'sip:odd?a=b#c/d
   device: null,
 }))
 
+/** Empty where there is none: then the tests that need it are skipped, and the reason stands here. */
+async function findPrometheus() {
+  const { prometheusBinary, RungUnavailable } = await import('../../infra/local/dist/index.js')
+  try {
+    return await prometheusBinary((line) => process.stderr.write(`${line}\n`))
+  } catch (error) {
+    if (!(error instanceof RungUnavailable)) throw error
+    process.stderr.write(`NOT TESTED: dashboard and alert rules against a real Prometheus (${error.message})\n`)
+    return ''
+  }
+}
+
 /**
  * One stack for all end-to-end tests, started as `make up` starts it: two replicas of everything, a schedule of three
  * waits that a test can sit out, and a home of its own.
@@ -43,6 +55,7 @@ export default async function startStack() {
     SIMULATOR_AGENTS: JSON.stringify([...agents, ...odd]),
     WRAP_UP_SECONDS: '1',
   })
+  process.env.PROMETHEUS ??= await findPrometheus()
   const local = join(import.meta.dirname, '../../infra/local/dist/main.js')
   const up = spawn(process.execPath, [local, 'up'], { stdio: ['ignore', 'ignore', 'inherit'] })
   const [code] = await once(up, 'exit')

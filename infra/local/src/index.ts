@@ -4,6 +4,7 @@ export { type ClusterNode, startPrivateCluster } from './backing/private-cluster
 export { controlPrivateRabbitmq } from './backing/private-rabbitmq.ts'
 export { redisBinary } from './backing/private-redis.ts'
 export { amqpAnswers, httpAnswers, redisAnswers } from './backing/probe.ts'
+export { prometheusBinary } from './backing/prometheus-binary.ts'
 export {
   type RabbitmqAddress,
   type RabbitmqControl,

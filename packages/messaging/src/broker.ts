@@ -4,6 +4,7 @@ import { type ConsumeOptions, type Consumer, type ConsumerTiming, QueueConsumer 
 import { type Link, openLink } from './link.ts'
 import type { Log } from './log.ts'
 import { deliveryMessage, eventMessage } from './messages.ts'
+import { createBrokerMeter, type Meters, NO_METER } from './meters.ts'
 import { Publisher, type Route } from './publisher.ts'
 import { toError } from './to-error.ts'
 import { dueQueueFor, hasRoute, laneQueue, shardsOf, type Topology, waitQueue } from './topology.ts'
@@ -37,6 +38,7 @@ export interface BrokerOptions {
   readonly confirmTimeoutMs?: number
   readonly stuckAfterMs?: number
   readonly consumerTiming?: ConsumerTiming
+  readonly metrics?: Meters
 }
 
 /**
@@ -51,6 +53,7 @@ export async function openBroker({
   confirmTimeoutMs,
   stuckAfterMs,
   consumerTiming,
+  metrics,
 }: BrokerOptions): Promise<Broker> {
   const links: Link[] = []
   const consumers = new Set<Attachable>()
@@ -76,9 +79,17 @@ export async function openBroker({
     return await ready()
   }
 
+  const meter =
+    metrics === undefined
+      ? NO_METER
+      : createBrokerMeter(metrics, {
+          consumersPaused: () => [...consumers].filter((consumer) => consumer.isPaused()).length,
+          messagesInHand: () => [...consumers].reduce((sum, consumer) => sum + consumer.inFlight(), 0),
+        })
   const publisher = new Publisher({
     changed,
     returned,
+    meter,
     ...(confirmTimeoutMs !== undefined && { confirmTimeoutMs }),
     ...(stuckAfterMs !== undefined && { stuckAfterMs }),
   })
@@ -120,6 +131,7 @@ export async function openBroker({
         name,
         publish: (message) => publisher.publish(message),
         brokerReady: ready,
+        meter,
         ...(consumerTiming !== undefined && { timing: consumerTiming }),
       })
       consumers.add(consumer)
@@ -163,4 +175,4 @@ export async function openBroker({
 }
 
 /** A consumer of whatever type of message. */
-type Attachable = Pick<QueueConsumer<unknown>, 'attach' | 'stop'>
+type Attachable = Pick<QueueConsumer<unknown>, 'attach' | 'inFlight' | 'isPaused' | 'stop'>

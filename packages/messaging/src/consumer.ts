@@ -6,6 +6,7 @@ import { Backoff } from './backoff.ts'
 import { type IncomingMessage, toIncoming } from './incoming-message.ts'
 import type { Session } from './link.ts'
 import type { Log } from './log.ts'
+import { type BrokerMeter, NO_METER } from './meters.ts'
 import { Pause } from './pause.ts'
 import type { OutgoingMessage } from './publisher.ts'
 import { type Origin, quarantineMessage } from './quarantine-message.ts'
@@ -40,6 +41,7 @@ export interface ConsumerDeps {
   /** Makes the consumer tags of this process tell where they come from. */
   readonly name: string
   readonly timing?: ConsumerTiming
+  readonly meter?: Pick<BrokerMeter, 'paused' | 'quarantined'>
 }
 
 export interface ConsumerTiming {
@@ -66,6 +68,7 @@ export class QueueConsumer<T> implements Consumer {
   readonly #options: ConsumeOptions<T>
   readonly #deps: ConsumerDeps
   readonly #timing: ConsumerTiming
+  readonly #meter: Pick<BrokerMeter, 'paused' | 'quarantined'>
   readonly #backoff: Backoff
   readonly #stopping = new AbortController()
   readonly #stopped: Promise<void>
@@ -83,6 +86,7 @@ export class QueueConsumer<T> implements Consumer {
     this.#options = options
     this.#deps = deps
     this.#timing = deps.timing ?? TIMING
+    this.#meter = deps.meter ?? NO_METER
     this.#backoff = new Backoff(this.#timing.firstPauseMs, this.#timing.longestPauseMs)
     this.#stopped = new Promise((resolve) => {
       this.#stopping.signal.addEventListener('abort', () => resolve())
@@ -107,6 +111,10 @@ export class QueueConsumer<T> implements Consumer {
 
   inFlight(): number {
     return this.#inFlight
+  }
+
+  isPaused(): boolean {
+    return this.#pause !== undefined
   }
 
   drain(): Promise<void> {
@@ -222,12 +230,14 @@ export class QueueConsumer<T> implements Consumer {
     const origin: Origin = { reason, queue: this.#options.queue, exchange, routingKey, at: new Date().toISOString() }
     await this.#deps.publish(quarantineMessage(message, origin))
     const { messageId } = toIncoming(message)
+    this.#meter.quarantined()
     this.#deps.log.warn('message put into quarantine', { queue: origin.queue, reason, messageId })
   }
 
   #pauseBecauseOf(error: Unavailable): Pause {
     if (this.#pause !== undefined) return this.#pause
     const { queue } = this.#options
+    this.#meter.paused()
     this.#deps.log.warn('consuming paused', { queue, error })
     const pause = new Pause(this.#unsubscribe(), this.#timing.holdMs)
     this.#pause = pause

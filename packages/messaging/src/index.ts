@@ -3,6 +3,7 @@ export type { ConsumeOptions, Consumer, ConsumerTiming } from './consumer.ts'
 export { countDueShards } from './count-due-shards.ts'
 export type { IncomingMessage } from './incoming-message.ts'
 export type { Log } from './log.ts'
+export type { Meters } from './meters.ts'
 export { openQuarantine, type Quarantine, type QuarantinedMessage, type RequeueResult } from './quarantine.ts'
 export type { Origin } from './quarantine-message.ts'
 export {

@@ -1,6 +1,7 @@
 import { Unavailable } from '@switchhook/contracts'
 import { type ConfirmChannel, IllegalOperationError, type Options } from 'amqplib'
 import type { Session } from './link.ts'
+import { type BrokerMeter, NO_METER, type PublishFailure } from './meters.ts'
 
 export interface OutgoingMessage {
   readonly exchange: string
@@ -19,7 +20,7 @@ interface Pending {
   readonly routingKey: string
   readonly messageId: string | undefined
   returned: boolean
-  readonly settle: (error?: Error) => void
+  readonly settle: (error?: Error, reason?: PublishFailure) => void
 }
 
 export type Route = Pick<OutgoingMessage, 'exchange' | 'routingKey'>
@@ -32,6 +33,7 @@ export interface PublisherOptions {
   readonly confirmTimeoutMs?: number
   /** For how long no message of a route may have been stored before the connection is given up for another. */
   readonly stuckAfterMs?: number
+  readonly meter?: Pick<BrokerMeter, 'confirmed' | 'failed'>
 }
 
 const CONFIRM_TIMEOUT_MS = 10_000
@@ -46,6 +48,7 @@ export class Publisher {
   readonly #changed: () => void
   readonly #returned: (route: Route) => void
   readonly #stuckAfterMs: number
+  readonly #meter: Pick<BrokerMeter, 'confirmed' | 'failed'>
   readonly #inFlight = new Set<Pending>()
   /** By route: when what was published there began to fail. */
   readonly #failingSince = new Map<string, number>()
@@ -57,6 +60,7 @@ export class Publisher {
     this.#changed = options.changed
     this.#returned = options.returned ?? (() => {})
     this.#stuckAfterMs = options.stuckAfterMs ?? STUCK_AFTER_MS
+    this.#meter = options.meter ?? NO_METER
     this.#confirmTimeoutMs = options.confirmTimeoutMs ?? CONFIRM_TIMEOUT_MS
   }
 
@@ -90,18 +94,27 @@ export class Publisher {
    */
   publish({ exchange, routingKey, content, properties }: OutgoingMessage): Promise<void> {
     const channel = this.#channel
-    if (channel === undefined) return Promise.reject(new Unavailable('rabbitmq', 'not connected to RabbitMQ'))
-    if (this.#blocked) return Promise.reject(inAlarm())
+    if (channel === undefined || this.#blocked) {
+      this.#meter.failed(channel === undefined ? 'not-connected' : 'alarm')
+      return Promise.reject(channel === undefined ? unavailable() : inAlarm())
+    }
     return new Promise((resolve, reject) => {
-      const settle = (error?: Error): void => {
+      const startedAt = performance.now()
+      const settle = (error?: Error, reason?: PublishFailure): void => {
         clearTimeout(timer)
-        this.#inFlight.delete(pending)
-        if (error === undefined) resolve()
-        else reject(error)
+        // A confirm that comes after its time was up changes nothing any more.
+        if (!this.#inFlight.delete(pending)) return
+        if (error === undefined) {
+          this.#meter.confirmed(performance.now() - startedAt)
+          resolve()
+        } else {
+          if (reason !== undefined) this.#meter.failed(reason)
+          reject(error)
+        }
       }
       const timer = setTimeout(() => {
         this.#noteFailure(exchange, routingKey, channel)
-        settle(new Unavailable('rabbitmq', `no confirm within ${this.#confirmTimeoutMs} ms`))
+        settle(new Unavailable('rabbitmq', `no confirm within ${this.#confirmTimeoutMs} ms`), 'timeout')
       }, this.#confirmTimeoutMs)
       const pending: Pending = { exchange, routingKey, messageId: properties.messageId, returned: false, settle }
       this.#inFlight.add(pending)
@@ -111,15 +124,16 @@ export class Publisher {
         channel.publish(exchange, routingKey, content, options, (error: unknown) => {
           if (error) {
             this.#noteFailure(exchange, routingKey, channel)
-            settle(new Unavailable('rabbitmq', 'RabbitMQ did not take the message', { cause: error }))
+            settle(new Unavailable('rabbitmq', 'RabbitMQ did not take the message', { cause: error }), 'refused')
             return
           }
-          if (this.#failingSince.size > 0) this.#failingSince.delete(`${exchange} ${routingKey}`)
-          if (pending.returned) settle(new Unavailable('rabbitmq', `no queue takes ${routingKey} on ${exchange}`))
-          else settle()
+            if (this.#failingSince.size > 0) this.#failingSince.delete(`${exchange} ${routingKey}`)
+            if (!pending.returned) settle()
+            else settle(new Unavailable('rabbitmq', `no queue takes ${routingKey} on ${exchange}`), 'unroutable')
         })
       } catch (error) {
-        settle(error instanceof IllegalOperationError ? unavailable(error) : (error as Error))
+        if (error instanceof IllegalOperationError) settle(unavailable(error), 'not-connected')
+        else settle(error as Error)
       }
     })
   }
@@ -160,7 +174,7 @@ export class Publisher {
   /** Whoever published it should not wait for the end of the alarm. It may arrive then all the same, as a duplicate. */
   #expire(underWay: readonly Pending[]): void {
     setTimeout(() => {
-      if (this.#blocked) for (const { settle } of underWay) settle(inAlarm())
+      if (this.#blocked) for (const { settle } of underWay) settle(inAlarm(), 'alarm')
     }, CONFIRM_IN_ALARM_MS).unref()
   }
 }
@@ -168,4 +182,5 @@ export class Publisher {
 const inAlarm = (): Unavailable =>
   new Unavailable('rabbitmq', 'RabbitMQ takes no messages: it has a memory or disk alarm')
 
-const unavailable = (cause: Error): Unavailable => new Unavailable('rabbitmq', 'not connected to RabbitMQ', { cause })
+const unavailable = (cause?: Error): Unavailable =>
+  new Unavailable('rabbitmq', 'not connected to RabbitMQ', cause && { cause })

@@ -1,12 +1,13 @@
 import { once } from 'node:events'
 import { connect } from 'node:net'
 import { type HealthServer, startHealthServer } from './health-server.ts'
+import { createMetrics } from './metrics.ts'
 
 let health: HealthServer
 const opened: HealthServer[] = []
 
 async function open(service: string): Promise<HealthServer> {
-  const server = await startHealthServer({ port: 0, service })
+  const server = await startHealthServer({ port: 0, metrics: createMetrics(service) })
   opened.push(server)
   return server
 }
@@ -59,6 +60,13 @@ test('metrics are Prometheus text that names the service', async () => {
   expect(await answer.text()).toMatch(/^process_cpu_seconds_total\{service="worker"\} [\d.]+/m)
 })
 
+test('metrics show which check of readiness holds', async () => {
+  state.redis = false
+  const text = await (await get('/metrics')).text()
+  expect(text).toContain('switchhook_ready{check="redis",service="worker"} 0')
+  expect(text).toContain('switchhook_ready{check="rabbitmq",service="worker"} 1')
+})
+
 test('anything else is not found', async () => {
   for (const path of ['/', '/healthz/x', '//healthz']) expect((await get(path)).status).toBe(404)
 })
@@ -66,7 +74,7 @@ test('anything else is not found', async () => {
 test('two in one process do not share metrics, and a port that is taken is an error', async () => {
   const other = await open('other')
   expect(await (await fetch(`http://127.0.0.1:${other.port}/metrics`)).text()).not.toContain('worker')
-  await expect(startHealthServer({ port: other.port, service: 'third' })).rejects.toMatchObject({
+  await expect(startHealthServer({ port: other.port, metrics: createMetrics('third') })).rejects.toMatchObject({
     code: 'EADDRINUSE',
   })
 })

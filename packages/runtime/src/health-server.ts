@@ -1,6 +1,6 @@
 import { createServer, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
-import { collectDefaultMetrics, Registry } from 'prom-client'
+import type { Metrics } from './metrics.ts'
 
 /** Names what must be reachable for this process to be useful, and asks for its present state. */
 export type ReadinessChecks = Readonly<Record<string, () => boolean>>
@@ -19,12 +19,13 @@ export interface HealthServer {
  */
 export async function startHealthServer(options: {
   readonly port: number
-  readonly service: string
+  readonly metrics: Metrics
 }): Promise<HealthServer> {
   let readiness: ReadinessChecks = { started: () => false }
-  const registry = new Registry()
-  registry.setDefaultLabels({ service: options.service })
-  collectDefaultMetrics({ register: registry })
+  const { metrics } = options
+  metrics.gauges('switchhook_ready', 'Whether a check of /readyz holds.', () =>
+    Object.entries(readiness).map(([check, holds]) => ({ labels: { check }, value: holds() ? 1 : 0 })),
+  )
 
   const server = createServer((request, response) => {
     switch (request.url?.split('?')[0]) {
@@ -36,8 +37,8 @@ export async function startHealthServer(options: {
         return answer(response, ready ? 200 : 503, { status: ready ? 'ready' : 'not ready', checks })
       }
       case '/metrics':
-        return void registry.metrics().then(
-          (metrics) => response.writeHead(200, { 'content-type': registry.contentType }).end(metrics),
+        return void metrics.text().then(
+          (text) => response.writeHead(200, { 'content-type': metrics.contentType }).end(text),
           () => answer(response, 500, { status: 'metrics failed' }),
         )
       default:

@@ -17,5 +17,14 @@ export {
 } from './fields.ts'
 export { type HealthServer, type ReadinessChecks, startHealthServer } from './health-server.ts'
 export { createLogger, type LogFields, type Logger } from './logger.ts'
+export {
+  type Counter,
+  createMetrics,
+  type Family,
+  type Histogram,
+  type Labels,
+  type Metrics,
+  SECONDS,
+} from './metrics.ts'
 export { Shutdown } from './shutdown.ts'
 export { startService } from './start-service.ts'

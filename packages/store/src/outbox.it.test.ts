@@ -91,6 +91,22 @@ test('the backlog counts what was claimed and not sent', async () => {
   expect(await outbox.backlog()).toBe(2)
 })
 
+test('the oldest is the one that has waited longest, in whatever part it lies', async () => {
+  const outbox = createOutbox(redis, 'relay-1')
+  expect(await outbox.oldestMs()).toBe(0)
+  await commit('acme', 1)
+  const [old] = await outbox.claim(1)
+  await new Promise((resolve) => setTimeout(resolve, 60))
+  await commit('globex', 2)
+  expect(partitionOf('globex')).not.toBe(partitionOf('acme'))
+  const age = await outbox.oldestMs()
+  expect(age).toBeGreaterThanOrEqual(59)
+  await outbox.sent(old ? [old] : [])
+  expect(await outbox.oldestMs()).toBeLessThan(age)
+  await outbox.sent(await outbox.claim(10))
+  expect(await outbox.oldestMs()).toBe(0)
+})
+
 test('what was claimed and not sent is claimed again at once, before what is new', async () => {
   const [first] = await commit('acme', 1)
   const outbox = createOutbox(redis, 'relay-1')

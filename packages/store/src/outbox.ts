@@ -2,6 +2,7 @@ import type { PlatformEvent } from '@switchhook/contracts'
 import { outboxKey, PARTITIONS } from './keys.ts'
 import { type Redis, run } from './redis.ts'
 import { share } from './share.ts'
+import { toMs } from './to-ms.ts'
 
 /** An event that a commit has stored and no broker has confirmed yet. */
 export interface OutboxEntry {
@@ -25,6 +26,8 @@ export interface Outbox {
   sent(entries: readonly OutboxEntry[]): Promise<void>
   /** How many events no relay has marked sent. */
   backlog(): Promise<number>
+  /** How long the oldest of them has waited, in ms; 0 when there is none. */
+  oldestMs(): Promise<number>
 }
 
 const GROUP = 'relay'
@@ -63,6 +66,17 @@ export function createOutbox(redis: Redis, consumerName: string): Outbox {
     },
     async backlog() {
       return (await lengths()).reduce((sum, length) => sum + length, 0)
+    },
+    async oldestMs() {
+      const [time, ...first] = await redis[run]((commands) =>
+        Promise.all([
+          commands.time(),
+          ...PARTITIONS.map((partition) => commands.xrange(outboxKey(partition), '-', '+', 'COUNT', 1)),
+        ]),
+      )
+      // An entry's id begins with when it was written, in ms, by the clock that TIME reads.
+      const ages = first.flatMap(([entry]) => (entry === undefined ? [] : [toMs(time) - Number.parseInt(entry[0], 10)]))
+      return Math.max(0, ...ages)
     },
   }
 }

@@ -109,3 +109,13 @@ test('the same id is another timer for another tenant', async () => {
   for (const tenant of ['acme', 'globex', null]) await set(tenant, { id: 'ring', dueInMs: 0 })
   expect(names(await timers.claimDue(10, LEASE_MS))).toEqual(['acme ring', 'globex ring', 'null ring'])
 })
+
+test('a timer is overdue from when it is due until somebody has it in hand', async () => {
+  expect(await timers.overdueMs()).toBe(0)
+  await set('acme', { id: 'later', dueInMs: 60_000 })
+  expect(await timers.overdueMs()).toBe(0)
+  await set('globex', { id: 'now', dueInMs: 1 })
+  await eventually(async () => expect(await timers.overdueMs()).toBeGreaterThan(0))
+  expect(names(await timers.claimDue(10, LEASE_MS))).toEqual(['globex now'])
+  expect(await timers.overdueMs()).toBe(0)
+})

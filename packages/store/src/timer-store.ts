@@ -1,6 +1,7 @@
 import { PARTITIONS, partitionOf, timerMember, timerPayloadsKey, timersKey } from './keys.ts'
 import { type Redis, run } from './redis.ts'
 import { share } from './share.ts'
+import { toMs } from './to-ms.ts'
 
 /** A timer that has fallen due, as `StateStore.commit` set it. */
 export interface DueTimer {
@@ -17,23 +18,27 @@ export interface TimerStore {
   claimDue(max: number, leaseMs: number): Promise<DueTimer[]>
   /** Forgets them, except those that were set anew since they were claimed. */
   done(timers: readonly DueTimer[]): Promise<void>
+  /** For how long the oldest has been due, or its lease over, in ms; 0 when none is. */
+  overdueMs(): Promise<number>
 }
 
 export function createTimerStore(redis: Redis): TimerStore {
   let turn = 0
 
-  async function dueParts(): Promise<number[]> {
+  /** For how long the first timer of each part has been due; negative: not yet. */
+  async function overdue(): Promise<readonly (number | undefined)[]> {
     const [time, ...first] = await redis[run]((commands) =>
       Promise.all([
         commands.time(),
         ...PARTITIONS.map((part) => commands.zrange(timersKey(part), '0', '0', 'WITHSCORES')),
       ]),
     )
-    const now = Number(time[0]) * 1_000 + Number(time[1]) / 1_000
-    return PARTITIONS.filter((part) => {
-      const dueAt = first[part]?.[1]
-      return dueAt !== undefined && Number(dueAt) <= now
-    })
+    return first.map(([, dueAt]) => (dueAt === undefined ? undefined : toMs(time) - Number(dueAt)))
+  }
+
+  async function dueParts(): Promise<number[]> {
+    const ages = await overdue()
+    return PARTITIONS.filter((part) => (ages[part] ?? -1) >= 0)
   }
 
   async function claimFrom(part: number, max: number, leaseMs: number): Promise<DueTimer[]> {
@@ -56,6 +61,9 @@ export function createTimerStore(redis: Redis): TimerStore {
       await redis[run]((commands) =>
         Promise.all(calls.map(({ keys, args }) => commands.runScript('finish-timers', keys, args))),
       )
+    },
+    async overdueMs() {
+      return Math.max(0, ...(await overdue()).map((ms) => ms ?? 0))
     },
   }
 }

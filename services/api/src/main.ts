@@ -1,4 +1,4 @@
-import { createLogger, loadConfig, Shutdown, startHealthServer, startService } from '@switchhook/runtime'
+import { createLogger, createMetrics, loadConfig, Shutdown, startHealthServer, startService } from '@switchhook/runtime'
 import { apiFields, apiRules } from './config.ts'
 import { startApi } from './start-api.ts'
 
@@ -10,9 +10,10 @@ startService(SERVICE, async () => {
   const shutdown = new Shutdown(log, config.SHUTDOWN_GRACE)
   shutdown.onSignals('SIGTERM', 'SIGINT')
 
-  const health = await startHealthServer({ port: config.HEALTH_PORT, service: SERVICE })
+  const metrics = createMetrics(SERVICE)
+  const health = await startHealthServer({ port: config.HEALTH_PORT, metrics })
   shutdown.defer('health', () => health.close())
-  const api = await startApi({ config, log, shutdown })
+  const api = await startApi({ config, log, shutdown, metrics })
   health.readyWhen(api.checks)
   log.info('started', { port: api.port, healthPort: health.port })
 })

@@ -1,6 +1,6 @@
 import { parseEvent } from '@switchhook/contracts'
 import { openBroker, Queue, serviceTopology } from '@switchhook/messaging'
-import { loadConfig, Shutdown } from '@switchhook/runtime'
+import { createMetrics, loadConfig, Shutdown } from '@switchhook/runtime'
 import {
   brokerAlarm,
   eventually,
@@ -81,6 +81,42 @@ test('a faulty request is told so even while Redis is away', async () => {
   await recovered()
 }, 60_000)
 
+test('what waits in Redis is shown, and left out while nobody knows', async () => {
+  const shown = async (): Promise<string[]> =>
+    (await api.metrics.text())
+      .split('\n')
+      .filter((line) => /^switchhook_(outbox|timers_overdue)/.test(line))
+      .map((line) => line.replace(/\{.*/, ''))
+  const all = ['switchhook_outbox_events', 'switchhook_outbox_oldest_age_seconds', 'switchhook_timers_overdue_seconds']
+  expect(await shown()).toEqual(all)
+  toRedis.refuse()
+  await eventually(() => expect(api.isReady()).toBe(false))
+  expect(await shown()).toEqual([])
+  toRedis.accept()
+  await recovered()
+  expect(await shown()).toEqual(all)
+}, 60_000)
+
+test('while the broker is away, the oldest event in the outbox grows older', async () => {
+  toBroker.refuse()
+  await eventually(() => expect(api.isReady()).toBe(false))
+  const json = { agentUri: 'sip:alice@acme.example', destination: '+15550101' }
+  expect((await api.call('POST', '/api/v1/voice/calls/dial', { headers, json })).status).toBe(202)
+  const sample = async (name: string): Promise<number> =>
+    Number(
+      (await api.metrics.text())
+        .split('\n')
+        .find((line) => line.startsWith(`${name}{`))
+        ?.split(' ')
+        .at(-1),
+    )
+  await eventually(async () => expect(await sample('switchhook_outbox_events')).toBeGreaterThan(0))
+  await eventually(async () => expect(await sample('switchhook_outbox_oldest_age_seconds')).toBeGreaterThan(0.5))
+  toBroker.accept()
+  await recovered()
+  await eventually(async () => expect(await sample('switchhook_outbox_events')).toBe(0), { timeoutMs: 30_000 })
+}, 90_000)
+
 test('what was answered 201 is there after an outage of Redis', async () => {
   const { body } = await api.call('POST', PATH, { headers, json: create })
   toRedis.cut()
@@ -115,7 +151,7 @@ test('in production it refuses a Redis that keeps nothing on disk', async () => 
   const config = loadConfig(apiFields, { ...env, AUTH_ISSUERS: issuers }, apiRules)
   const log = { debug: () => {}, info: () => {}, warn: () => {}, error: () => {} }
   const shutdown = new Shutdown(log, 5_000)
-  const starting = startApi({ config, log, shutdown })
+  const starting = startApi({ config, log, shutdown, metrics: createMetrics('api') })
   await expect(starting).rejects.toThrow('this Redis would lose data: it must keep an append-only file')
   await shutdown.run()
   await toForgetful.close()

@@ -1,6 +1,6 @@
 import { hostname } from 'node:os'
 import { openBroker, serviceTopology } from '@switchhook/messaging'
-import type { Logger, Shutdown } from '@switchhook/runtime'
+import { type Logger, type Metrics, type Shutdown } from '@switchhook/runtime'
 import {
   assertDurableInProduction,
   createBreakerReader,
@@ -13,7 +13,9 @@ import {
   openRedis,
 } from '@switchhook/store'
 import { type KeyTiming, openAuth } from './auth/open-auth.ts'
+import { showBacklogs } from './backlogs.ts'
 import { createCenter } from './center/center.ts'
+import { createCenterMeter } from './center/center-meter.ts'
 import { readAgent } from './center/read-agent.ts'
 import { createTransact, type Writing } from './center/transact.ts'
 import { type ApiConfig, authOptionsOf, urlRulesOf } from './config.ts'
@@ -23,6 +25,7 @@ import { createAnswerOnce, IDEMPOTENCY_TIMING, type IdempotencyTiming } from './
 import { type OutboxRelay, startOutboxRelay } from './outbox-relay.ts'
 import { openSimulator } from './platform/open-simulator.ts'
 import { createRoutes } from './routes.ts'
+import { countTimers } from './timers/count-timers.ts'
 import { createTimerLoop, type TimerLoop } from './timers/timer-loop.ts'
 
 export interface StartApiOptions {
@@ -30,6 +33,7 @@ export interface StartApiOptions {
   readonly log: Logger
   /** What is opened here is closed by it. */
   readonly shutdown: Pick<Shutdown, 'defer'>
+  readonly metrics: Metrics
   readonly keyTiming?: KeyTiming
   readonly deadlines?: ClientDeadlines
   readonly idempotencyTiming?: Partial<IdempotencyTiming>
@@ -42,19 +46,26 @@ export interface Api {
 
 /** Puts the service together and starts it. Waits for a Redis and a broker that are not there yet. */
 export async function startApi(options: StartApiOptions): Promise<Api> {
-  const { config, log, shutdown, keyTiming, deadlines, idempotencyTiming } = options
+  const { config, log, shutdown, keyTiming, deadlines, idempotencyTiming, metrics } = options
   const redis = await openRedis({ url: config.REDIS_URL, log, name: 'api' })
   shutdown.defer('redis', () => redis.close())
   await assertDurableInProduction(redis, config.NODE_ENV)
-  const broker = await openBroker({ url: config.AMQP_URL, topology: serviceTopology([]), log, name: 'api' })
+  const broker = await openBroker({ url: config.AMQP_URL, topology: serviceTopology([]), log, name: 'api', metrics })
   shutdown.defer('broker', () => broker.close())
 
   const outbox = createOutbox(redis, `${hostname()}-${process.pid}`)
-  const relay = startOutboxRelay({ outbox, publish: (event) => broker.publishEvent(event), log })
+  const meter = createCenterMeter(metrics)
+  const relay = startOutboxRelay({
+    outbox: meter.relaying(outbox),
+    publish: (event) => broker.publishEvent(event),
+    log,
+  })
   shutdown.defer('outbox relay', () => relay.stop())
 
   const store = createStateStore(redis)
-  const timers = createTimerLoop(createTimerStore(redis), log)
+  const timerStore = createTimerStore(redis)
+  const timers = createTimerLoop(timerStore, log)
+  showBacklogs(metrics, outbox, timerStore)
   const platform = openSimulator({
     agents: config.SIMULATOR_AGENTS,
     scenario: config.SIMULATOR_SCENARIO ?? null,
@@ -69,18 +80,23 @@ export async function startApi(options: StartApiOptions): Promise<Api> {
   })
   const center = createCenter({
     store,
-    transact: createTransact(store, (written) => announce(written, relay, timers)),
+    transact: createTransact(store, (written) => {
+      meter.written(written)
+      announce(written, relay, timers)
+    }),
     platform,
     wrapUpMs: config.WRAP_UP_SECONDS * 1_000,
     now: Date.now,
   })
   await platform.start(center.listener)
   shutdown.defer('platform', () => platform.stop())
-  timers.start({
-    simulator: (timer) => platform.due(timer),
-    agent: (timer) => center.agentTimerDue(timer),
-    audit: (timer) => center.auditTimerDue(timer),
-  })
+  timers.start(
+    countTimers(metrics, {
+      simulator: (timer) => platform.due(timer),
+      agent: (timer) => center.agentTimerDue(timer),
+      audit: (timer) => center.auditTimerDue(timer),
+    }),
+  )
   shutdown.defer('timers', () => timers.stop())
 
   const auth = openAuth({ ...authOptionsOf(config), log, ...(keyTiming && { keyTiming }) })
@@ -104,6 +120,7 @@ export async function startApi(options: StartApiOptions): Promise<Api> {
     authenticate: auth.authenticate,
     answerOnce: createAnswerOnce(createIdempotencyStore(redis, timing), timing.waitMs, log),
     trustProxy: config.TRUST_PROXY,
+    metrics,
     log,
   })
   const server = await startHttpServer({ port: config.API_PORT, listener: app, ...(deadlines && { deadlines }) })

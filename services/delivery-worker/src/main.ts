@@ -9,12 +9,13 @@ import {
   openBroker,
   serviceTopology,
 } from '@switchhook/messaging'
-import { createLogger, loadConfig, Shutdown, startHealthServer, startService } from '@switchhook/runtime'
+import { createLogger, createMetrics, loadConfig, Shutdown, startHealthServer, startService } from '@switchhook/runtime'
 import { assertDurableInProduction, createBreakerStore, createDeliveryStore, openRedis } from '@switchhook/store'
 import { createAdmit } from './admit.ts'
 import { createBreaker } from './breaker.ts'
 import { graceOutlastsDeadline, workerFields } from './config.ts'
 import { createDeliver } from './deliver.ts'
+import { createDeliveryMeter } from './delivery-meter.ts'
 import { createIsolation, type Isolation } from './isolate.ts'
 import { createLookup } from './lookup.ts'
 import { createPostClient } from './post.ts'
@@ -39,14 +40,15 @@ startService(SERVICE, async () => {
   const shutdown = new Shutdown(log, config.SHUTDOWN_GRACE)
   shutdown.onSignals('SIGTERM', 'SIGINT')
 
-  const health = await startHealthServer({ port: config.HEALTH_PORT, service: SERVICE })
+  const metrics = createMetrics(SERVICE)
+  const health = await startHealthServer({ port: config.HEALTH_PORT, metrics })
   shutdown.defer('health', () => health.close())
   const redis = await openRedis({ url: config.REDIS_URL, log, name: SERVICE })
   shutdown.defer('redis', () => redis.close())
   await assertDurableInProduction(redis, config.NODE_ENV)
   const shards = await countDueShards({ url: config.AMQP_URL, log, name: SERVICE, configured: config.DELIVERY_SHARDS })
   const topology = serviceTopology([...config.DELIVERY_RETRY_WAITS, config.BREAKER_COOLDOWN], LANES, shards)
-  const broker = await openBroker({ url: config.AMQP_URL, topology, log, name: SERVICE })
+  const broker = await openBroker({ url: config.AMQP_URL, topology, log, name: SERVICE, metrics })
   shutdown.defer('broker', () => broker.close())
   const guard = createAddressGuard(config.WEBHOOK_ALLOWED_NETWORKS)
   const client = createPostClient({
@@ -60,20 +62,22 @@ startService(SERVICE, async () => {
   const deliveries = createDeliveryStore(redis, retentionOf(config))
   const cooldownMs = config.BREAKER_COOLDOWN
   const breakers = createBreakerStore(redis, { failures: config.BREAKER_FAILURES, cooldownMs })
+  const meter = createDeliveryMeter(metrics)
   const deliverer = createDeliver({
     waitsMs: config.DELIVERY_RETRY_WAITS,
     cooldownMs,
     isSettled: (delivery) => deliveries.isSettled(delivery),
     admit: createAdmit(breakers),
-    breaker: createBreaker(breakers, config.DELIVERY_TIMEOUT + PROBE_SLACK_MS, (subscriptionId) =>
-      log.info('endpoint cools down', { subscriptionId, cooldownMs }),
-    ),
-    post: (delivery, attempt) => client.post(delivery, attempt),
+    breaker: createBreaker(breakers, config.DELIVERY_TIMEOUT + PROBE_SLACK_MS, (subscriptionId) => {
+      meter.cooldown()
+      log.info('endpoint cools down', { subscriptionId, cooldownMs })
+    }),
+    post: meter.posting((delivery, attempt) => client.post(delivery, attempt)),
     retryLater: (delivery, waitMs) => broker.publishRetry(delivery, waitMs),
     park: (delivery, attempt, reason) => deliveries.park(delivery, attempt, reason),
     settle: (delivery, attempt, standing) => deliveries.settle(delivery, attempt, standing),
     keep: (delivery) => deliveries.keep(delivery),
-    report: createReport(log),
+    report: meter.reporting(createReport(log)),
     now: Date.now,
   })
   const isolation = createIsolation({
@@ -81,7 +85,7 @@ startService(SERVICE, async () => {
     lanes: LANES,
     patienceMs: PATIENCE_MS,
     ...deliverer,
-    moveAside: (delivery, lane) => broker.publishAside(delivery, lane),
+    moveAside: meter.movingAside((delivery, lane) => broker.publishAside(delivery, lane)),
   })
   const consume = (queue: string, concurrency: number, handle: Isolation['due']): Promise<Consumer> => {
     return broker.consume({ queue, parse, handle, concurrency, recovered: () => redis.ready() })

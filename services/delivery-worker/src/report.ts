@@ -2,10 +2,16 @@ import type { Attempt, Delivery, Outcome } from '@switchhook/contracts'
 import type { Logger } from '@switchhook/runtime'
 import type { Decision, Withheld } from './decide.ts'
 
+/** Told of each turn of a delivery that has come to its end. */
+export type Report = (
+  delivery: Delivery,
+  attempt: Attempt | null,
+  decision: Decision,
+  outcome: Outcome | Withheld,
+) => void
+
 /** One line per turn of a delivery. A subscriber's failure is ordinary life, so even a parked one is `info`. */
-export function createReport(
-  log: Logger,
-): (delivery: Delivery, attempt: Attempt | null, decision: Decision, outcome: Outcome | Withheld) => void {
+export function createReport(log: Logger): Report {
   return ({ deliveryId, subscriptionId, eventId, eventType, tenant, run, slot }, attempt, decision, outcome) => {
     log.info('delivery.attempted', {
       deliveryId,

@@ -32,6 +32,7 @@ const deps = (change: Partial<HandleEventDeps>): HandleEventDeps => ({
   matching: () => Promise.resolve([]),
   publishDelivery: () => Promise.resolve(),
   now: () => new Date('2026-11-20T08:30:00.000Z'),
+  fannedOut: () => {},
   log: { debug: () => {} },
   ...change,
 })

@@ -8,6 +8,8 @@ export interface HandleEventDeps {
   /** Resolves once the delivery is stored. */
   readonly publishDelivery: (delivery: Delivery) => Promise<void>
   readonly now: () => Date
+  /** Told of each event whose deliveries are all stored. */
+  readonly fannedOut: (event: PlatformEvent, deliveries: number, tookMs: number) => void
   readonly log: { debug(message: string, fields: Readonly<Record<string, unknown>>): void }
 }
 
@@ -18,9 +20,11 @@ const WIDTH = 100
 export function createHandleEvent(deps: HandleEventDeps): (event: PlatformEvent) => Promise<void> {
   return async function handleEvent(event) {
     const { eventId, eventType, tenant } = event
+    const startedAt = performance.now()
     const subscriptions = await deps.matching(tenant, eventType)
     const deliveries = fanOut(event, subscriptions, deps.now().toISOString())
     await inParallel(deliveries, WIDTH, (delivery) => deps.publishDelivery(delivery))
+    deps.fannedOut(event, deliveries.length, performance.now() - startedAt)
     deps.log.debug('event fanned out', { eventId, eventType, tenant, deliveries: deliveries.length })
   }
 }

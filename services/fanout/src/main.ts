@@ -1,7 +1,8 @@
 import { openBroker, Queue, serviceTopology } from '@switchhook/messaging'
-import { createLogger, loadConfig, Shutdown, startHealthServer, startService } from '@switchhook/runtime'
+import { createLogger, createMetrics, loadConfig, Shutdown, startHealthServer, startService } from '@switchhook/runtime'
 import { assertDurableInProduction, createSubscriptionStore, openRedis } from '@switchhook/store'
 import { fanoutFields } from './config.ts'
+import { createFanoutMeter } from './fanout-meter.ts'
 import { createHandleEvent } from './handle-event.ts'
 import { parseEventMessage } from './parse-event-message.ts'
 
@@ -13,13 +14,14 @@ startService(SERVICE, async () => {
   const shutdown = new Shutdown(log, config.SHUTDOWN_GRACE)
   shutdown.onSignals('SIGTERM', 'SIGINT')
 
-  const health = await startHealthServer({ port: config.HEALTH_PORT, service: SERVICE })
+  const metrics = createMetrics(SERVICE)
+  const health = await startHealthServer({ port: config.HEALTH_PORT, metrics })
   shutdown.defer('health', () => health.close())
   const redis = await openRedis({ url: config.REDIS_URL, log, name: SERVICE })
   shutdown.defer('redis', () => redis.close())
   await assertDurableInProduction(redis, config.NODE_ENV)
   const topology = serviceTopology([], 0, config.DELIVERY_SHARDS)
-  const broker = await openBroker({ url: config.AMQP_URL, topology, log, name: SERVICE })
+  const broker = await openBroker({ url: config.AMQP_URL, topology, log, name: SERVICE, metrics })
   shutdown.defer('broker', () => broker.close())
 
   const subscriptions = createSubscriptionStore(redis)
@@ -30,6 +32,7 @@ startService(SERVICE, async () => {
       matching: (tenant, eventType) => subscriptions.matching(tenant, eventType),
       publishDelivery: (delivery) => broker.publishDelivery(delivery),
       now: () => new Date(),
+      fannedOut: createFanoutMeter(metrics),
       log,
     }),
     concurrency: config.FANOUT_CONCURRENCY,

@@ -12,6 +12,7 @@ export interface Stack {
     readonly apis: readonly [string, string]
     readonly devIdp: string
     readonly rabbitmqManagement: string | null
+    readonly rabbitmqMetrics: string | null
   }
   readonly healthPorts: Readonly<Record<string, number>>
   readonly processes: Readonly<Record<string, { readonly pid: number; readonly log: string }>>

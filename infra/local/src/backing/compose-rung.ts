@@ -9,7 +9,7 @@ import { missingDocker } from './docker-engine.ts'
 import { rememberPorts } from './remember-ports.ts'
 import { type BackingName, type Rung, RungUnavailable } from './rung.ts'
 
-const PORTS = { amqp: 0, management: 0, redis: 0 }
+const PORTS = { amqp: 0, management: 0, metrics: 0, redis: 0 }
 
 /** The user that docker-compose.yml gives the broker. */
 const USER = 'switchhook:switchhook'
@@ -41,7 +41,7 @@ export function composeRung(home: Home, say: Say, options: { readonly discardDat
       const running = await compose(['ps', '--status', 'running', '--services'])
       const services = running.stdout.split('\n')
       const kept = [
-        ...(services.includes('rabbitmq') ? ['amqp', 'management'] : []),
+        ...(services.includes('rabbitmq') ? ['amqp', 'management', 'metrics'] : []),
         ...(services.includes('redis') ? ['redis'] : []),
       ]
       const ports = await rememberPorts(portsFile, PORTS, new Set(kept))
@@ -51,6 +51,7 @@ export function composeRung(home: Home, say: Say, options: { readonly discardDat
         compose(['up', '--detach', '--wait', ...wanted], {
           RABBITMQ_PORT: String(ports.amqp),
           RABBITMQ_MANAGEMENT_PORT: String(ports.management),
+          RABBITMQ_METRICS_PORT: String(ports.metrics),
           REDIS_PORT: String(ports.redis),
         }),
       )
@@ -64,6 +65,7 @@ export function composeRung(home: Home, say: Say, options: { readonly discardDat
         rabbitmq: {
           amqpUrl: `amqp://${USER}@127.0.0.1:${ports.amqp}`,
           managementUrl: `http://${USER}@127.0.0.1:${ports.management}`,
+          metricsUrl: `http://127.0.0.1:${ports.metrics}/metrics`,
         },
         redis: { redisUrl: `redis://127.0.0.1:${ports.redis}` },
       }

@@ -16,7 +16,7 @@ import type { RabbitmqAddress, RabbitmqControl } from './rung.ts'
  */
 export const rabbitmqBinary = (): string | undefined => findBinary('rabbitmq-server', ['/usr/lib/rabbitmq/bin'])
 
-const PORTS = { amqp: 0, management: 0, distribution: 0, epmd: 0 }
+const PORTS = { amqp: 0, management: 0, metrics: 0, distribution: 0, epmd: 0 }
 type Ports = Readonly<typeof PORTS>
 
 export const nodeName = (home: Home): string => `switchhook-${home.id}@localhost`
@@ -56,6 +56,8 @@ export async function startPrivateRabbitmq(home: Home, binary: string, bond?: Cl
   return {
     amqpUrl: `amqp://guest:guest@127.0.0.1:${ports['amqp']}`,
     managementUrl: `http://guest:guest@127.0.0.1:${ports['management']}`,
+    // A broker that was started by an older version has none.
+    ...(ports['metrics'] !== undefined && { metricsUrl: `http://127.0.0.1:${ports['metrics']}/metrics` }),
     ...controlOf(home, dir, ports['epmd']),
   }
 }
@@ -125,6 +127,8 @@ function writeSettings(home: Home, dir: string, ports: Ports): NodeJS.ProcessEnv
       `listeners.tcp.1 = 127.0.0.1:${ports.amqp}`,
       'management.tcp.ip = 127.0.0.1',
       `management.tcp.port = ${ports.management}`,
+      'prometheus.tcp.ip = 127.0.0.1',
+      `prometheus.tcp.port = ${ports.metrics}`,
       // Fresh figures: nobody watches a development broker for long enough to mind the cost.
       'collect_statistics_interval = 1000',
       '',
@@ -149,7 +153,7 @@ function writeSettings(home: Home, dir: string, ports: Ports): NodeJS.ProcessEnv
       'advanced.config',
       '[{rabbit, [{quorum_tick_interval, 1000}, {dead_letter_worker_publisher_confirm_timeout, 10000}]}].\n',
     ),
-    RABBITMQ_ENABLED_PLUGINS_FILE: file('enabled_plugins', '[rabbitmq_management].\n'),
+    RABBITMQ_ENABLED_PLUGINS_FILE: file('enabled_plugins', '[rabbitmq_management,rabbitmq_prometheus].\n'),
     // The machine's own /etc/rabbitmq/rabbitmq-env.conf is about another instance.
     RABBITMQ_CONF_ENV_FILE: file(ENV_FILE, ''),
     // Runs as one process, so that its pid is the broker's and a signal reaches the broker itself.

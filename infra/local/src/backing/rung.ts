@@ -11,6 +11,8 @@ export interface RabbitmqAddress {
   readonly amqpUrl: string
   /** Base url of the management HTTP API with its credentials; null when there is none that we know of. */
   readonly managementUrl: string | null
+  /** Where its plugin rabbitmq_prometheus answers; missing where we do not know. */
+  readonly metricsUrl?: string
   /** Missing for a broker that was started elsewhere. */
   readonly control?: RabbitmqControl
 }

@@ -14,6 +14,8 @@ export interface StackFile {
     readonly amqp: string
     readonly redis: string
     readonly rabbitmqManagement: string | null
+    /** Of RabbitMQ's own metrics; null where we do not know. */
+    readonly rabbitmqMetrics: string | null
   }
   readonly ports: Readonly<Record<string, number>>
   readonly healthPorts: Readonly<Record<string, number>>

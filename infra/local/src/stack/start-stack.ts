@@ -102,6 +102,7 @@ async function describeStack(
       amqp: backing.amqpUrl,
       redis: backing.redisUrl,
       rabbitmqManagement: backing.managementUrl,
+      rabbitmqMetrics: backing.metricsUrl ?? null,
     },
     ports: clientPorts,
     healthPorts: pick('healthPort'),

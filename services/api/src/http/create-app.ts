@@ -1,11 +1,12 @@
 import { AppError } from '@switchhook/contracts'
-import type { Logger } from '@switchhook/runtime'
+import type { Logger, Metrics } from '@switchhook/runtime'
 import express, { type Express, type RequestHandler } from 'express'
 import type { Authenticate } from '../auth/authenticate.ts'
 import { mountPages } from '../pages/mount-pages.ts'
 import type { AnswerOnce } from './idempotency.ts'
 import { createProblemHandler, HeaderedError } from './problem-handler.ts'
 import { createRequestLog } from './request-log.ts'
+import { createRequestMeter } from './request-meter.ts'
 import type { Route } from './route.ts'
 import { serveRoute } from './serve-route.ts'
 
@@ -17,6 +18,7 @@ export function createApp(options: {
   /** Networks of the proxies whose `X-Forwarded-For` is believed. */
   readonly trustProxy: readonly string[]
   readonly log: Logger
+  readonly metrics: Metrics
 }): Express {
   const app = express()
   app.disable('x-powered-by')
@@ -27,7 +29,7 @@ export function createApp(options: {
   app.enable('strict routing')
   app.set('trust proxy', [...options.trustProxy])
 
-  app.use(createRequestLog(options.log), answerPrivately)
+  app.use(createRequestLog(options.log), createRequestMeter(options.metrics), answerPrivately)
   for (const [path, routes] of byPath(options.routes)) {
     const resource = app.route(path.replaceAll(/\{(\w+)\}/g, ':$1'))
     for (const route of routes) resource[route.method](serveRoute(route, options.authenticate, options.answerOnce))

@@ -1,4 +1,4 @@
-import { type Logger, loadConfig, Shutdown } from '@switchhook/runtime'
+import { createMetrics, type Logger, loadConfig, type Metrics, Shutdown } from '@switchhook/runtime'
 import { apiFields, apiRules } from '../config.ts'
 import { type StartApiOptions, startApi } from '../start-api.ts'
 import { type CheckedClient, createCheckedClient } from './checked-client.ts'
@@ -18,6 +18,7 @@ export interface ApiUnderTest {
   readonly port: number
   readonly call: CheckedClient
   readonly log: readonly LogLine[]
+  readonly metrics: Metrics
   readonly isReady: () => boolean
   close(): Promise<void>
 }
@@ -34,8 +35,9 @@ export async function startApiUnderTest(
   const log = { debug: writer('debug'), info: writer('info'), warn: writer('warn'), error: writer('error') }
   const config = loadConfig(apiFields, { API_PORT: '0', ...RECEIVERS_HERE, ...env }, apiRules)
   const shutdown = new Shutdown(log, 10_000)
+  const metrics = createMetrics('api')
   const keyTiming = { refreshMs: 60_000, cooldownMs: 0, timeoutMs: 2_000 }
-  const { port, checks } = await startApi({ config, log, shutdown, keyTiming, ...options })
+  const { port, checks } = await startApi({ config, log, shutdown, metrics, keyTiming, ...options })
   const url = `http://127.0.0.1:${port}`
   const document = (await (await fetch(`${url}/api/v1/openapi.json`)).json()) as Parameters<
     typeof createCheckedClient
@@ -45,6 +47,7 @@ export async function startApiUnderTest(
     port,
     call: createCheckedClient(url, document),
     log: lines,
+    metrics,
     isReady: () => checks.redis() && checks.rabbitmq(),
     close: async () => {
       expect(await shutdown.run()).toBe(true)

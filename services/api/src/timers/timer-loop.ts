@@ -3,7 +3,7 @@ import type { DueTimer, TimerStore } from '@switchhook/store'
 import { Alarm } from './alarm.ts'
 
 /** By owner: what a timer's id says before its first colon. What rejects is tried again when its lease is over. */
-type TimerOwners = Readonly<Record<string, (timer: Pick<DueTimer, 'tenant' | 'payload'>) => Promise<void>>>
+export type TimerOwners = Readonly<Record<string, (timer: Pick<DueTimer, 'tenant' | 'payload'>) => Promise<void>>>
 
 export interface TimerLoop {
   start(owners: TimerOwners): void
@@ -24,7 +24,7 @@ const LONGEST_EXPECTED_MS = 60_000
 const CLOCK_SLACK_MS = 5
 
 /** Handles durable timers for as long as the process lives. Any number of replicas do so together. */
-export function createTimerLoop(timers: TimerStore, log: Pick<Logger, 'warn'>): TimerLoop {
+export function createTimerLoop(timers: Pick<TimerStore, 'claimDue' | 'done'>, log: Pick<Logger, 'warn'>): TimerLoop {
   const alarm = new Alarm()
   const state = { isRunning: false, isOut: false }
   let loop: Promise<void> = Promise.resolve()

@@ -1,0 +1,104 @@
+import { parseEvent, Unavailable, Unparsable } from '@switchhook/contracts'
+import { eventually, startTcpProxy, type TcpProxy, type TestBroker, testBroker } from '@switchhook/testkit'
+import { type Broker, type BrokerOptions, openBroker } from './broker.ts'
+import { Gate } from './test-support/gate.ts'
+import { recordingLog } from './test-support/recording-log.ts'
+import { type RecordingMeters, recordingMeters } from './test-support/recording-meters.ts'
+import { sampleDelivery, sampleEvent } from './test-support/samples.ts'
+import { Queue, serviceTopology } from './topology.ts'
+
+let server: TestBroker
+let proxy: TcpProxy
+let meters: RecordingMeters
+const opened: Broker[] = []
+
+beforeEach(async () => {
+  server = await testBroker()
+  proxy = await startTcpProxy(server.amqpUrl)
+  meters = recordingMeters()
+})
+
+afterEach(async () => {
+  await Promise.all(opened.splice(0).map((broker) => broker.close()))
+  await proxy.close()
+  await server.close()
+})
+
+async function open(options: Partial<BrokerOptions> = {}): Promise<Broker> {
+  const timing = { firstPauseMs: 20, longestPauseMs: 50, holdMs: 60_000, bugHoldMs: 5 }
+  const common = { url: proxy.url, topology: serviceTopology([]), log: recordingLog(), name: 'test' }
+  const broker = await openBroker({ ...common, consumerTiming: timing, metrics: meters, ...options })
+  opened.push(broker)
+  return broker
+}
+
+const failures = (reason: string) => meters.value('switchhook_publish_failures_total', { reason })
+const confirms = () => meters.value('switchhook_publish_confirm_seconds')
+
+test('each publish counts once: as confirmed, or as failed for its reason', async () => {
+  const broker = await open({ confirmTimeoutMs: 100 })
+  expect([confirms(), failures('timeout'), failures('unroutable'), failures('not-connected')]).toEqual([0, 0, 0, 0])
+  await broker.publishEvent(sampleEvent())
+  await broker.publishDelivery(sampleDelivery())
+  expect(confirms()).toBe(2)
+
+  await expect(broker.publishRetry(sampleDelivery(), 12_345)).rejects.toThrow('no queue takes')
+  expect(failures('unroutable')).toBe(1)
+
+  proxy.freeze()
+  await expect(broker.publishEvent(sampleEvent())).rejects.toThrow('no confirm within 100 ms')
+  expect(failures('timeout')).toBe(1)
+  proxy.thaw()
+  // The confirm comes after all, and counts no more.
+  await broker.publishEvent(sampleEvent())
+  expect([confirms(), failures('timeout')]).toEqual([3, 1])
+
+  proxy.refuse()
+  await eventually(() => expect(broker.isReady()).toBe(false))
+  await expect(broker.publishEvent(sampleEvent())).rejects.toThrow(Unavailable)
+  expect([confirms(), failures('not-connected')]).toEqual([3, 1])
+})
+
+test('it shows what is in hand, and the consumers that pause', async () => {
+  const broker = await open()
+  const [away, back] = [new Gate(), new Gate()]
+  let isAway = true
+  const consumer = await broker.consume({
+    queue: Queue.fanoutEvents,
+    parse: ({ content }) => parseEvent(content),
+    handle: async () => {
+      await away.opened
+      if (isAway) throw new Unavailable('redis', 'Redis is away')
+    },
+    concurrency: 5,
+    recovered: () => back.opened,
+  })
+  await Promise.all(Array.from({ length: 3 }, () => broker.publishEvent(sampleEvent())))
+  await eventually(() => expect(meters.value('switchhook_messages_in_hand')).toBe(3))
+  expect(meters.value('switchhook_consumers_paused')).toBe(0)
+
+  away.open()
+  await eventually(() => expect(meters.value('switchhook_consumers_paused')).toBe(1))
+  expect(meters.value('switchhook_consumer_pauses_total')).toBe(1)
+  isAway = false
+  back.open()
+  await eventually(() => expect(meters.value('switchhook_messages_in_hand')).toBe(0))
+  expect(meters.value('switchhook_consumers_paused')).toBe(0)
+  await consumer.drain()
+})
+
+test('what is put into quarantine counts', async () => {
+  const broker = await open()
+  const consumer = await broker.consume({
+    queue: Queue.fanoutEvents,
+    parse: () => {
+      throw new Unparsable('/eventId is required')
+    },
+    handle: () => Promise.resolve(),
+    concurrency: 5,
+    recovered: () => Promise.resolve(),
+  })
+  await broker.publishEvent(sampleEvent())
+  await eventually(() => expect(meters.value('switchhook_quarantined_total')).toBe(1))
+  await consumer.drain()
+})

@@ -1,0 +1,59 @@
+import {
+  eventually,
+  startTokenIssuer,
+  type TestBroker,
+  type TestRedis,
+  type TokenIssuer,
+  testBroker,
+  testRedis,
+} from '@switchhook/testkit'
+import { type ApiUnderTest, startApiUnderTest } from '../testing/api-under-test.ts'
+
+const PATH = '/api/v1/webhooks/subscriptions'
+
+let redis: TestRedis
+let broker: TestBroker
+let idp: TokenIssuer
+let api: ApiUnderTest
+
+beforeAll(async () => {
+  ;[redis, broker, idp] = await Promise.all([testRedis(), testBroker(), startTokenIssuer()])
+  api = await startApiUnderTest({
+    REDIS_URL: redis.redisUrl,
+    AMQP_URL: broker.amqpUrl,
+    AUTH_ISSUERS: JSON.stringify([{ issuer: idp.issuer, audience: idp.audience, tenant: 'acme' }]),
+  })
+})
+
+afterAll(async () => {
+  await api.close()
+  await Promise.all([redis.close(), broker.close(), idp.close()])
+})
+
+const linesOf = async (name: string): Promise<string[]> =>
+  (await api.metrics.text()).split('\n').filter((line) => line.startsWith(`${name}{`))
+
+test('requests count by the pattern of their route, and nothing that a client makes up is a label', async () => {
+  const headers = { authorization: `Bearer ${idp.token()}` }
+  const madeUp = crypto.randomUUID()
+  await api.call('GET', PATH, { headers })
+  await api.call('GET', `${PATH}/${madeUp}`, { headers })
+  await api.call('GET', PATH)
+  await fetch(`${api.url}/${madeUp}?tenant=${madeUp}`)
+  await fetch(`${api.url}${PATH}`, { method: 'PROPFIND' })
+
+  await eventually(async () => {
+    const requests = await linesOf('switchhook_http_requests_total')
+    expect(requests.filter((line) => line.includes('webhooks') || line.includes('"none"')).toSorted()).toEqual([
+      `switchhook_http_requests_total{route="${PATH}",method="GET",status="200",service="api"} 1`,
+      `switchhook_http_requests_total{route="${PATH}",method="GET",status="401",service="api"} 1`,
+      `switchhook_http_requests_total{route="${PATH}/{id}",method="GET",status="404",service="api"} 1`,
+      'switchhook_http_requests_total{route="none",method="any",status="404",service="api"} 1',
+      'switchhook_http_requests_total{route="none",method="any",status="405",service="api"} 1',
+    ])
+  })
+  expect(await linesOf('switchhook_http_request_duration_seconds_count')).toContain(
+    `switchhook_http_request_duration_seconds_count{route="${PATH}",method="GET",service="api"} 2`,
+  )
+  expect(await api.metrics.text()).not.toContain(madeUp)
+})

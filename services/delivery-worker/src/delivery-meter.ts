@@ -1,0 +1,146 @@
+import { type Attempt, type Delivery, type Outcome, PARKED_REASONS, UNREACHABLE_REASONS } from '@switchhook/contracts'
+import { type Counter, type Metrics, SECONDS } from '@switchhook/runtime'
+import type { Decision, Withheld } from './decide.ts'
+import { occurredAtMsOf } from './occurred-at.ts'
+import type { Report } from './report.ts'
+
+type Post = (delivery: Delivery, attempt: number) => Promise<Outcome>
+type MoveAside = (delivery: Delivery, lane: number) => Promise<void>
+
+/** Counts what the worker does, around the functions that do it. Each delivery costs it a few additions. */
+export interface DeliveryMeter {
+  readonly posting: (post: Post) => Post
+  readonly reporting: (report: Report) => Report
+  readonly movingAside: (moveAside: MoveAside) => MoveAside
+  readonly cooldown: () => void
+}
+
+/** Up to a minute is latency; what follows are the waits of the schedule, up to its end. In seconds. */
+const TO_THE_END = [...SECONDS, 30, 60, 300, 600, 1_800, 3_600, 7_200, 14_400, 28_800, 50_400, 86_400]
+const TO_THE_FIRST = [...SECONDS, 30, 60, 300, 1_800, 3_600]
+
+export function createDeliveryMeter(metrics: Metrics): DeliveryMeter {
+  const attempts = createAttemptCounters(metrics)
+  const duration = metrics.histogram(
+    'switchhook_attempt_duration_seconds',
+    'From the beginning of a POST to its outcome.',
+    SECONDS,
+  )
+  const [delivered, failed] = [duration.of({ result: 'delivered' }), duration.of({ result: 'failed' })]
+  const firstSinceEvent = metrics
+    .histogram(
+      'switchhook_event_to_first_attempt_seconds',
+      'From when an event occurred to the beginning of the first POST of each of its deliveries.',
+      TO_THE_FIRST,
+    )
+    .of({})
+  const firstSinceDue = metrics
+    .histogram(
+      'switchhook_due_to_first_attempt_seconds',
+      'From when a delivery was made to the beginning of its first POST.',
+      TO_THE_FIRST,
+    )
+    .of({})
+  const acknowledged = metrics.histogram(
+    'switchhook_due_to_acknowledged_seconds',
+    'From when a delivery was made, or sent again, to the end of the POST that was acknowledged.',
+    TO_THE_END,
+  )
+  const [atOnce, afterWaits] = [acknowledged.of({ waited: 'no' }), acknowledged.of({ waited: 'yes' })]
+  const { decisions, aside } = createDecisionCounters(metrics)
+  const cooldowns = metrics
+    .counter('switchhook_cooldowns_total', 'Cool-downs that began because an endpoint kept failing.')
+    .of({})
+  let underWay = 0
+  metrics.gauge('switchhook_posts_in_flight', 'POSTs under way.', () => underWay)
+
+  function noteAttempt(delivery: Delivery, attempt: Attempt): void {
+    attempts(attempt).add()
+    const isDelivered = attempt.outcome === 'delivered'
+    ;(isDelivered ? delivered : failed).observe(attempt.durationMs / 1_000)
+    const isFirst = attempt.attempt === 1
+    if (!isFirst && !isDelivered) return
+    const startedAtMs = Date.parse(attempt.at)
+    const dueAtMs = Date.parse(delivery.firstDueAt)
+    if (isFirst) {
+      firstSinceEvent.observe(secondsBetween(occurredAtMsOf(delivery.body), startedAtMs))
+      firstSinceDue.observe(secondsBetween(dueAtMs, startedAtMs))
+    }
+    if (isDelivered) {
+      ;(attempt.slot === 0 ? atOnce : afterWaits).observe(secondsBetween(dueAtMs, startedAtMs + attempt.durationMs))
+    }
+  }
+
+  return {
+    posting: (post) => async (delivery, attempt) => {
+      underWay += 1
+      try {
+        return await post(delivery, attempt)
+      } finally {
+        underWay -= 1
+      }
+    },
+    reporting: (report) => (delivery, attempt, decision, outcome) => {
+      if (attempt !== null) noteAttempt(delivery, attempt)
+      decisions(decision, outcome).add()
+      report(delivery, attempt, decision, outcome)
+    },
+    movingAside: (moveAside) => async (delivery, lane) => {
+      await moveAside(delivery, lane)
+      aside.add()
+    },
+    cooldown: () => cooldowns.add(),
+  }
+}
+
+const STATUS_CLASSES = ['1xx', '2xx', '3xx', '4xx', '5xx', 'other'] as const
+
+/** An answer's status by its hundreds, as an endpoint can make up hundreds of them. */
+const classOf = (status: number): string => STATUS_CLASSES[Math.floor(status / 100) - 1] ?? 'other'
+
+function createAttemptCounters(metrics: Metrics): (attempt: Attempt) => Counter {
+  const family = metrics.counter('switchhook_attempts_total', 'POSTs made, by outcome and class of status.')
+  const delivered = family.of({ outcome: 'delivered', status: '2xx' })
+  const answered = Object.fromEntries(
+    STATUS_CLASSES.map((status) => [status, family.of({ outcome: 'answered', status })]),
+  ) as Record<string, Counter>
+  const unreachable = Object.fromEntries(
+    UNREACHABLE_REASONS.map((outcome) => [outcome, family.of({ outcome, status: 'none' })]),
+  ) as Record<string, Counter>
+  return ({ outcome, status }) => {
+    if (outcome === 'delivered') return delivered
+    return (outcome === 'answered' ? answered[classOf(status ?? 0)] : unreachable[outcome]) as Counter
+  }
+}
+
+function createDecisionCounters(metrics: Metrics) {
+  const family = metrics.counter(
+    'switchhook_decisions_total',
+    'What became of a delivery after its turn, and why: a failed POST, a cool-down, or the reason for parking it.',
+  )
+  const of = (decision: string, reason = 'none'): Counter => family.of({ decision, reason })
+  const parked = Object.fromEntries(PARKED_REASONS.map((reason) => [reason, of('parked', reason)])) as Record<
+    string,
+    Counter
+  >
+  const [acknowledged, withdrawn, postponed] = [of('acknowledged'), of('withdrawn'), of('postponed', 'cooling')]
+  const [retryAfterFailure, retryAfterCooling] = [of('retry', 'failed'), of('retry', 'cooling')]
+  const decisions = (decision: Decision, outcome: Outcome | Withheld): Counter => {
+    switch (decision.kind) {
+      case 'acknowledged':
+        return acknowledged
+      case 'withdrawn':
+        return withdrawn
+      case 'postpone':
+        return postponed
+      case 'retry':
+        return outcome.kind === 'cooling' ? retryAfterCooling : retryAfterFailure
+      case 'park':
+        return parked[decision.reason] as Counter
+    }
+  }
+  return { decisions, aside: of('aside') }
+}
+
+/** The clocks of two machines differ: what seems to come before its cause came at once. */
+const secondsBetween = (fromMs: number, toMs: number): number => Math.max(0, toMs - fromMs) / 1_000

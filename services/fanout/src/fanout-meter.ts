@@ -1,0 +1,29 @@
+import { EVENT_TYPES, type EventType, type PlatformEvent } from '@switchhook/contracts'
+import { type Counter, type Metrics, SECONDS } from '@switchhook/runtime'
+
+const SUBSCRIPTIONS = [0, 1, 2, 5, 10, 20, 50, 100, 200, 500, 1_000, 5_000, 10_000]
+
+/** Counts what fan-out makes of events. */
+export function createFanoutMeter(
+  metrics: Metrics,
+): (event: PlatformEvent, deliveries: number, tookMs: number) => void {
+  const events = metrics.counter('switchhook_events_fanned_out_total', 'Events whose deliveries are all stored.')
+  const byType = Object.fromEntries(
+    EVENT_TYPES.map((eventType) => [eventType, events.of({ event_type: eventType })]),
+  ) as Record<EventType, Counter>
+  const deliveriesPerEvent = metrics
+    .histogram('switchhook_fanout_deliveries', 'Deliveries that one event became.', SUBSCRIPTIONS)
+    .of({})
+  const duration = metrics
+    .histogram(
+      'switchhook_fanout_duration_seconds',
+      'From taking an event to the confirm of its last delivery.',
+      SECONDS,
+    )
+    .of({})
+  return ({ eventType }, deliveries, tookMs) => {
+    byType[eventType].add()
+    deliveriesPerEvent.observe(deliveries)
+    duration.observe(tookMs / 1_000)
+  }
+}

@@ -1,0 +1,42 @@
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
+
+const root = join(import.meta.dirname, '../../..')
+
+export const monitoringFolder = join(root, 'infra/monitoring')
+
+const read = (path: string): string => readFileSync(join(root, path), 'utf8')
+const operations = (): string => read('docs/operations.md')
+
+interface Panel {
+  readonly title: string
+  readonly targets?: readonly { readonly expr: string }[]
+}
+
+/** Every expression of the dashboard, with its panel's title. */
+export function dashboardExpressions(): readonly (readonly [title: string, expression: string])[] {
+  const { panels } = JSON.parse(read('infra/monitoring/grafana/dashboards/switchhook.json')) as {
+    panels: readonly Panel[]
+  }
+  return panels.flatMap(({ title, targets = [] }) => targets.map(({ expr }) => [title, expr] as const))
+}
+
+/** The rows of the guide's table of metrics. */
+export const documentedMetrics = (): string[] =>
+  [...operations().matchAll(/^\| `(switchhook_\w+)`/gm)].map(([, name = '']) => name)
+
+/** What a link into the guide can point to. */
+export const guideAnchors = (): string[] =>
+  [...operations().matchAll(/^#+ (.*)$/gm)].map(
+    ([, heading = '']) =>
+      `docs/operations.md#${heading
+        .toLowerCase()
+        .replaceAll(/[^\w -]/g, '')
+        .replaceAll(' ', '-')}`,
+  )
+
+/** The lines of the rules, and of their tests, that begin with this key. */
+export const alertLines = (file: 'alerts.yml' | 'alerts.test.yml', key: string): string[] =>
+  [...read(`infra/monitoring/${file}`).matchAll(new RegExp(`^ +(?:- )?${key}: (.*)$`, 'gm'))].map(
+    ([, value = '']) => value,
+  )

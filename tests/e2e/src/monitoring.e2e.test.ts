@@ -1,0 +1,132 @@
+import { execFile } from 'node:child_process'
+import { join } from 'node:path'
+import { promisify } from 'node:util'
+import { eventually, type Receiver, startReceiver } from '@switchhook/testkit'
+import { type Client, openClient, publishEvent, type Subscription } from './client.ts'
+import { dashboardExpressions, monitoringFolder } from './monitoring-files.ts'
+import { type Prometheus, startPrometheus } from './prometheus.ts'
+import { readStack } from './stack.ts'
+
+const binary = process.env['PROMETHEUS'] ?? ''
+
+/** What is looked at, short enough to lie within the time that the load lasts. */
+const RATE_INTERVAL = '20s'
+const LOOKS = 12
+
+/** Of an alert's condition, what it measures: without the bound that makes it an alert. */
+function measuredBy(condition: string): readonly string[] {
+  return condition.split(/\s+(?:and|or)\s+(?=sum|absent)/).map((part) => {
+    const absent = /^absent\((.*)\)$/.exec(part)?.[1]
+    const measured = absent ?? part.replace(/\s*(?:[<>]=?|[!=]=)\s*[\d.]+$/, '')
+    if (measured === part) throw new Error(`no bound: ${part}`)
+    return measured
+  })
+}
+
+let prometheus: Prometheus
+let acme: Client
+let receiver: Receiver
+const subscriptions: Subscription[] = []
+
+/** Everything that a panel shows happens: acknowledged, retried, rejected, given up, in a crowd, in a cool-down. */
+async function makeLoad(): Promise<void> {
+  receiver.answer('/well', { status: 204 })
+  receiver.answer('/failing', { status: 503 })
+  receiver.answer('/refusing', { status: 410 })
+  receiver.answer('/slow', { delayMs: 600 })
+  for (const path of ['/well', '/failing', '/refusing', '/slow']) {
+    subscriptions.push(await acme.subscribe(receiver.url(path), ['call.status', 'agent.status']))
+  }
+  for (let round = 0; round < LOOKS; round += 1) {
+    await Promise.all([
+      ...Array.from({ length: 8 }, () => publishEvent()),
+      acme.dial(`sip:e2e-${180 + round}@acme.example`, '+15550101'),
+      new Promise((resolve) => setTimeout(resolve, 800)),
+    ])
+  }
+}
+
+const describeWithPrometheus = binary === '' ? describe.skip : describe
+
+describeWithPrometheus('a real Prometheus that has looked at the stack under load', () => {
+  beforeAll(async () => {
+    ;[acme, receiver] = await Promise.all([openClient('acme'), startReceiver()])
+    prometheus = await startPrometheus(binary)
+    await makeLoad()
+    await eventually(
+      async () => {
+        const [looks] = await prometheus.query('min(count_over_time(up[5m]))')
+        expect(Number(looks?.value[1])).toBeGreaterThanOrEqual(LOOKS)
+      },
+      { timeoutMs: 20_000 },
+    )
+  }, 60_000)
+
+  afterAll(async () => {
+    await prometheus.close()
+    await Promise.all(subscriptions.map(({ id }) => acme.request('DELETE', `/webhooks/subscriptions/${id}`)))
+    await receiver.close()
+  })
+
+  const knowsBroker = (): boolean => readStack().urls.rabbitmqMetrics !== null
+
+  /** Whether there is at least one number in the answer. */
+  async function hasData(expression: string): Promise<boolean> {
+    const samples = await prometheus.query(expression.replaceAll('$__rate_interval', RATE_INTERVAL))
+    return samples.some(({ value }) => !Number.isNaN(Number(value[1])))
+  }
+
+  async function withoutData(named: readonly (readonly [string, string])[]): Promise<string[]> {
+    const shown = named.filter(([, expression]) => knowsBroker() || !expression.includes('rabbitmq_'))
+    if (shown.length < named.length)
+      console.warn(`NOT TESTED: ${named.length - shown.length} about queues, as this broker shows no metrics`)
+    const found = await Promise.all(
+      shown.map(async ([name, expression]) => [name, expression, await hasData(expression)]),
+    )
+    return found.flatMap(([name, expression, has]) => (has === true ? [] : [`${name}: ${expression}`]))
+  }
+
+  test('it reaches every process', async () => {
+    const targets = await prometheus.query('sum by (job) (up)')
+    const byJob = Object.fromEntries(targets.map(({ metric, value }) => [metric['job'], Number(value[1])]))
+    expect(byJob).toEqual({
+      api: 2,
+      fanout: 2,
+      'delivery-worker': 2,
+      ...(knowsBroker() && { rabbitmq: 1, 'rabbitmq-queues': 1 }),
+    })
+  })
+
+  test('every expression of the dashboard has data', async () => {
+    const expressions = dashboardExpressions()
+    expect(expressions.length).toBeGreaterThan(50)
+    expect(await withoutData(expressions)).toEqual([])
+  })
+
+  test('every alert rule is evaluated, and what it measures has data', async () => {
+    const rules = await prometheus.rules()
+    expect(rules.length).toBeGreaterThan(20)
+    expect(rules.filter(({ lastError = '' }) => lastError !== '')).toEqual([])
+    const measured = rules.flatMap(({ name, query }) => measuredBy(query).map((part) => [name, part] as const))
+    expect(await withoutData(measured)).toEqual([])
+  })
+
+  test('what the load did is what the figures say', async () => {
+    const value = async (expression: string): Promise<number> =>
+      Number((await prometheus.query(expression))[0]?.value[1] ?? Number.NaN)
+    const grown = (selector: string): Promise<number> => value(`sum(increase(${selector}[1m]))`)
+    expect(await grown('switchhook_decisions_total{decision="acknowledged"}')).toBeGreaterThan(0)
+    expect(await grown('switchhook_decisions_total{decision="parked",reason="rejected"}')).toBeGreaterThan(0)
+    expect(await grown('switchhook_decisions_total{decision="retry",reason="failed"}')).toBeGreaterThan(0)
+    expect(await grown('switchhook_cooldowns_total')).toBeGreaterThan(0)
+    expect(await grown('switchhook_events_relayed_total')).toBeGreaterThan(0)
+    expect(await grown('switchhook_call_legs_ended_total{reason="busy"}')).toBeGreaterThan(0)
+    expect(await value('sum(switchhook_ready)')).toBe(12)
+  })
+
+  test('the rules do what their own tests say', async () => {
+    const promtool = join(binary, '..', 'promtool')
+    const { stdout } = await promisify(execFile)(promtool, ['test', 'rules', join(monitoringFolder, 'alerts.test.yml')])
+    expect(stdout).toContain('SUCCESS')
+  })
+})
