@@ -19,3 +19,6 @@ export { type HealthServer, type ReadinessChecks, startHealthServer } from './he
 export { createLogger, type LogFields, type Logger } from './logger.ts'
 export { Shutdown } from './shutdown.ts'
 export { startService } from './start-service.ts'
+export { openTracing } from './tracing/open-tracing.ts'
+export { deliveryAttributes, tracePublishDelivery } from './tracing/trace-deliveries.ts'
+export { createContextOnly, type Span, spanned, type Tracing } from './tracing/tracing.ts'

@@ -1,4 +1,4 @@
-import { createLogger, loadConfig, Shutdown, startHealthServer, startService } from '@switchhook/runtime'
+import { createLogger, loadConfig, openTracing, Shutdown, startHealthServer, startService } from '@switchhook/runtime'
 import { apiFields, apiRules } from './config.ts'
 import { startApi } from './start-api.ts'
 
@@ -12,7 +12,9 @@ startService(SERVICE, async () => {
 
   const health = await startHealthServer({ port: config.HEALTH_PORT, service: SERVICE })
   shutdown.defer('health', () => health.close())
-  const api = await startApi({ config, log, shutdown })
+  const tracing = await openTracing({ config, service: SERVICE, log })
+  shutdown.defer('tracing', () => tracing.close())
+  const api = await startApi({ config, log, shutdown, tracing })
   health.readyWhen(api.checks)
   log.info('started', { port: api.port, healthPort: health.port })
 })

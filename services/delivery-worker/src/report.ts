@@ -1,4 +1,4 @@
-import type { Attempt, Delivery, Outcome } from '@switchhook/contracts'
+import { type Attempt, type Delivery, type Outcome, traceIdOf } from '@switchhook/contracts'
 import type { Logger } from '@switchhook/runtime'
 import type { Decision, Withheld } from './decide.ts'
 
@@ -6,8 +6,10 @@ import type { Decision, Withheld } from './decide.ts'
 export function createReport(
   log: Logger,
 ): (delivery: Delivery, attempt: Attempt | null, decision: Decision, outcome: Outcome | Withheld) => void {
-  return ({ deliveryId, subscriptionId, eventId, eventType, tenant, run, slot }, attempt, decision, outcome) => {
+  return (delivery, attempt, decision, outcome) => {
+    const { deliveryId, subscriptionId, eventId, eventType, tenant, run, slot, traceparent } = delivery
     log.info('delivery.attempted', {
+      ...(traceparent !== undefined && { traceId: traceIdOf(traceparent) }),
       deliveryId,
       subscriptionId,
       eventId,

@@ -1,9 +1,18 @@
 import { openBroker, Queue, serviceTopology } from '@switchhook/messaging'
-import { createLogger, loadConfig, Shutdown, startHealthServer, startService } from '@switchhook/runtime'
+import {
+  createLogger,
+  loadConfig,
+  openTracing,
+  Shutdown,
+  startHealthServer,
+  startService,
+  tracePublishDelivery,
+} from '@switchhook/runtime'
 import { assertDurableInProduction, createSubscriptionStore, openRedis } from '@switchhook/store'
 import { fanoutFields } from './config.ts'
 import { createHandleEvent } from './handle-event.ts'
 import { parseEventMessage } from './parse-event-message.ts'
+import { traceEvents } from './trace-events.ts'
 
 const SERVICE = 'fanout'
 
@@ -15,6 +24,8 @@ startService(SERVICE, async () => {
 
   const health = await startHealthServer({ port: config.HEALTH_PORT, service: SERVICE })
   shutdown.defer('health', () => health.close())
+  const tracing = await openTracing({ config, service: SERVICE, log })
+  shutdown.defer('tracing', () => tracing.close())
   const redis = await openRedis({ url: config.REDIS_URL, log, name: SERVICE })
   shutdown.defer('redis', () => redis.close())
   await assertDurableInProduction(redis, config.NODE_ENV)
@@ -23,15 +34,16 @@ startService(SERVICE, async () => {
   shutdown.defer('broker', () => broker.close())
 
   const subscriptions = createSubscriptionStore(redis)
+  const handleEvent = createHandleEvent({
+    matching: (tenant, eventType) => subscriptions.matching(tenant, eventType),
+    publishDelivery: tracePublishDelivery(tracing, (delivery) => broker.publishDelivery(delivery)),
+    now: () => new Date(),
+    log,
+  })
   const consumer = await broker.consume({
     queue: Queue.fanoutEvents,
     parse: parseEventMessage,
-    handle: createHandleEvent({
-      matching: (tenant, eventType) => subscriptions.matching(tenant, eventType),
-      publishDelivery: (delivery) => broker.publishDelivery(delivery),
-      now: () => new Date(),
-      log,
-    }),
+    handle: traceEvents(tracing, handleEvent),
     concurrency: config.FANOUT_CONCURRENCY,
     recovered: () => redis.ready(),
   })

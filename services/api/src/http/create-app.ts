@@ -17,6 +17,7 @@ export function createApp(options: {
   /** Networks of the proxies whose `X-Forwarded-For` is believed. */
   readonly trustProxy: readonly string[]
   readonly log: Logger
+  readonly trace: RequestHandler
 }): Express {
   const app = express()
   app.disable('x-powered-by')
@@ -27,7 +28,7 @@ export function createApp(options: {
   app.enable('strict routing')
   app.set('trust proxy', [...options.trustProxy])
 
-  app.use(createRequestLog(options.log), answerPrivately)
+  app.use(createRequestLog(options.log), options.trace, answerPrivately)
   for (const [path, routes] of byPath(options.routes)) {
     const resource = app.route(path.replaceAll(/\{(\w+)\}/g, ':$1'))
     for (const route of routes) resource[route.method](serveRoute(route, options.authenticate, options.answerOnce))
