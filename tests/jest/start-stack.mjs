@@ -1,6 +1,7 @@
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { mkdtempSync } from 'node:fs'
+import { createServer } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 
@@ -32,6 +33,16 @@ async function findPrometheus() {
   }
 }
 
+/** Where a collector of traces will listen while a test looks at them; for all other tests it is away. */
+async function freeEndpoint() {
+  const server = createServer().listen(0, '127.0.0.1')
+  await once(server, 'listening')
+  const { port } = server.address()
+  server.close()
+  await once(server, 'close')
+  return `http://127.0.0.1:${port}`
+}
+
 /**
  * One stack for all end-to-end tests, started as `make up` starts it: two replicas of everything, a schedule of three
  * waits that a test can sit out, and a home of its own.
@@ -54,6 +65,9 @@ export default async function startStack() {
     BREAKER_COOLDOWN: '2s',
     SIMULATOR_AGENTS: JSON.stringify([...agents, ...odd]),
     WRAP_UP_SECONDS: '1',
+    // So that the tests see what is said of each event.
+    LOG_LEVEL: 'debug',
+    OTEL_EXPORTER_OTLP_ENDPOINT: await freeEndpoint(),
   })
   process.env.PROMETHEUS ??= await findPrometheus()
   const local = join(import.meta.dirname, '../../infra/local/dist/main.js')

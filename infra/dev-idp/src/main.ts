@@ -1,4 +1,4 @@
-import { createLogger, loadConfig, Shutdown, startHealthServer, startService } from '@switchhook/runtime'
+import { createLogger, createMetrics, loadConfig, Shutdown, startHealthServer, startService } from '@switchhook/runtime'
 import { devIdpFields, neverInProduction } from './config.ts'
 import { startIdentityProvider } from './identity-provider.ts'
 
@@ -16,7 +16,7 @@ startService(SERVICE, async () => {
   })
   shutdown.defer('http', () => provider.close())
   if (config.HEALTH_PORT !== undefined) {
-    const health = await startHealthServer({ port: config.HEALTH_PORT, service: SERVICE })
+    const health = await startHealthServer({ port: config.HEALTH_PORT, metrics: createMetrics(SERVICE) })
     shutdown.defer('health', () => health.close())
     health.readyWhen({})
   }

@@ -7,6 +7,7 @@ import {
   parseSubscriptionId,
   type SubscriptionId,
 } from './ids.ts'
+import { readTraceparent } from './trace-context.ts'
 import { compileSchema } from './validator.ts'
 
 /** One event on its way to one subscription. The AMQP content is `body`, byte for byte; the rest travels in headers. */
@@ -82,7 +83,8 @@ export const deliveryHeadersSchema = {
     'sh-attempt': count,
     'sh-postponed': count,
     'sh-first-due-at': { type: 'string' },
-    traceparent: { type: 'string' },
+    // Of any type: one that cannot be read is ignored, and no reason to keep a delivery from its subscriber.
+    traceparent: {},
   },
 } as const
 
@@ -111,6 +113,7 @@ export function parseDelivery(content: Buffer, headers: unknown): Delivery {
   const result = validateHeaders(headers)
   if (!result.ok) throw new Unparsable(result.faults.map(({ pointer, detail }) => `${pointer} ${detail}`).join('; '))
   const h = result.value
+  const traceparent = readTraceparent(h.traceparent)
   return {
     deliveryId: parseDeliveryId(h['sh-delivery-id']),
     subscriptionId: parseSubscriptionId(h['sh-subscription-id']),
@@ -123,7 +126,7 @@ export function parseDelivery(content: Buffer, headers: unknown): Delivery {
     attempt: h['sh-attempt'],
     ...(h['sh-postponed'] !== undefined && { postponed: h['sh-postponed'] }),
     firstDueAt: h['sh-first-due-at'],
-    ...(h.traceparent !== undefined && { traceparent: h.traceparent }),
+    ...(traceparent !== undefined && { traceparent }),
     body: content,
   }
 }

@@ -18,6 +18,8 @@ export interface PlatformEvent {
   /** null: an event of the installation itself. */
   readonly tenant: string | null
   readonly data: Readonly<Record<string, unknown>>
+  /** W3C trace context of what brought it about. An AMQP header, no part of the content. */
+  readonly traceparent?: string
 }
 
 /** JSON Schema 2020-12 of an event on the exchange; unknown members are ignored. */
@@ -49,7 +51,8 @@ export function parseEvent(content: Buffer): PlatformEvent {
   if (content.length > MAX_EVENT_BYTES) throw new Unparsable(`larger than ${MAX_EVENT_BYTES} bytes`)
   const result = validateEvent(parseJson(content))
   if (!result.ok) throw new Unparsable(result.faults.map(({ pointer, detail }) => `${pointer} ${detail}`).join('; '))
-  return { ...result.value, eventId: parseEventId(result.value.eventId) }
+  const { eventId, eventType, occurredAt, tenant, data } = result.value
+  return { eventId: parseEventId(eventId), eventType, occurredAt, tenant, data }
 }
 
 export function serialiseEvent(event: PlatformEvent): Buffer {

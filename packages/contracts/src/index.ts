@@ -77,4 +77,5 @@ export {
 } from './outcome.ts'
 export { type Problem, toProblem } from './problem.ts'
 export { receives, type Subscription } from './subscription.ts'
+export { newTraceparent, readTraceparent, traceIdOf, traceIdOfEvent } from './trace-context.ts'
 export { compileSchema, type Fault, type Validation } from './validator.ts'

@@ -1,4 +1,4 @@
-import { parseDelivery, parseEvent } from '@switchhook/contracts'
+import { newTraceparent, parseDelivery, parseEvent } from '@switchhook/contracts'
 import { deliveryMessage, eventMessage } from './messages.ts'
 import { sampleDelivery, sampleEvent } from './test-support/samples.ts'
 
@@ -11,6 +11,14 @@ test('an event travels under its type and id', () => {
     properties: { contentType: 'application/json', messageId: event.eventId, type: 'call.status' },
   })
   expect(parseEvent(message.content)).toEqual(event)
+})
+
+test('the trace context of an event is a header, and no part of its content', () => {
+  const [event, traceparent] = [sampleEvent(), newTraceparent()]
+  const message = eventMessage({ ...event, traceparent })
+  expect(message.properties.headers).toEqual({ traceparent })
+  expect(message.content).toEqual(eventMessage(event).content)
+  expect(eventMessage(event).properties.headers).toBeUndefined()
 })
 
 test('a delivery is its body and headers of our own', () => {

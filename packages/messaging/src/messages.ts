@@ -5,11 +5,17 @@ import { DELIVERY_EXCHANGE, EVENTS_EXCHANGE } from './topology.ts'
 const contentType = 'application/json'
 
 export function eventMessage(event: PlatformEvent): OutgoingMessage {
+  const { traceparent } = event
   return {
     exchange: EVENTS_EXCHANGE,
     routingKey: event.eventType,
     content: serialiseEvent(event),
-    properties: { contentType, messageId: event.eventId, type: event.eventType },
+    properties: {
+      contentType,
+      messageId: event.eventId,
+      type: event.eventType,
+      ...(traceparent !== undefined && { headers: { traceparent } }),
+    },
   }
 }
 

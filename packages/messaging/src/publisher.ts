@@ -127,9 +127,9 @@ export class Publisher {
             settle(new Unavailable('rabbitmq', 'RabbitMQ did not take the message', { cause: error }), 'refused')
             return
           }
-            if (this.#failingSince.size > 0) this.#failingSince.delete(`${exchange} ${routingKey}`)
-            if (!pending.returned) settle()
-            else settle(new Unavailable('rabbitmq', `no queue takes ${routingKey} on ${exchange}`), 'unroutable')
+          if (this.#failingSince.size > 0) this.#failingSince.delete(`${exchange} ${routingKey}`)
+          if (!pending.returned) settle()
+          else settle(new Unavailable('rabbitmq', `no queue takes ${routingKey} on ${exchange}`), 'unroutable')
         })
       } catch (error) {
         if (error instanceof IllegalOperationError) settle(unavailable(error), 'not-connected')

@@ -1,4 +1,5 @@
 import { choice, duration, type Field, port, urls } from './fields.ts'
+import { tracingFields } from './tracing/tracing-fields.ts'
 
 /** One Redis; or, beginning with any of several, the primary that sentinels name, or a cluster. */
 const redisUrls = (): Field<readonly string[]> =>
@@ -14,4 +15,5 @@ export const commonFields = {
   LOG_LEVEL: choice(['error', 'warn', 'info', 'debug'], 'info'),
   SHUTDOWN_GRACE: duration('30s'),
   HEALTH_PORT: port(9100),
+  ...tracingFields,
 }

@@ -43,6 +43,14 @@ export const integer = (range: { min: number; max: number }, fallback?: number):
     return value
   }, fallback?.toString())
 
+/** From 0 to 1. */
+export const fraction = (fallback?: number): Field<number> =>
+  field((raw) => {
+    const value = Number(raw)
+    if (!/^\d*\.?\d+$/.test(raw) || value > 1) throw new FieldError('must be a number from 0 to 1')
+    return value
+  }, fallback?.toString())
+
 /** A TCP port; 0 asks the operating system for a free one. */
 export const port = (fallback?: number): Field<number> => integer({ min: 0, max: 65_535 }, fallback)
 

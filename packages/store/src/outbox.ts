@@ -1,4 +1,4 @@
-import type { PlatformEvent } from '@switchhook/contracts'
+import { type PlatformEvent, serialiseEvent } from '@switchhook/contracts'
 import { outboxKey, PARTITIONS } from './keys.ts'
 import { type Redis, run } from './redis.ts'
 import { share } from './share.ts'
@@ -79,6 +79,12 @@ export function createOutbox(redis: Redis, consumerName: string): Outbox {
       return Math.max(0, ...ages)
     },
   }
+}
+
+/** As an event lies in the outbox. A relay of an earlier version, which knows no trace context, leaves it out. */
+export function outboxJson(event: PlatformEvent): string {
+  const json = serialiseEvent(event).toString()
+  return event.traceparent === undefined ? json : `${json.slice(0, -1)},"traceparent":"${event.traceparent}"}`
 }
 
 /** The events were checked when they were written, and fan-out checks them again. */

@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto'
-import { type PlatformEvent, serialiseEvent } from '@switchhook/contracts'
+import type { PlatformEvent } from '@switchhook/contracts'
 import { outboxKey, partitionOf, stateKey, timerMember, timerPayloadsKey, timersKey } from './keys.ts'
+import { outboxJson } from './outbox.ts'
 import { type Redis, run } from './redis.ts'
 
 export interface StateRecord {
@@ -53,7 +54,7 @@ export function createStateStore(redis: Redis): StateStore {
       const args = [
         `${records.length} ${events.length} ${timers.length}`,
         ...records.flatMap(({ expectedVersion, value, ttlMs }) => [expectedVersion, toJson(value), ttlMs ?? 0]),
-        ...events.map(serialiseEvent),
+        ...events.map(outboxJson),
         ...timers.flatMap(({ id, dueInMs, payload }) => [
           timerMember(tenant, id),
           dueInMs,

@@ -1,4 +1,12 @@
-import { createLogger, createMetrics, loadConfig, Shutdown, startHealthServer, startService } from '@switchhook/runtime'
+import {
+  createLogger,
+  createMetrics,
+  loadConfig,
+  openTracing,
+  Shutdown,
+  startHealthServer,
+  startService,
+} from '@switchhook/runtime'
 import { apiFields, apiRules } from './config.ts'
 import { startApi } from './start-api.ts'
 
@@ -13,7 +21,9 @@ startService(SERVICE, async () => {
   const metrics = createMetrics(SERVICE)
   const health = await startHealthServer({ port: config.HEALTH_PORT, metrics })
   shutdown.defer('health', () => health.close())
-  const api = await startApi({ config, log, shutdown, metrics })
+  const tracing = await openTracing({ config, service: SERVICE, log })
+  shutdown.defer('tracing', () => tracing.close())
+  const api = await startApi({ config, log, shutdown, metrics, tracing })
   health.readyWhen(api.checks)
   log.info('started', { port: api.port, healthPort: health.port })
 })

@@ -1,6 +1,13 @@
 import { hostname } from 'node:os'
 import { openBroker, serviceTopology } from '@switchhook/messaging'
-import { type Logger, type Metrics, type Shutdown } from '@switchhook/runtime'
+import {
+  createContextOnly,
+  type Logger,
+  type Metrics,
+  type Shutdown,
+  type Tracing,
+  tracePublishDelivery,
+} from '@switchhook/runtime'
 import {
   assertDurableInProduction,
   createBreakerReader,
@@ -22,8 +29,10 @@ import { type ApiConfig, authOptionsOf, urlRulesOf } from './config.ts'
 import { createApp } from './http/create-app.ts'
 import { type ClientDeadlines, startHttpServer } from './http/http-server.ts'
 import { createAnswerOnce, IDEMPOTENCY_TIMING, type IdempotencyTiming } from './http/idempotency.ts'
+import { createRequestScope, createRequestTrace } from './http/request-trace.ts'
 import { type OutboxRelay, startOutboxRelay } from './outbox-relay.ts'
 import { openSimulator } from './platform/open-simulator.ts'
+import { createPublishEvent } from './publish-event.ts'
 import { createRoutes } from './routes.ts'
 import { countTimers } from './timers/count-timers.ts'
 import { createTimerLoop, type TimerLoop } from './timers/timer-loop.ts'
@@ -34,6 +43,7 @@ export interface StartApiOptions {
   /** What is opened here is closed by it. */
   readonly shutdown: Pick<Shutdown, 'defer'>
   readonly metrics: Metrics
+  readonly tracing?: Tracing
   readonly keyTiming?: KeyTiming
   readonly deadlines?: ClientDeadlines
   readonly idempotencyTiming?: Partial<IdempotencyTiming>
@@ -46,7 +56,9 @@ export interface Api {
 
 /** Puts the service together and starts it. Waits for a Redis and a broker that are not there yet. */
 export async function startApi(options: StartApiOptions): Promise<Api> {
-  const { config, log, shutdown, keyTiming, deadlines, idempotencyTiming, metrics } = options
+  const { config, log, shutdown, metrics, tracing = createContextOnly() } = options
+  const { keyTiming, deadlines, idempotencyTiming } = options
+  const scope = createRequestScope()
   const redis = await openRedis({ url: config.REDIS_URL, log, name: 'api' })
   shutdown.defer('redis', () => redis.close())
   await assertDurableInProduction(redis, config.NODE_ENV)
@@ -55,11 +67,8 @@ export async function startApi(options: StartApiOptions): Promise<Api> {
 
   const outbox = createOutbox(redis, `${hostname()}-${process.pid}`)
   const meter = createCenterMeter(metrics)
-  const relay = startOutboxRelay({
-    outbox: meter.relaying(outbox),
-    publish: (event) => broker.publishEvent(event),
-    log,
-  })
+  const publish = createPublishEvent({ publish: (event) => broker.publishEvent(event), tracing, log })
+  const relay = startOutboxRelay({ outbox: meter.relaying(outbox), publish, log })
   shutdown.defer('outbox relay', () => relay.stop())
 
   const store = createStateStore(redis)
@@ -80,13 +89,18 @@ export async function startApi(options: StartApiOptions): Promise<Api> {
   })
   const center = createCenter({
     store,
-    transact: createTransact(store, (written) => {
-      meter.written(written)
-      announce(written, relay, timers)
-    }),
+    transact: createTransact(
+      store,
+      (written) => {
+        meter.written(written)
+        announce(written, relay, timers)
+      },
+      scope.current,
+    ),
     platform,
     wrapUpMs: config.WRAP_UP_SECONDS * 1_000,
     now: Date.now,
+    traceOfRequest: scope.current,
   })
   await platform.start(center.listener)
   shutdown.defer('platform', () => platform.stop())
@@ -102,10 +116,11 @@ export async function startApi(options: StartApiOptions): Promise<Api> {
   const auth = openAuth({ ...authOptionsOf(config), log, ...(keyTiming && { keyTiming }) })
   shutdown.defer('signing keys', () => auth.close())
   const breakers = createBreakerReader(redis)
+  const publishDelivery = tracePublishDelivery(tracing, (delivery) => broker.publishDelivery(delivery))
   const routes = createRoutes({
     subscriptions: createSubscriptionStore(redis),
     deliveries: createDeliveryArchive(redis),
-    publishDelivery: (delivery) => broker.publishDelivery(delivery),
+    publishDelivery: (delivery) => publishDelivery({ ...delivery, ...traceOf(scope.current()) }),
     urlRules: urlRulesOf(config),
     healthOf: ({ tenant, id }) => breakers.ask({ tenant, subscriptionId: id }),
     platform,
@@ -122,6 +137,7 @@ export async function startApi(options: StartApiOptions): Promise<Api> {
     trustProxy: config.TRUST_PROXY,
     metrics,
     log,
+    trace: createRequestTrace(tracing, scope),
   })
   const server = await startHttpServer({ port: config.API_PORT, listener: app, ...(deadlines && { deadlines }) })
   shutdown.defer('http', () => server.close())
@@ -134,3 +150,5 @@ function announce({ events = [], timers = [] }: Writing, relay: OutboxRelay, loo
   if (events.length > 0) relay.nudge()
   for (const { dueInMs } of timers) loop.expect(dueInMs)
 }
+
+const traceOf = (traceparent: string | undefined) => (traceparent === undefined ? {} : { traceparent })

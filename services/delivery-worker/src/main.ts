@@ -9,7 +9,15 @@ import {
   openBroker,
   serviceTopology,
 } from '@switchhook/messaging'
-import { createLogger, createMetrics, loadConfig, Shutdown, startHealthServer, startService } from '@switchhook/runtime'
+import {
+  createLogger,
+  createMetrics,
+  loadConfig,
+  openTracing,
+  Shutdown,
+  startHealthServer,
+  startService,
+} from '@switchhook/runtime'
 import { assertDurableInProduction, createBreakerStore, createDeliveryStore, openRedis } from '@switchhook/store'
 import { createAdmit } from './admit.ts'
 import { createBreaker } from './breaker.ts'
@@ -21,6 +29,7 @@ import { createLookup } from './lookup.ts'
 import { createPostClient } from './post.ts'
 import { createReport } from './report.ts'
 import { retentionOf } from './retention.ts'
+import { traceTurns } from './trace-turns.ts'
 
 const SERVICE = 'delivery-worker'
 /** A lane is held up by its slowest subscription alone; the more lanes, the fewer share one. */
@@ -43,6 +52,9 @@ startService(SERVICE, async () => {
   const metrics = createMetrics(SERVICE)
   const health = await startHealthServer({ port: config.HEALTH_PORT, metrics })
   shutdown.defer('health', () => health.close())
+  const tracing = await openTracing({ config, service: SERVICE, log })
+  shutdown.defer('tracing', () => tracing.close())
+  const traced = traceTurns(tracing)
   const redis = await openRedis({ url: config.REDIS_URL, log, name: SERVICE })
   shutdown.defer('redis', () => redis.close())
   await assertDurableInProduction(redis, config.NODE_ENV)
@@ -72,12 +84,12 @@ startService(SERVICE, async () => {
       meter.cooldown()
       log.info('endpoint cools down', { subscriptionId, cooldownMs })
     }),
-    post: meter.posting((delivery, attempt) => client.post(delivery, attempt)),
+    post: meter.posting(traced.post((delivery, attempt) => client.post(delivery, attempt))),
     retryLater: (delivery, waitMs) => broker.publishRetry(delivery, waitMs),
     park: (delivery, attempt, reason) => deliveries.park(delivery, attempt, reason),
     settle: (delivery, attempt, standing) => deliveries.settle(delivery, attempt, standing),
     keep: (delivery) => deliveries.keep(delivery),
-    report: meter.reporting(createReport(log)),
+    report: traced.report(meter.reporting(createReport(log))),
     now: Date.now,
   })
   const isolation = createIsolation({
@@ -88,7 +100,8 @@ startService(SERVICE, async () => {
     moveAside: meter.movingAside((delivery, lane) => broker.publishAside(delivery, lane)),
   })
   const consume = (queue: string, concurrency: number, handle: Isolation['due']): Promise<Consumer> => {
-    return broker.consume({ queue, parse, handle, concurrency, recovered: () => redis.ready() })
+    const work = traced.handle(queue, handle)
+    return broker.consume({ queue, parse, handle: work, concurrency, recovered: () => redis.ready() })
   }
   const consumers = await Promise.all([
     ...dueQueues(shards).map((queue) => consume(queue, Math.ceil(config.DELIVERY_CONCURRENCY / shards), isolation.due)),

@@ -1,4 +1,4 @@
-import type { Attempt, Delivery, Outcome } from '@switchhook/contracts'
+import { type Attempt, type Delivery, type Outcome, traceIdOf } from '@switchhook/contracts'
 import type { Logger } from '@switchhook/runtime'
 import type { Decision, Withheld } from './decide.ts'
 
@@ -12,8 +12,10 @@ export type Report = (
 
 /** One line per turn of a delivery. A subscriber's failure is ordinary life, so even a parked one is `info`. */
 export function createReport(log: Logger): Report {
-  return ({ deliveryId, subscriptionId, eventId, eventType, tenant, run, slot }, attempt, decision, outcome) => {
+  return (delivery, attempt, decision, outcome) => {
+    const { deliveryId, subscriptionId, eventId, eventType, tenant, run, slot, traceparent } = delivery
     log.info('delivery.attempted', {
+      ...(traceparent !== undefined && { traceId: traceIdOf(traceparent) }),
       deliveryId,
       subscriptionId,
       eventId,

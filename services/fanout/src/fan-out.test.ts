@@ -3,6 +3,7 @@ import {
   EVENT_TYPES,
   newEventId,
   newSubscriptionId,
+  newTraceparent,
   type PlatformEvent,
   parseEventId,
   parseSubscriptionId,
@@ -78,6 +79,16 @@ test('a delivery begins its schedule now, with the envelope of the specification
     tenant: 'acme',
     data: { state: 3, cli: '+15550100' },
   })
+})
+
+test('every delivery carries on the trace of its event', () => {
+  const traceparent = newTraceparent()
+  const another = { ...subscription, id: newSubscriptionId() }
+  const deliveries = fanOut({ ...event, traceparent }, [subscription, another], NOW)
+  expect(deliveries.map((delivery) => delivery.traceparent)).toEqual([traceparent, traceparent])
+  expect(deliveries.map(({ body }) => body)).toEqual(
+    fanOut(event, [subscription, another], NOW).map(({ body }) => body),
+  )
 })
 
 test.each<[string, Partial<Subscription>, number]>([

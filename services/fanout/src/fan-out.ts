@@ -12,7 +12,7 @@ import {
  * same ids and bodies each time, so doing it again costs duplicates that receivers recognise, and nothing else.
  */
 export function fanOut(event: PlatformEvent, subscriptions: readonly Subscription[], firstDueAt: string): Delivery[] {
-  const { eventId, eventType, tenant } = event
+  const { eventId, eventType, tenant, traceparent } = event
   const envelope = envelopesOf(event)
   return subscriptions
     .filter((subscription) => subscription.tenant === tenant && receives(subscription, eventType))
@@ -29,6 +29,7 @@ export function fanOut(event: PlatformEvent, subscriptions: readonly Subscriptio
         slot: 0,
         attempt: 0,
         firstDueAt,
+        ...(traceparent !== undefined && { traceparent }),
         body: envelope(deliveryId),
       }
     })

@@ -1,4 +1,4 @@
-import type { Delivery, EventType, PlatformEvent, Subscription } from '@switchhook/contracts'
+import { type Delivery, type EventType, type PlatformEvent, type Subscription, traceIdOf } from '@switchhook/contracts'
 import { fanOut } from './fan-out.ts'
 import { inParallel } from './in-parallel.ts'
 
@@ -19,12 +19,18 @@ const WIDTH = 100
 /** Resolved: every delivery of the event is stored, so the event may be acked. Rejected: do it all again, later. */
 export function createHandleEvent(deps: HandleEventDeps): (event: PlatformEvent) => Promise<void> {
   return async function handleEvent(event) {
-    const { eventId, eventType, tenant } = event
+    const { eventId, eventType, tenant, traceparent } = event
     const startedAt = performance.now()
     const subscriptions = await deps.matching(tenant, eventType)
     const deliveries = fanOut(event, subscriptions, deps.now().toISOString())
     await inParallel(deliveries, WIDTH, (delivery) => deps.publishDelivery(delivery))
     deps.fannedOut(event, deliveries.length, performance.now() - startedAt)
-    deps.log.debug('event fanned out', { eventId, eventType, tenant, deliveries: deliveries.length })
+    deps.log.debug('event fanned out', {
+      ...(traceparent !== undefined && { traceId: traceIdOf(traceparent) }),
+      eventId,
+      eventType,
+      tenant,
+      deliveries: deliveries.length,
+    })
   }
 }

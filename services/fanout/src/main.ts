@@ -1,10 +1,20 @@
 import { openBroker, Queue, serviceTopology } from '@switchhook/messaging'
-import { createLogger, createMetrics, loadConfig, Shutdown, startHealthServer, startService } from '@switchhook/runtime'
+import {
+  createLogger,
+  createMetrics,
+  loadConfig,
+  openTracing,
+  Shutdown,
+  startHealthServer,
+  startService,
+  tracePublishDelivery,
+} from '@switchhook/runtime'
 import { assertDurableInProduction, createSubscriptionStore, openRedis } from '@switchhook/store'
 import { fanoutFields } from './config.ts'
 import { createFanoutMeter } from './fanout-meter.ts'
 import { createHandleEvent } from './handle-event.ts'
 import { parseEventMessage } from './parse-event-message.ts'
+import { traceEvents } from './trace-events.ts'
 
 const SERVICE = 'fanout'
 
@@ -17,6 +27,8 @@ startService(SERVICE, async () => {
   const metrics = createMetrics(SERVICE)
   const health = await startHealthServer({ port: config.HEALTH_PORT, metrics })
   shutdown.defer('health', () => health.close())
+  const tracing = await openTracing({ config, service: SERVICE, log })
+  shutdown.defer('tracing', () => tracing.close())
   const redis = await openRedis({ url: config.REDIS_URL, log, name: SERVICE })
   shutdown.defer('redis', () => redis.close())
   await assertDurableInProduction(redis, config.NODE_ENV)
@@ -25,16 +37,17 @@ startService(SERVICE, async () => {
   shutdown.defer('broker', () => broker.close())
 
   const subscriptions = createSubscriptionStore(redis)
+  const handleEvent = createHandleEvent({
+    matching: (tenant, eventType) => subscriptions.matching(tenant, eventType),
+    publishDelivery: tracePublishDelivery(tracing, (delivery) => broker.publishDelivery(delivery)),
+    now: () => new Date(),
+    fannedOut: createFanoutMeter(metrics),
+    log,
+  })
   const consumer = await broker.consume({
     queue: Queue.fanoutEvents,
     parse: parseEventMessage,
-    handle: createHandleEvent({
-      matching: (tenant, eventType) => subscriptions.matching(tenant, eventType),
-      publishDelivery: (delivery) => broker.publishDelivery(delivery),
-      now: () => new Date(),
-      fannedOut: createFanoutMeter(metrics),
-      log,
-    }),
+    handle: traceEvents(tracing, handleEvent),
     concurrency: config.FANOUT_CONCURRENCY,
     recovered: () => redis.ready(),
   })

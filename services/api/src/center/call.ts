@@ -20,6 +20,8 @@ export interface Call {
   readonly createdAt: string
   /** The client was told that the platform never got it. */
   readonly isAbandoned: boolean
+  /** Of the request that began it: what happens to the call without a request continues it. */
+  readonly traceparent?: string
   /** By agentUri. */
   readonly legs: Readonly<Record<string, Leg>>
 }

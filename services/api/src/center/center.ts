@@ -59,10 +59,19 @@ export interface CenterDeps {
   readonly wrapUpMs: number
   /** Milliseconds since 1970. */
   readonly now: () => number
+  /** Of the request that is being handled, if one is. */
+  readonly traceOfRequest?: () => string | undefined
 }
 
-export function createCenter({ store, transact, platform, wrapUpMs, now }: CenterDeps): Center {
+export function createCenter(deps: CenterDeps): Center {
+  const { store, transact, platform, wrapUpMs, now, traceOfRequest = () => undefined } = deps
   const isoNow = (): string => new Date(now()).toISOString()
+
+  /** What the platform will report of it hours later belongs to the request that began it. */
+  function ofRequest(call: Call): Call {
+    const traceparent = traceOfRequest()
+    return traceparent === undefined ? call : { ...call, traceparent }
+  }
 
   async function readCalls(tenant: string | null, callIds: readonly CallId[]): Promise<readonly Call[]> {
     const records = await store.read(tenant, callIds.map(callKey))
@@ -80,7 +89,8 @@ export function createCenter({ store, transact, platform, wrapUpMs, now }: Cente
     await transact(first.tenant, keys, (values) => {
       const stored = new Map(keys.map((key, at) => [key, values[at]]))
       const writing = recordReports(stored, reports, { wrapUpMs })
-      return { result: undefined, ...(writing && { writing }) }
+      const traceparent = traceOf(stored)
+      return { result: undefined, ...(writing && { writing: { ...writing, traceparent } }) }
     })
   }
 
@@ -116,12 +126,16 @@ export function createCenter({ store, transact, platform, wrapUpMs, now }: Cente
       }
     },
     beginDial: (call, { agentUri, likeness }) =>
-      beginDial(transact, (callId) => findCall(call.tenant, callId), call, { agentUri, likeness, nowMs: now() }),
+      beginDial(transact, (callId) => findCall(call.tenant, callId), ofRequest(call), {
+        agentUri,
+        likeness,
+        nowMs: now(),
+      }),
     beginConsultation: (call) =>
       transact(call.tenant, [callKey(call.callId)], ([existing]) => ({
         result: undefined,
         ...(existing === undefined && {
-          writing: { records: [callRecord(call)], timers: [auditTimer(call.callId, AUDIT_UNSENT_MS)] },
+          writing: { records: [callRecord(ofRequest(call))], timers: [auditTimer(call.callId, AUDIT_UNSENT_MS)] },
         }),
       })),
     abandon: (call) => {
@@ -158,4 +172,13 @@ export function createCenter({ store, transact, platform, wrapUpMs, now }: Cente
       }))
     },
   }
+}
+
+/** Reports of one moment are of one call and its consultations, if of several: the first that a request began. */
+function traceOf(stored: ReadonlyMap<string, unknown>): string | undefined {
+  for (const value of stored.values()) {
+    const { traceparent } = (value ?? {}) as Partial<Call>
+    if (traceparent !== undefined) return traceparent
+  }
+  return undefined
 }

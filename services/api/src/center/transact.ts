@@ -6,6 +6,8 @@ export interface Writing {
   /** Each was read in this step. */
   readonly records: readonly { readonly key: string; readonly value: unknown; readonly ttlMs?: number }[]
   readonly events?: readonly PlatformEvent[]
+  /** What the events belong to, where no request is being handled. */
+  readonly traceparent?: string | undefined
   readonly timers?: readonly { readonly id: string; readonly dueInMs: number; readonly payload: unknown }[]
 }
 
@@ -25,8 +27,15 @@ export type Transact = <Result>(
   decide: (values: readonly unknown[]) => Step<Result> | Promise<Step<Result>>,
 ) => Promise<Result>
 
-/** @param committed is told of every step that has written events or timers */
-export function createTransact(store: StateStore, committed: (writing: Writing) => void): Transact {
+/**
+ * @param committed is told of every step that has written events or timers
+ * @param traceOfRequest of the request that is being handled, if one is
+ */
+export function createTransact(
+  store: StateStore,
+  committed: (writing: Writing) => void,
+  traceOfRequest: () => string | undefined = () => undefined,
+): Transact {
   return async (tenant, keys, decide) => {
     for (;;) {
       const read = await store.read(tenant, keys)
@@ -34,7 +43,11 @@ export function createTransact(store: StateStore, committed: (writing: Writing) 
       if (writing === undefined) return result
       const versions = new Map(keys.map((key, at) => [key, read[at]?.version ?? 0]))
       const records = writing.records.map((record) => ({ ...record, expectedVersion: versions.get(record.key) ?? 0 }))
-      const { events = [], timers = [] } = writing
+      const traceparent = traceOfRequest() ?? writing.traceparent
+      const events = (writing.events ?? []).map((event) =>
+        traceparent === undefined ? event : { ...event, traceparent },
+      )
+      const { timers = [] } = writing
       if ((await store.commit(tenant, { records, events, timers })) === 'committed') {
         committed(writing)
         return result

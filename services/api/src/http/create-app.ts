@@ -19,6 +19,7 @@ export function createApp(options: {
   readonly trustProxy: readonly string[]
   readonly log: Logger
   readonly metrics: Metrics
+  readonly trace: RequestHandler
 }): Express {
   const app = express()
   app.disable('x-powered-by')
@@ -29,7 +30,7 @@ export function createApp(options: {
   app.enable('strict routing')
   app.set('trust proxy', [...options.trustProxy])
 
-  app.use(createRequestLog(options.log), createRequestMeter(options.metrics), answerPrivately)
+  app.use(createRequestLog(options.log), createRequestMeter(options.metrics), options.trace, answerPrivately)
   for (const [path, routes] of byPath(options.routes)) {
     const resource = app.route(path.replaceAll(/\{(\w+)\}/g, ':$1'))
     for (const route of routes) resource[route.method](serveRoute(route, options.authenticate, options.answerOnce))

@@ -4,6 +4,8 @@ import type { Caller, Route } from './route.ts'
 /** What becomes known of one request while it is handled, for its log line and its problem. */
 export interface Exchange {
   readonly requestId: string
+  /** Once the request's trace has begun. */
+  traceId?: string
   route?: Route
   caller?: Caller
   /** What could not be reached, where that is why the request failed. */

@@ -18,9 +18,10 @@ export function createRequestLog(log: Logger): RequestHandler {
     beginExchange(response, { requestId })
     response.set('X-Request-Id', requestId)
     response.once('close', () => {
-      const { route, caller, unavailable } = exchangeOf(response)
+      const { route, caller, unavailable, traceId } = exchangeOf(response)
       log.info('request', {
         requestId,
+        ...(traceId !== undefined && { traceId }),
         method: request.method,
         route: route?.path ?? null,
         status: response.headersSent ? response.statusCode : null,

@@ -1,0 +1,49 @@
+import type { Delivery } from '@switchhook/contracts'
+import type { SpanAttributes, Tracing } from './tracing.ts'
+import { spanned } from './tracing.ts'
+
+/** What tells deliveries apart in a trace: ids, never a url, a header or a body. */
+export function deliveryAttributes({
+  deliveryId,
+  subscriptionId,
+  eventId,
+  eventType,
+  tenant,
+}: Delivery): SpanAttributes {
+  return {
+    'messaging.system': 'rabbitmq',
+    'messaging.message.id': deliveryId,
+    'switchhook.delivery_id': deliveryId,
+    'switchhook.subscription_id': subscriptionId,
+    'switchhook.event_id': eventId,
+    'switchhook.event_type': eventType,
+    ...(tenant !== null && { 'switchhook.tenant': tenant }),
+  }
+}
+
+/**
+ * A delivery's beginning, as a span. The delivery carries it through its whole schedule, so that every attempt shows
+ * beneath it.
+ */
+export function tracePublishDelivery(
+  tracing: Tracing,
+  publish: (delivery: Delivery) => Promise<void>,
+): (delivery: Delivery) => Promise<void> {
+  if (!tracing.isExporting) return publish
+  return (delivery) =>
+    spanned(
+      tracing,
+      {
+        name: 'send switchhook.delivery',
+        kind: 'producer',
+        parent: delivery.traceparent,
+        attributes: () => ({
+          ...deliveryAttributes(delivery),
+          'messaging.operation.name': 'send',
+          'messaging.operation.type': 'send',
+          'messaging.destination.name': 'switchhook.delivery',
+        }),
+      },
+      ({ traceparent }) => publish({ ...delivery, traceparent }),
+    )
+}
