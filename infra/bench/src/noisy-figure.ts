@@ -20,7 +20,8 @@ interface Size {
 const FEW: Size = { endpoints: 20, hanging: 4, eventsPerSecond: 25 }
 /** So many hang that all they may have in hand is as much as a worker takes. */
 const MANY: Size = { endpoints: 100, hanging: 20, eventsPerSecond: 5 }
-const RUNS = 3
+const RUNS = 7
+const RUNS_OF_MANY = 3
 const WARM_UP_MS = 1_000
 const QUIET_MS = 6_000
 /** The attempts that open the breaker time out together, one deadline after the first event. */
@@ -70,7 +71,7 @@ export async function measureNoisy({ stack, token, say }: Bench): Promise<NoisyF
       return { ...FEW, ours: medianOf(runs), runs, bullmq }
     })
     const many = await withEndpoints(MANY, async (endpoints) => {
-      const runs = await repeat(1, () => runOurs(MANY, endpoints))
+      const runs = await repeat(RUNS_OF_MANY, () => runOurs(MANY, endpoints))
       return { ...MANY, ours: medianOf(runs), runs }
     })
     return { few, many, deadlineMs: DEADLINE_MS }

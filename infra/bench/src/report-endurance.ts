@@ -12,7 +12,7 @@ ${few.eventsPerSecond * few.endpoints} deliveries a second over ${few.endpoints}
 which is ${seconds(deadlineMs)} here instead of 10 s. Time from the event to the first POST at the ${few.endpoints - few.hanging} that answer: p99 in ms while all answer, while some hang
 and none of their attempts has timed out yet, and from ${seconds(deadlineMs + 2_000)} on, when the breaker knows. Medians over ${few.runs.length} runs. BullMQ with axios: the same
 POSTs as jobs, two processes with as many in hand as our two workers, the same deadline, no retries, one run. Then the same rate over
-${many.endpoints} endpoints of which ${many.hanging} hang, one run.
+${many.endpoints} endpoints of which ${many.hanging} hang, medians over ${many.runs.length} runs.
 
 ![Healthy endpoints while one in five hangs, beside BullMQ](images/benchmark-noisy.svg)
 
