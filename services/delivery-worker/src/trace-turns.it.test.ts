@@ -88,7 +88,7 @@ test('two attempts of one delivery are siblings in its trace, each with a turn a
 test('an endpoint that cannot be reached, and trouble of our own, show as errors', async () => {
   expect((await play('failures')).result).toBe('RangeError: no sockets')
   const errors = collector.spans().filter(({ isError }) => isError)
-  expect(errors.map(({ attributes }) => attributes['error.type']).toSorted()).toEqual(['RangeError', 'timeout'])
+  expect(new Set(errors.map(({ attributes }) => attributes['error.type']))).toEqual(new Set(['RangeError', 'timeout']))
 })
 
 test('what a client did not sample is not exported, and its context goes on', async () => {

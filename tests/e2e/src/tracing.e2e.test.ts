@@ -99,8 +99,8 @@ test('one command, its event, and every attempt at every subscription are one tr
     const fanned = childrenOf(relayed, spans)
     expect(fanned).toMatchObject([{ service: 'fanout', name: 'process switchhook.events', kind: 'consumer' }])
     const published = childrenOf(fanned, spans)
-    expect(published.map(({ attributes }) => attributes['switchhook.subscription_id']).toSorted()).toEqual(
-      [well.id, failing.id].toSorted(),
+    expect(new Set(published.map(({ attributes }) => attributes['switchhook.subscription_id']))).toEqual(
+      new Set([well.id, failing.id]),
     )
     const turns = childrenOf(published, spans)
     const posts = childrenOf(turns, spans)
@@ -111,7 +111,7 @@ test('one command, its event, and every attempt at every subscription are one tr
       attributes['switchhook.attempt'],
       attributes['http.response.status_code'],
     ])
-    expect(told.toSorted()).toEqual([
+    expect(told.toSorted((one, other) => String(one).localeCompare(String(other)))).toEqual([
       ['delivery-worker', '/failing', 0, 1, 503],
       ['delivery-worker', '/failing', 1, 2, 204],
       ['delivery-worker', '/well', 0, 1, 204],

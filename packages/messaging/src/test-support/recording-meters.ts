@@ -5,10 +5,11 @@ export interface RecordingMeters extends Meters {
   value(name: string, labels?: Readonly<Record<string, string>>): number | undefined
 }
 
+const keyOf = (name: string, labels: object): string => `${name} ${JSON.stringify(labels)}`
+
 export function recordingMeters(): RecordingMeters {
   const counts = new Map<string, number>()
   const gauges = new Map<string, () => number>()
-  const keyOf = (name: string, labels: object): string => `${name} ${JSON.stringify(labels)}`
   const series = (name: string) => (labels: object) => {
     const key = keyOf(name, labels)
     counts.set(key, counts.get(key) ?? 0)

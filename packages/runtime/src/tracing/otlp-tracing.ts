@@ -131,8 +131,9 @@ function tellingOfTrouble(exporter: SpanExporter, log: Logger): SpanExporter {
   return {
     export: (spans, done) =>
       exporter.export(spans, (result) => {
-        const failed = result.error !== undefined || result.code !== 0
-        if (failed && !isFailing) log.warn('traces cannot be exported; they are dropped', { error: result.error })
+        const { error, code }: { readonly error?: Error; readonly code: number } = result
+        const failed = error !== undefined || code !== 0
+        if (failed && !isFailing) log.warn('traces cannot be exported; they are dropped', { error })
         if (!failed && isFailing) log.info('traces are exported again')
         isFailing = failed
         done(result)

@@ -7,7 +7,7 @@ export interface CenterMeter {
   /** Told of each step that was stored. */
   readonly written: (writing: Pick<Writing, 'events'>) => void
   /** The same outbox, and a count of what is marked sent. */
-  readonly relaying: <O extends Pick<Outbox, 'claim' | 'sent'>>(outbox: O) => Pick<Outbox, 'claim' | 'sent'>
+  readonly relaying: (outbox: Pick<Outbox, 'claim' | 'sent'>) => Pick<Outbox, 'claim' | 'sent'>
 }
 
 /** Counts the events of calls and agents that were stored, and those that the broker has confirmed. */

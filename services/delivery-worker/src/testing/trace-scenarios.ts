@@ -97,10 +97,9 @@ const scenarios: Readonly<Record<string, (tracing: Tracing) => Promise<unknown>>
   /** Works until it is told to stop by the end of its standard input. Result: how many turns. */
   load: async (tracing) => {
     const work = worker(tracing, { kind: 'delivered', status: 204 })
-    let isOver = false
-    process.stdin.resume().once('end', () => (isOver = true))
+    const stdin = process.stdin.resume()
     let turns = 0
-    for (; !isOver; turns++) {
+    for (; !stdin.readableEnded; turns++) {
       await work(aDelivery())
       await new Promise(setImmediate)
     }
