@@ -116,12 +116,19 @@ describeWithPrometheus('a real Prometheus that has looked at the stack under loa
     const value = async (expression: string): Promise<number> =>
       Number((await prometheus.query(expression))[0]?.value[1] ?? Number.NaN)
     const grown = (selector: string): Promise<number> => value(`sum(increase(${selector}[1m]))`)
-    expect(await grown('switchhook_decisions_total{decision="acknowledged"}')).toBeGreaterThan(0)
-    expect(await grown('switchhook_decisions_total{decision="parked",reason="rejected"}')).toBeGreaterThan(0)
-    expect(await grown('switchhook_decisions_total{decision="retry",reason="failed"}')).toBeGreaterThan(0)
-    expect(await grown('switchhook_cooldowns_total')).toBeGreaterThan(0)
-    expect(await grown('switchhook_events_relayed_total')).toBeGreaterThan(0)
-    expect(await grown('switchhook_call_legs_ended_total{reason="busy"}')).toBeGreaterThan(0)
+    const happened = [
+      'switchhook_decisions_total{decision="acknowledged"}',
+      'switchhook_decisions_total{decision="parked",reason="rejected"}',
+      'switchhook_decisions_total{decision="retry",reason="failed"}',
+      'switchhook_cooldowns_total',
+      'switchhook_events_relayed_total',
+      'switchhook_call_legs_ended_total{reason="busy"}',
+    ]
+    // A busy machine is through with the load a little later than whoever makes it.
+    await eventually(async () => {
+      const figures = await Promise.all(happened.map(grown))
+      expect(happened.filter((_selector, at) => !((figures[at] ?? 0) > 0))).toEqual([])
+    })
     expect(await value('sum(switchhook_ready)')).toBe(12)
   })
 

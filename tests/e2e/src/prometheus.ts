@@ -1,6 +1,6 @@
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { cpSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { cpSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { type AddressInfo, createServer } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -33,7 +33,6 @@ export async function startPrometheus(binary: string): Promise<Prometheus> {
   cpSync(monitoringFolder, folder, { recursive: true })
   const shipped = readFileSync(join(monitoringFolder, 'prometheus.yml'), 'utf8')
   writeFileSync(join(folder, 'prometheus.yml'), shipped.replaceAll(/_interval: 15s/g, '_interval: 1s'))
-  mkdirSync(join(folder, 'targets'))
   for (const [job, targets] of Object.entries(targetsByJob())) {
     writeFileSync(join(folder, 'targets', `${job}.json`), JSON.stringify([{ targets }]))
   }
