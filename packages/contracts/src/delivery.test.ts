@@ -22,9 +22,22 @@ const anyDelivery: fc.Arbitrary<Delivery> = fc
       fc.constant(0).map(() => newTraceparent()),
       { nil: undefined },
     ),
+    signing: fc.option(
+      fc.record({
+        id: fc.uuid(),
+        secret: fc.string(),
+        since: fc.string(),
+        former: fc.array(fc.record({ secret: fc.string(), until: fc.string() }), { maxLength: 4 }),
+      }),
+      { nil: undefined },
+    ),
     body: fc.uint8Array().map((bytes) => Buffer.from(bytes)),
   })
-  .map(({ traceparent, ...delivery }) => ({ ...delivery, ...(traceparent !== undefined && { traceparent }) }))
+  .map(({ traceparent, signing, ...delivery }) => ({
+    ...delivery,
+    ...(traceparent !== undefined && { traceparent }),
+    ...(signing !== undefined && { signing }),
+  }))
 
 const [example] = fc.sample(anyDelivery, { numRuns: 1, seed: 1 }) as [Delivery]
 const headers = (over: object = {}): object => ({ ...deliveryHeaders(example), ...over })
@@ -45,6 +58,18 @@ test.each<[string, unknown]>([
   const { traceparent: _, ...without } = example
   expect(parseDelivery(example.body, headers({ traceparent }))).toEqual(without)
 })
+
+test('a message of the version before, which knew no signing, is read as one that was never signed', () => {
+  const { 'sh-signing': _, ...before } = deliveryHeaders(example)
+  expect(parseDelivery(example.body, before)).not.toHaveProperty('signing')
+})
+
+test.each([{}, 'whsec_1', { id: example.deliveryId, secret: 1, since: '', former: [] }])(
+  'what cannot be read of its signing, %j, is no delivery: it must not be sent unsigned',
+  (signing) => {
+    expect(() => parseDelivery(example.body, headers({ 'sh-signing': signing }))).toThrow(Unparsable)
+  },
+)
 
 test('the content is the body itself, not a copy or a decoding of it', () => {
   const body = Buffer.from([0xff, 0x00, 0x0a])
@@ -130,6 +155,45 @@ test('the schema of the headers changes only on purpose: messages that are hours
     "sh-run": {
       "minimum": 1,
       "type": "integer",
+    },
+    "sh-signing": {
+      "properties": {
+        "former": {
+          "items": {
+            "properties": {
+              "secret": {
+                "type": "string",
+              },
+              "until": {
+                "type": "string",
+              },
+            },
+            "required": [
+              "secret",
+              "until",
+            ],
+            "type": "object",
+          },
+          "type": "array",
+        },
+        "id": {
+          "format": "uuid",
+          "type": "string",
+        },
+        "secret": {
+          "type": "string",
+        },
+        "since": {
+          "type": "string",
+        },
+      },
+      "required": [
+        "id",
+        "secret",
+        "since",
+        "former",
+      ],
+      "type": "object",
     },
     "sh-slot": {
       "minimum": 0,

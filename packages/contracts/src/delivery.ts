@@ -7,6 +7,7 @@ import {
   parseSubscriptionId,
   type SubscriptionId,
 } from './ids.ts'
+import { type Signing, signingSchema } from './signing.ts'
 import { readTraceparent } from './trace-context.ts'
 import { compileSchema } from './validator.ts'
 
@@ -31,6 +32,11 @@ export interface Delivery {
   readonly firstDueAt: string
   /** W3C trace context of the command or event behind the delivery. */
   readonly traceparent?: string
+  /**
+   * What its subscription signed with when it was last sent: a retry outlives its subscription. While that is there, what it
+   * says now counts. Absent: never signed, or not sent yet.
+   */
+  readonly signing?: Signing
   readonly body: Buffer
 }
 
@@ -50,6 +56,7 @@ export interface DeliveryHeaders {
   readonly 'sh-postponed'?: number
   readonly 'sh-first-due-at': string
   readonly traceparent?: string
+  readonly 'sh-signing'?: Signing
 }
 
 const count = { type: 'integer', minimum: 0 }
@@ -85,6 +92,7 @@ export const deliveryHeadersSchema = {
     'sh-first-due-at': { type: 'string' },
     // Of any type: one that cannot be read is ignored, and no reason to keep a delivery from its subscriber.
     traceparent: {},
+    'sh-signing': signingSchema,
   },
 } as const
 
@@ -105,6 +113,7 @@ export function deliveryHeaders(delivery: Delivery): DeliveryHeaders {
     ...(delivery.postponed !== undefined && { 'sh-postponed': delivery.postponed }),
     'sh-first-due-at': delivery.firstDueAt,
     ...(delivery.traceparent !== undefined && { traceparent: delivery.traceparent }),
+    ...(delivery.signing !== undefined && { 'sh-signing': delivery.signing }),
   }
 }
 
@@ -127,6 +136,7 @@ export function parseDelivery(content: Buffer, headers: unknown): Delivery {
     ...(h['sh-postponed'] !== undefined && { postponed: h['sh-postponed'] }),
     firstDueAt: h['sh-first-due-at'],
     ...(traceparent !== undefined && { traceparent }),
+    ...(h['sh-signing'] !== undefined && { signing: h['sh-signing'] }),
     body: content,
   }
 }

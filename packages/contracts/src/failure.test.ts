@@ -26,6 +26,7 @@ test('every code is stable: clients know it by its name and its status', () => {
   "subscription-deleted": 409,
   "subscription-disabled": 409,
   "subscription-not-found": 404,
+  "too-many-secrets": 409,
   "transfer-in-progress": 409,
   "unauthorized": 401,
   "unknown-event-type": 400,

@@ -24,6 +24,7 @@ export const FAILURES = {
   'delivery-not-parked': { status: 409, title: 'Only a parked delivery can be sent again' },
   'subscription-disabled': { status: 409, title: 'The subscription is disabled' },
   'subscription-deleted': { status: 409, title: 'The subscription of this delivery was deleted' },
+  'too-many-secrets': { status: 409, title: 'As many former secrets as can be still sign' },
   'idempotency-key-in-use': { status: 409, title: 'The first request with this Idempotency-Key is not answered yet' },
   'body-too-large': { status: 413, title: 'The body is larger than 64 KiB' },
   'unsupported-media-type': { status: 415, title: 'The body must be application/json' },

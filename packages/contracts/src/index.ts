@@ -76,6 +76,14 @@ export {
   type UnreachableReason,
 } from './outcome.ts'
 export { type Problem, toProblem } from './problem.ts'
+export {
+  type FormerSecret,
+  formerSecretsAt,
+  formerValidUntil,
+  MOST_FORMER_SECRETS,
+  rotateSecret,
+  type Signing,
+} from './signing.ts'
 export { receives, type Subscription } from './subscription.ts'
 export { newTraceparent, readTraceparent, traceIdOf, traceIdOfEvent } from './trace-context.ts'
 export { compileSchema, type Fault, type Validation } from './validator.ts'

@@ -1,5 +1,6 @@
 import type { EventType } from './event.ts'
 import type { SubscriptionId } from './ids.ts'
+import type { Signing } from './signing.ts'
 
 /** A tenant's wish to receive events at a url (specification, "Webhook subscription"), as stored. */
 export interface Subscription {
@@ -13,6 +14,8 @@ export interface Subscription {
   readonly enabled: boolean
   /** ISO 8601, UTC. */
   readonly createdAt: string
+  /** Not shown to clients. Absent: its deliveries are not signed. */
+  readonly signing?: Signing
 }
 
 /** Does an event of this type, of the subscription's own tenant, make a delivery? */

@@ -5,6 +5,7 @@ export {
   duration,
   durations,
   type Field,
+  FieldError,
   file,
   flag,
   integer,

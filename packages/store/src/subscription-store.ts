@@ -14,6 +14,15 @@ export interface SubscriptionStore {
   find(tenant: string | null, id: SubscriptionId): Promise<Subscription | undefined>
   /** Resolves to what is stored afterwards; undefined when there is no such subscription. */
   change(tenant: string | null, id: SubscriptionId, change: SubscriptionChange): Promise<Subscription | undefined>
+  /**
+   * Resolves to what is stored afterwards; undefined when there is no such subscription. `next` is asked again whenever
+   * somebody else came between reading and writing; what it throws leaves all as it is.
+   */
+  revise(
+    tenant: string | null,
+    id: SubscriptionId,
+    next: (present: Subscription) => Subscription,
+  ): Promise<Subscription | undefined>
   /** Resolves to whether there was one. */
   remove(tenant: string | null, id: SubscriptionId): Promise<boolean>
   /** The enabled subscriptions that receive events of this type: what was written before the call began is seen. */
@@ -68,6 +77,10 @@ export function createSubscriptionStore(redis: Redis): SubscriptionStore {
     },
     async change(tenant, id, change) {
       const { after } = await write(tenant, id, (present) => present && { ...present, ...change })
+      return after
+    },
+    async revise(tenant, id, next) {
+      const { after } = await write(tenant, id, (present) => present && next(present))
       return after
     },
     async remove(tenant, id) {

@@ -3,6 +3,7 @@ import { join } from 'node:path'
 import { loadConfig } from '@switchhook/runtime'
 import { apiFields, apiRules, authOptionsOf, urlRulesOf } from './config.ts'
 
+const SECRET_KEYS = `one:${Buffer.alloc(32).toString('base64')}`
 const ISSUER = { issuer: 'https://idp.example/acme', audience: 'switchhook', tenant: 'acme' }
 
 const load = (env: Record<string, string>) =>
@@ -16,6 +17,11 @@ test('an issuer is enough', () => {
   const config = load({})
   expect(config).toMatchObject({ API_PORT: 8080, DEPLOYMENT: 'cloud', TRUSTED_NETWORKS: [], TRUST_PROXY: [] })
   expect(authOptionsOf(config)).toEqual({ issuers: [ISSUER], trustedNetworks: [], trustedNetworkTenant: null })
+})
+
+test('a former webhook secret signs for a day unless told otherwise', () => {
+  expect(load({}).SIGNATURE_OVERLAP).toBe(86_400_000)
+  expect(load({ SIGNATURE_OVERLAP: '0s' }).SIGNATURE_OVERLAP).toBe(0)
 })
 
 test('on premise, trusted networks are enough', () => {
@@ -50,14 +56,17 @@ test.each<[string, Record<string, string>, string]>([
     'AUTH_ISSUERS',
   ],
   ['networks that are none', { DEPLOYMENT: 'on-premise', TRUSTED_NETWORKS: '10.0.0.0/33' }, 'TRUSTED_NETWORKS'],
+  ['production without a key for webhook secrets', { NODE_ENV: 'production' }, 'SECRET_KEYS is required'],
+  ['a key that is too short', { SECRET_KEYS: 'one:AAAA' }, 'SECRET_KEYS'],
+  ['an overlap of more than a week', { SIGNATURE_OVERLAP: '8d' }, 'SIGNATURE_OVERLAP'],
 ])('%s stops the start', (_name, env, said) => {
   expect(() => load(env)).toThrow(said)
 })
 
 test.each<[Record<string, string>, boolean]>([
   [{}, false],
-  [{ NODE_ENV: 'production' }, true],
-  [{ NODE_ENV: 'production', WEBHOOK_REQUIRE_HTTPS: 'false' }, false],
+  [{ NODE_ENV: 'production', SECRET_KEYS }, true],
+  [{ NODE_ENV: 'production', SECRET_KEYS, WEBHOOK_REQUIRE_HTTPS: 'false' }, false],
   [{ WEBHOOK_REQUIRE_HTTPS: 'true' }, true],
 ])('with %j, webhooks over https only: %s', (env, requireHttps) => {
   expect(urlRulesOf(load(env))).toMatchObject({ requireHttps })

@@ -4,6 +4,7 @@ import {
   type Config,
   choice,
   commonFields,
+  duration,
   file,
   flag,
   integer,
@@ -14,6 +15,7 @@ import {
   type Rule,
   text,
 } from '@switchhook/runtime'
+import { secretKeys, secretKeysInProduction } from '@switchhook/signing'
 import { DEFAULT_STATUS_NAMES, type StatusNames, statusNamesSchema } from './agents/status-codes.ts'
 import { type Issuer, issuersSchema } from './auth/issuer.ts'
 import type { AuthOptions } from './auth/open-auth.ts'
@@ -35,6 +37,8 @@ export const apiFields = {
   PLATFORM: choice(['simulator'], 'simulator'),
   SIMULATOR_AGENTS: json<readonly AgentEntry[]>(agentsSchema, JSON.stringify(SIMULATED_AGENTS)),
   SIMULATOR_SCENARIO: optional(file<Scenario>(parseScenario)),
+  SECRET_KEYS: optional(secretKeys()),
+  SIGNATURE_OVERLAP: duration('24h', { maxMs: 7 * 86_400_000 }),
 }
 
 export type ApiConfig = Config<typeof apiFields>
@@ -81,6 +85,7 @@ export const apiRules: readonly ApiRule[] = [
   tenantNeedsNetwork,
   letSomebodyIn,
   oneTenantPerIssuer,
+  secretKeysInProduction,
 ]
 
 /** Production asks for https unless it is told otherwise. */

@@ -5,9 +5,11 @@ import { createDeliveryRoutes, type DeliveryRoutesDeps } from './deliveries/deli
 import type { Route } from './http/route.ts'
 import { withDocument } from './openapi/with-document.ts'
 import { createSimulatorRoutes, type SimulatorRouteDeps } from './simulator/simulator-routes.ts'
+import { createRotateRoute, type RotateRouteDeps } from './subscriptions/rotate-route.ts'
 import { createSubscriptionRoutes, type SubscriptionRoutesDeps } from './subscriptions/subscription-routes.ts'
 
 export type RoutesDeps = SubscriptionRoutesDeps &
+  RotateRouteDeps &
   DeliveryRoutesDeps &
   CallRouteDeps &
   AgentRouteDeps & {
@@ -19,6 +21,7 @@ export type RoutesDeps = SubscriptionRoutesDeps &
 export function createRoutes({ simulator, ...deps }: RoutesDeps): readonly Route[] {
   return withDocument([
     ...createSubscriptionRoutes(deps),
+    createRotateRoute(deps),
     ...createDeliveryRoutes(deps),
     ...createCallRoutes(deps),
     ...createAgentRoutes(deps),

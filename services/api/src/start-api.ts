@@ -8,6 +8,7 @@ import {
   type Tracing,
   tracePublishDelivery,
 } from '@switchhook/runtime'
+import { openVault } from '@switchhook/signing'
 import {
   assertDurableInProduction,
   createBreakerReader,
@@ -34,6 +35,7 @@ import { type OutboxRelay, startOutboxRelay } from './outbox-relay.ts'
 import { openSimulator } from './platform/open-simulator.ts'
 import { createPublishEvent } from './publish-event.ts'
 import { createRoutes } from './routes.ts'
+import { createSubscriptionSecrets } from './subscriptions/subscription-secrets.ts'
 import { countTimers } from './timers/count-timers.ts'
 import { createTimerLoop, type TimerLoop } from './timers/timer-loop.ts'
 
@@ -115,6 +117,7 @@ export async function startApi(options: StartApiOptions): Promise<Api> {
 
   const auth = openAuth({ ...authOptionsOf(config), log, ...(keyTiming && { keyTiming }) })
   shutdown.defer('signing keys', () => auth.close())
+  const vault = openVault(config, log)
   const breakers = createBreakerReader(redis)
   const publishDelivery = tracePublishDelivery(tracing, (delivery) => broker.publishDelivery(delivery))
   const routes = createRoutes({
@@ -122,6 +125,8 @@ export async function startApi(options: StartApiOptions): Promise<Api> {
     deliveries: createDeliveryArchive(redis),
     publishDelivery: (delivery) => publishDelivery({ ...delivery, ...traceOf(scope.current()) }),
     urlRules: urlRulesOf(config),
+    secrets: createSubscriptionSecrets(vault),
+    signatureOverlapMs: config.SIGNATURE_OVERLAP,
     healthOf: ({ tenant, id }) => breakers.ask({ tenant, subscriptionId: id }),
     platform,
     center,
@@ -133,7 +138,7 @@ export async function startApi(options: StartApiOptions): Promise<Api> {
   const app = createApp({
     routes,
     authenticate: auth.authenticate,
-    answerOnce: createAnswerOnce(createIdempotencyStore(redis, timing), timing.waitMs, log),
+    answerOnce: createAnswerOnce(createIdempotencyStore(redis, timing), timing.waitMs, vault, log),
     trustProxy: config.TRUST_PROXY,
     metrics,
     log,

@@ -1,4 +1,11 @@
-import { type Delivery, deliveryIdOf, newEventId, newSubscriptionId, type Subscription } from '@switchhook/contracts'
+import {
+  type Delivery,
+  deliveryIdOf,
+  newEventId,
+  newSubscriptionId,
+  type Signing,
+  type Subscription,
+} from '@switchhook/contracts'
 import type { EndpointHealth } from '@switchhook/store'
 import { type Admission, createAdmit } from './admit.ts'
 
@@ -29,15 +36,13 @@ const first: Delivery = {
 
 const health: EndpointHealth = { state: 'closed', consecutiveFailures: 2, openUntilMs: null }
 
-/** Asked for the subscription only where it counts. */
 const admitWith = (found: Subscription | undefined, delivery: Delivery): Promise<Admission> =>
   createAdmit({
-    ask: async () => health,
-    look: async ({ attempt }) => {
-      expect(attempt).toBe(0)
-      return { health, subscription: found }
-    },
+    look: async () => ({ health, subscription: found }),
+    canSign: ({ signing }) => signing?.secret !== 'of a lost key',
   })(delivery)
+
+const signingBy = (secret: string): Signing => ({ id: secret, secret, since: first.firstDueAt, former: [] })
 
 describe('admit', () => {
   test('a first attempt leaves while its subscription is there and enabled', async () => {
@@ -59,5 +64,27 @@ describe('admit', () => {
   test('a delivery that has failed before keeps its schedule and url, whatever became of its subscription', async () => {
     const retry = { ...first, slot: 1, attempt: 1 }
     await expect(admitWith(undefined, retry)).resolves.toEqual({ admitted: retry, health })
+  })
+
+  test('a retry goes to the url that it had, also while its subscription has another', async () => {
+    const retry = { ...first, slot: 1, attempt: 1 }
+    const moved = { ...subscription, url: 'https://client.example/moved', enabled: false }
+    await expect(admitWith(moved, retry)).resolves.toEqual({ admitted: retry, health })
+  })
+
+  test.each([0, 1])('after %i attempts it is signed as its subscription says now', async (attempt) => {
+    const due = { ...first, attempt, signing: signingBy('before') }
+    const found = { ...subscription, signing: signingBy('now') }
+    await expect(admitWith(found, due)).resolves.toEqual({ admitted: { ...due, signing: signingBy('now') }, health })
+  })
+
+  test('a retry that has outlived its subscription is signed as that said last', async () => {
+    const retry = { ...first, slot: 1, attempt: 1, signing: signingBy('before') }
+    await expect(admitWith(undefined, retry)).resolves.toEqual({ admitted: retry, health })
+  })
+
+  test.each([0, 1])('after %i attempts, it is not sent unsigned where its secret cannot be opened', async (attempt) => {
+    const found = { ...subscription, signing: signingBy('of a lost key') }
+    await expect(admitWith(found, { ...first, attempt })).resolves.toEqual({ admitted: { kind: 'unsignable' }, health })
   })
 })

@@ -9,25 +9,30 @@ export interface Admission {
   readonly health: EndpointHealth
 }
 
-/** What the gate asks, each in one round trip. */
+/** What the gate asks. */
 export interface Gatekeeper {
-  readonly ask: (delivery: Delivery) => Promise<EndpointHealth>
+  /** In one round trip. */
   readonly look: (
     delivery: Delivery,
   ) => Promise<{ readonly health: EndpointHealth; readonly subscription: Subscription | undefined }>
+  readonly canSign: (delivery: Delivery) => boolean
 }
 
 /**
  * The gate before every POST. After a DELETE, or while disabled, no *first* attempt leaves (specification, "Webhook
  * subscriptions", rule 3), so the subscription is looked up just before attempt 1, and its present url is used. A delivery
- * that has already failed keeps its schedule and its url without asking.
+ * that has already failed keeps its schedule and its url; it is signed as its subscription says now, and as it said when
+ * the delivery last failed if the subscription has gone.
  */
-export function createAdmit({ ask, look }: Gatekeeper): (delivery: Delivery) => Promise<Admission> {
+export function createAdmit({ look, canSign }: Gatekeeper): (delivery: Delivery) => Promise<Admission> {
   return async (delivery) => {
-    if (delivery.attempt > 0) return { admitted: delivery, health: await ask(delivery) }
     const { health, subscription } = await look(delivery)
-    if (subscription === undefined || !subscription.enabled) return { admitted: { kind: 'withdrawn' }, health }
-    const isSameUrl = subscription.url === delivery.url
-    return { admitted: isSameUrl ? delivery : { ...delivery, url: subscription.url }, health }
+    if (delivery.attempt === 0 && subscription?.enabled !== true) return { admitted: { kind: 'withdrawn' }, health }
+    const admitted = subscription === undefined ? delivery : asToldBy(subscription, delivery)
+    return { admitted: canSign(admitted) ? admitted : { kind: 'unsignable' }, health }
   }
+}
+
+function asToldBy({ url, signing }: Subscription, { signing: _, ...delivery }: Delivery): Delivery {
+  return { ...delivery, ...(delivery.attempt === 0 && { url }), ...(signing !== undefined && { signing }) }
 }

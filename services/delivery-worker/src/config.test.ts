@@ -1,11 +1,10 @@
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { loadConfig } from '@switchhook/runtime'
-import { graceOutlastsDeadline, workerFields } from './config.ts'
+import { workerFields, workerRules } from './config.ts'
 
 const REQUIRED = { AMQP_URL: 'amqp://127.0.0.1', REDIS_URL: 'redis://127.0.0.1' }
-const load = (env: Record<string, string> = {}) =>
-  loadConfig(workerFields, { ...REQUIRED, ...env }, [graceOutlastsDeadline])
+const load = (env: Record<string, string> = {}) => loadConfig(workerFields, { ...REQUIRED, ...env }, workerRules)
 
 test('the defaults are the limits of the specification', () => {
   const { DELIVERY_TIMEOUT, DELIVERY_RETRY_WAITS } = load()
@@ -24,6 +23,12 @@ test('both are configurable', () => {
 
 test('deliveries in flight must be able to finish when the worker is told to end', () => {
   expect(() => load({ SHUTDOWN_GRACE: '10s' })).toThrow('SHUTDOWN_GRACE must be longer than DELIVERY_TIMEOUT')
+})
+
+test('production does not start without a key for webhook secrets', () => {
+  expect(() => load({ NODE_ENV: 'production' })).toThrow('SECRET_KEYS is required in production')
+  const SECRET_KEYS = `one:${Buffer.alloc(32).toString('base64')}`
+  expect(load({ NODE_ENV: 'production', SECRET_KEYS }).SECRET_KEYS).toHaveLength(1)
 })
 
 test('every variable stands in the README', () => {

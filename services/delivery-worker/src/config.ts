@@ -1,4 +1,14 @@
-import { type Config, commonFields, duration, durations, integer, networks, type Rule } from '@switchhook/runtime'
+import {
+  type Config,
+  commonFields,
+  duration,
+  durations,
+  integer,
+  networks,
+  optional,
+  type Rule,
+} from '@switchhook/runtime'
+import { secretKeys, secretKeysInProduction } from '@switchhook/signing'
 
 export const workerFields = {
   ...commonFields,
@@ -12,12 +22,15 @@ export const workerFields = {
   SUBSCRIPTION_CONCURRENCY: integer({ min: 1, max: 1_000 }, 10),
   DELIVERY_RETENTION: duration('1h', { minMs: 60_000 }),
   PARKED_RETENTION: duration('30d', { minMs: 60_000, maxMs: 365 * 86_400_000 }),
+  SECRET_KEYS: optional(secretKeys()),
 }
 
 export type WorkerConfig = Config<typeof workerFields>
 
 /** Else a delivery in flight when the process is told to end would be cut off and sent twice. */
-export const graceOutlastsDeadline: Rule<typeof workerFields> = (config) =>
+const graceOutlastsDeadline: Rule<typeof workerFields> = (config) =>
   config.SHUTDOWN_GRACE > config.DELIVERY_TIMEOUT
     ? undefined
     : 'SHUTDOWN_GRACE must be longer than DELIVERY_TIMEOUT, so that deliveries in flight can finish'
+
+export const workerRules: readonly Rule<typeof workerFields>[] = [graceOutlastsDeadline, secretKeysInProduction]

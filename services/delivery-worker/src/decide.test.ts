@@ -14,6 +14,13 @@ describe('decide', () => {
     ['a cool-down uses up a later slot', { kind: 'cooling' }, 1, { kind: 'retry', slot: 2, waitMs: 60_000 }],
     ['a cool-down does not use up the last slot', { kind: 'cooling' }, 2, { kind: 'postpone' }],
     ['nor one beyond a shortened schedule', { kind: 'cooling' }, 5, { kind: 'postpone' }],
+    [
+      'a secret that cannot be opened uses up the slot',
+      { kind: 'unsignable' },
+      0,
+      { kind: 'retry', slot: 1, waitMs: 10_000 },
+    ],
+    ['and never the last one', { kind: 'unsignable' }, 2, { kind: 'postpone' }],
     ['408 is retried', answered(408), 0, { kind: 'retry', slot: 1, waitMs: 10_000 }],
     ['425 is retried', answered(425), 0, { kind: 'retry', slot: 1, waitMs: 10_000 }],
     ['429 is retried', answered(429), 0, { kind: 'retry', slot: 1, waitMs: 10_000 }],

@@ -2,9 +2,10 @@ import type { Outcome, ParkedReason } from '@switchhook/contracts'
 
 /**
  * Why no POST was made though the delivery fell due. `withdrawn`: its subscription was deleted or disabled before the
- * first attempt. `cooling`: its endpoint keeps failing, and is not contacted for a while.
+ * first attempt. `cooling`: its endpoint keeps failing, and is not contacted for a while. `unsignable`: its secret cannot
+ * be opened, which is trouble of our own: nobody is sent anything unsigned, and nobody else's deliveries wait for it.
  */
-export type Withheld = { readonly kind: 'withdrawn' | 'cooling' }
+export type Withheld = { readonly kind: 'withdrawn' | 'cooling' | 'unsignable' }
 
 /** What becomes of a delivery after its turn. */
 export type Decision =
@@ -12,7 +13,7 @@ export type Decision =
   | { readonly kind: 'withdrawn' }
   | { readonly kind: 'retry'; readonly slot: number; readonly waitMs: number }
   | { readonly kind: 'park'; readonly reason: ParkedReason }
-  /** The last slot is never given up without a POST: it waits the cool-down out. */
+  /** The last slot is never given up without a POST: it waits the cool-down, or our own trouble, out. */
   | { readonly kind: 'postpone' }
 
 /**
@@ -30,6 +31,7 @@ export function decide(outcome: Outcome | Withheld, slot: number, waitsMs: reado
     case 'unreachable':
       return nextSlot(slot, waitsMs)
     case 'cooling':
+    case 'unsignable':
       return slot < waitsMs.length ? nextSlot(slot, waitsMs) : { kind: 'postpone' }
   }
 }

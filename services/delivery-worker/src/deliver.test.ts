@@ -106,6 +106,21 @@ describe('deliver', () => {
     ])
   })
 
+  test('one that cannot be signed is not sent: it waits, and no attempt is counted', async () => {
+    const admit = async (): Promise<Admission> => ({ admitted: { kind: 'unsignable' }, health: healthy })
+    const { deliver, steps, attempts } = aWorld(ok, { admit })
+    await deliver(aDelivery({ slot: 0, attempt: 0 }))
+    await deliver(aDelivery({ slot: 1, attempt: 0 }))
+    expect(steps).toEqual([
+      'wait 10000 slot 1 attempt 0',
+      'settle slot 0 waiting 2026-01-01T00:00:10.000Z',
+      'report retry',
+      'wait 30000 slot 1 attempt 0',
+      'report postpone',
+    ])
+    expect(attempts).toEqual([null])
+  })
+
   test('after the last slot it is parked, with the attempt', async () => {
     const { deliver, steps, attempts } = aWorld(down)
     await deliver(aDelivery({ slot: 1, attempt: 1 }))

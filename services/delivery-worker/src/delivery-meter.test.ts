@@ -102,12 +102,15 @@ test.each<[string, Attempt, string]>([
 })
 
 const cooling: Withheld = { kind: 'cooling' }
+const unsignable: Withheld = { kind: 'unsignable' }
 const rejected: Outcome = { kind: 'answered', status: 410 }
 
 test.each<[Decision, Outcome | Withheld, string]>([
   [retry, { kind: 'unreachable', reason: 'dns' }, '{decision="retry",reason="failed"}'],
   [retry, cooling, '{decision="retry",reason="cooling"}'],
   [{ kind: 'postpone' }, cooling, '{decision="postponed",reason="cooling"}'],
+  [retry, unsignable, '{decision="retry",reason="unsignable"}'],
+  [{ kind: 'postpone' }, unsignable, '{decision="postponed",reason="unsignable"}'],
   [{ kind: 'withdrawn' }, { kind: 'withdrawn' }, '{decision="withdrawn",reason="none"}'],
   [{ kind: 'park', reason: 'rejected' }, rejected, '{decision="parked",reason="rejected"}'],
   [{ kind: 'park', reason: 'exhausted' }, rejected, '{decision="parked",reason="exhausted"}'],

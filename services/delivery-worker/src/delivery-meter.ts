@@ -116,15 +116,20 @@ function createAttemptCounters(metrics: Metrics): (attempt: Attempt) => Counter 
 function createDecisionCounters(metrics: Metrics) {
   const family = metrics.counter(
     'switchhook_decisions_total',
-    'What became of a delivery after its turn, and why: a failed POST, a cool-down, or the reason for parking it.',
+    'What became of a delivery after its turn, and why: a failed POST, a cool-down, a secret that cannot be opened, or the reason for parking it.',
   )
   const of = (decision: string, reason = 'none'): Counter => family.of({ decision, reason })
   const parked = Object.fromEntries(PARKED_REASONS.map((reason) => [reason, of('parked', reason)])) as Record<
     string,
     Counter
   >
-  const [acknowledged, withdrawn, postponed] = [of('acknowledged'), of('withdrawn'), of('postponed', 'cooling')]
-  const [retryAfterFailure, retryAfterCooling] = [of('retry', 'failed'), of('retry', 'cooling')]
+  const [acknowledged, withdrawn] = [of('acknowledged'), of('withdrawn')]
+  const postponed = { cooling: of('postponed', 'cooling'), unsignable: of('postponed', 'unsignable') }
+  const retry = {
+    failed: of('retry', 'failed'),
+    cooling: of('retry', 'cooling'),
+    unsignable: of('retry', 'unsignable'),
+  }
   const decisions = (decision: Decision, outcome: Outcome | Withheld): Counter => {
     switch (decision.kind) {
       case 'acknowledged':
@@ -132,9 +137,9 @@ function createDecisionCounters(metrics: Metrics) {
       case 'withdrawn':
         return withdrawn
       case 'postpone':
-        return postponed
+        return postponed[outcome.kind === 'unsignable' ? 'unsignable' : 'cooling']
       case 'retry':
-        return outcome.kind === 'cooling' ? retryAfterCooling : retryAfterFailure
+        return retry[outcome.kind === 'cooling' || outcome.kind === 'unsignable' ? outcome.kind : 'failed']
       case 'park':
         return parked[decision.reason] as Counter
     }

@@ -18,10 +18,11 @@ import {
   startHealthServer,
   startService,
 } from '@switchhook/runtime'
+import { openVault } from '@switchhook/signing'
 import { assertDurableInProduction, createBreakerStore, createDeliveryStore, openRedis } from '@switchhook/store'
 import { createAdmit } from './admit.ts'
 import { createBreaker } from './breaker.ts'
-import { graceOutlastsDeadline, workerFields } from './config.ts'
+import { workerFields, workerRules } from './config.ts'
 import { createDeliver } from './deliver.ts'
 import { createDeliveryMeter } from './delivery-meter.ts'
 import { createIsolation, type Isolation } from './isolate.ts'
@@ -29,6 +30,7 @@ import { createLookup } from './lookup.ts'
 import { createPostClient } from './post.ts'
 import { createReport } from './report.ts'
 import { retentionOf } from './retention.ts'
+import { createSigner } from './signer.ts'
 import { traceTurns } from './trace-turns.ts'
 
 const SERVICE = 'delivery-worker'
@@ -44,7 +46,7 @@ const PROBE_SLACK_MS = 5_000
 const parse = ({ content, headers }: IncomingMessage) => parseDelivery(content, headers)
 
 startService(SERVICE, async () => {
-  const config = loadConfig(workerFields, process.env, [graceOutlastsDeadline])
+  const config = loadConfig(workerFields, process.env, workerRules)
   const log = createLogger(SERVICE, config.LOG_LEVEL)
   const shutdown = new Shutdown(log, config.SHUTDOWN_GRACE)
   shutdown.onSignals('SIGTERM', 'SIGINT')
@@ -63,8 +65,10 @@ startService(SERVICE, async () => {
   const broker = await openBroker({ url: config.AMQP_URL, topology, log, name: SERVICE, metrics })
   shutdown.defer('broker', () => broker.close())
   const guard = createAddressGuard(config.WEBHOOK_ALLOWED_NETWORKS)
+  const signer = createSigner({ vault: openVault(config, log), log, now: Date.now })
   const client = createPostClient({
     guard,
+    sign: signer.headersOf,
     timeoutMs: config.DELIVERY_TIMEOUT,
     maxSockets: config.DELIVERY_CONCURRENCY + LANES * LANE_DEPTH * config.SUBSCRIPTION_CONCURRENCY,
     lookup: createLookup({ guard, timeoutMs: Math.ceil(config.DELIVERY_TIMEOUT / 4) }),
@@ -79,7 +83,7 @@ startService(SERVICE, async () => {
     waitsMs: config.DELIVERY_RETRY_WAITS,
     cooldownMs,
     isSettled: (delivery) => deliveries.isSettled(delivery),
-    admit: createAdmit(breakers),
+    admit: createAdmit({ look: breakers.look, canSign: signer.canSign }),
     breaker: createBreaker(breakers, config.DELIVERY_TIMEOUT + PROBE_SLACK_MS, (subscriptionId) => {
       meter.cooldown()
       log.info('endpoint cools down', { subscriptionId, cooldownMs })

@@ -3,9 +3,12 @@ import type { AddressInfo } from 'node:net'
 import { createServer, type Server, type Socket } from 'node:net'
 import { type Delivery, deliveryIdOf, newEventId, newSubscriptionId, type Outcome } from '@switchhook/contracts'
 import { createAddressGuard } from '@switchhook/egress'
+import { newWebhookSecret, openVault, subscriptionSecret } from '@switchhook/signing'
 import { eventually, type Receiver, startReceiver } from '@switchhook/testkit'
+import { Webhook } from 'standardwebhooks'
 import { createLookup } from './lookup.ts'
 import { createPostClient, type PostClient } from './post.ts'
+import { createSigner } from './signer.ts'
 
 const TIMEOUT_MS = 400
 const guard = createAddressGuard(['127.0.0.0/8', '::1/128', '2001:db8::/32'])
@@ -75,6 +78,66 @@ test('the request is the one of the specification, and the body arrives byte for
   })
   expect(request?.body.equals(BODY)).toBe(true)
   expect(request?.rawHeaders).toEqual(expect.arrayContaining(['X-SVC-Event', 'X-SVC-Delivery', 'X-SVC-Attempt']))
+})
+
+test('nothing signs a delivery whose subscription has no secret', async () => {
+  await client.post(deliveryTo(receiver.url('/hook')), 1)
+  const [request] = receiver.requests()
+  expect(Object.keys(request?.headers ?? {}).filter((name) => name.startsWith('webhook-'))).toEqual([])
+})
+
+describe('a delivery whose subscription has a secret', () => {
+  const secrets = { present: newWebhookSecret(), former: newWebhookSecret() }
+  const log = { error: () => {}, warn: () => {} }
+  const vault = openVault({ SECRET_KEYS: undefined }, log)
+  let nowMs: number
+  let signing: PostClient
+
+  beforeEach(() => {
+    nowMs = Date.now()
+    const { headersOf: sign } = createSigner({ vault, log, now: () => nowMs })
+    signing = createPostClient({ timeoutMs: TIMEOUT_MS, maxSockets: 10, guard, lookup, sign })
+  })
+
+  afterEach(() => signing.close())
+
+  function signedDelivery(): Delivery {
+    const delivery = deliveryTo(receiver.url('/hook'))
+    const seal = (secret: string) => vault.seal(secret, subscriptionSecret(delivery.tenant, delivery.subscriptionId))
+    const until = new Date(nowMs + 5_000).toISOString()
+    const former = [{ secret: seal(secrets.former), until }]
+    return { ...delivery, signing: { id: '1', secret: seal(secrets.present), since: until, former } }
+  }
+
+  const verify = (secret: string, { body, headers }: { body: Buffer; headers: object }): unknown =>
+    new Webhook(secret).verify(body, headers as Record<string, string>)
+
+  test('is verified by the library of the specification, with either secret while they overlap', async () => {
+    const delivery = signedDelivery()
+    await expect(signing.post(delivery, 1)).resolves.toEqual({ kind: 'delivered', status: 204 })
+    const [request] = await receiver.waitFor(1)
+    for (const secret of Object.values(secrets)) {
+      expect(verify(secret, request as never)).toEqual(JSON.parse(BODY.toString()))
+    }
+    expect(request?.headers).toMatchObject({
+      'webhook-id': delivery.deliveryId,
+      'webhook-timestamp': String(Math.floor(nowMs / 1_000)),
+      'x-svc-delivery': delivery.deliveryId,
+    })
+    expect(request?.body.equals(BODY)).toBe(true)
+  })
+
+  test('is signed anew at each attempt, and by the new secret alone when the overlap is over', async () => {
+    const delivery = signedDelivery()
+    await signing.post(delivery, 1)
+    nowMs += 5_000
+    await signing.post(delivery, 2)
+    const [first, second] = await receiver.waitFor(2)
+    expect(second?.headers['webhook-id']).toBe(first?.headers['webhook-id'])
+    expect(Number(second?.headers['webhook-timestamp']) - Number(first?.headers['webhook-timestamp'])).toBe(5)
+    expect(verify(secrets.present, second as never)).toEqual(JSON.parse(BODY.toString()))
+    expect(() => verify(secrets.former, second as never)).toThrow('No matching signature')
+  })
 })
 
 test.each<[number, Outcome['kind']]>([

@@ -15,6 +15,8 @@ export interface PostOptions {
   readonly guard: AddressGuard
   /** Finds the addresses of a host name. */
   readonly lookup: LookupFunction
+  /** The headers that sign an attempt that is made now; absent: nothing is signed. */
+  readonly sign?: (delivery: Delivery) => Readonly<Record<string, string>>
 }
 
 export interface PostClient {
@@ -24,7 +26,7 @@ export interface PostClient {
 }
 
 /** Sends deliveries as the specification's "Delivery request" says. Redirects are never followed, proxies never used. */
-export function createPostClient({ timeoutMs, maxSockets, guard, lookup }: PostOptions): PostClient {
+export function createPostClient({ timeoutMs, maxSockets, guard, lookup, sign }: PostOptions): PostClient {
   const connections = openConnections({ connections: maxSockets, connectTimeoutMs: timeoutMs, guard, lookup })
   // The bare class: an instance with the library's defaults merges them all into every request, at twice the cost.
   const client = new Axios({
@@ -43,7 +45,7 @@ export function createPostClient({ timeoutMs, maxSockets, guard, lookup }: PostO
       if (url === null || !/^https?:$/.test(url.protocol)) return { kind: 'unreachable', reason: 'unusable-url' }
       if (!guard.allowsHost(url.hostname)) return { kind: 'unreachable', reason: 'blocked' }
       try {
-        const headers = headersOf(delivery, attempt)
+        const headers = { ...headersOf(delivery, attempt), ...sign?.(delivery) }
         const answer = await client.request({ method: 'post', url: url.href, data: delivery.body, headers })
         return classifyStatus(answer.status)
       } catch (error) {

@@ -1,7 +1,7 @@
 import { type Fields, loadConfig, type Rule } from '@switchhook/runtime'
 import { devIdpFields, neverInProduction } from '../../../infra/dev-idp/src/config.ts'
 import { apiFields, apiRules } from '../../../services/api/src/config.ts'
-import { graceOutlastsDeadline, workerFields } from '../../../services/delivery-worker/src/config.ts'
+import { workerFields, workerRules } from '../../../services/delivery-worker/src/config.ts'
 import { fanoutFields } from '../../../services/fanout/src/config.ts'
 
 /** Everything that is made from the one Dockerfile. */
@@ -15,7 +15,7 @@ const service = <F extends Fields>(fields: F, rules: readonly Rule<F>[] = []) =>
 const SETTINGS: Readonly<Record<string, ReturnType<typeof service>>> = {
   api: service(apiFields, apiRules),
   fanout: service(fanoutFields),
-  'delivery-worker': service(workerFields, [graceOutlastsDeadline]),
+  'delivery-worker': service(workerFields, workerRules),
   'dev-idp': service(devIdpFields, [neverInProduction]),
 }
 

@@ -8,6 +8,7 @@ import {
 } from '@switchhook/contracts'
 import { createAddressGuard } from '@switchhook/egress'
 import { type Broker, openBroker, Queue, serviceTopology } from '@switchhook/messaging'
+import { openVault } from '@switchhook/signing'
 import {
   createIdempotencyStore,
   createStateStore,
@@ -33,6 +34,7 @@ import { openSimulator } from '../platform/open-simulator.ts'
 import { SIMULATED_AGENTS } from '../platform/simulated-agents.ts'
 import { createSubscriptionRoutes } from '../subscriptions/subscription-routes.ts'
 import { HEALTHY } from '../subscriptions/subscription-schema.ts'
+import { createSubscriptionSecrets } from '../subscriptions/subscription-secrets.ts'
 import { type ApiUnderTest, startApiUnderTest } from '../testing/api-under-test.ts'
 import { createAnswerOnce, IDEMPOTENCY_TIMING } from './idempotency.ts'
 import type { Answer, Route, RouteRequest } from './route.ts'
@@ -133,6 +135,13 @@ async function listed(): Promise<unknown[]> {
   return (await replicas[0].call('GET', SUBSCRIPTIONS, { headers: crm })).body as unknown[]
 }
 
+/** What is shown once. */
+function withoutSecret(created: unknown): object {
+  const { secret, ...subscription } = created as { readonly secret: string }
+  expect(secret).toMatch(/^whsec_/)
+  return subscription
+}
+
 const statuses = (): CallStatus[] =>
   events.flatMap(({ eventType, data }) => (eventType === 'call.status' ? [data as unknown as CallStatus] : []))
 const legEnded = (callId: string): Promise<void> =>
@@ -147,6 +156,8 @@ const callsSince = (from: number): Set<string> =>
       .slice(from)
       .map(({ callId }) => callId),
   )
+
+const vault = openVault({ SECRET_KEYS: undefined }, quiet)
 
 /** The parts of a replica that answer a request, so that a test can let it die between any two of them. */
 function partsOfReplica(leaseMs = LEASE_MS) {
@@ -167,6 +178,8 @@ function partsOfReplica(leaseMs = LEASE_MS) {
       subscriptions: createSubscriptionStore(redis),
       urlRules: { requireHttps: false, guard: createAddressGuard([]) },
       healthOf: async () => HEALTHY,
+      secrets: createSubscriptionSecrets(vault),
+      now: Date.now,
     }),
     ...createCallRoutes({ platform, center, now: Date.now }),
   ]
@@ -196,7 +209,7 @@ function carryOut(
     idFor: () => 'not derived',
     isKeyed: true,
   }
-  return createAnswerOnce(idempotency, 0, { warn })({ key, method: 'POST', path }, request, handle)
+  return createAnswerOnce(idempotency, 0, vault, { warn })({ key, method: 'POST', path }, request, handle)
 }
 
 /** A replica carries the request out and dies before it has kept the answer. Resolves to what nobody got to read. */
@@ -229,7 +242,7 @@ describe('the same request again', () => {
       expect(pick(again)).toEqual(pick(first))
       expect(again.headers.get('location')).toBe(`${SUBSCRIPTIONS}/${(first.body as { id: string }).id}`)
     }
-    expect(await listed()).toEqual([...before, first.body])
+    expect(await listed()).toEqual([...before, withoutSecret(first.body)])
   })
 
   test('a dial names the same call, even after that has ended, and dials once', async () => {
@@ -325,7 +338,7 @@ describe('at the same instant, on two replicas', () => {
       expect(answers.map(({ status }) => status)).toEqual([201, 201, 201, 201])
       expect(new Set(answers.map(({ body }) => JSON.stringify(body))).size).toBe(1)
       expect(answers.filter((answer) => !isReplayed(answer))).toHaveLength(1)
-      expect(await listed()).toEqual([...before, answers[0]?.body])
+      expect(await listed()).toEqual([...before, withoutSecret(answers[0]?.body)])
     }
   })
 

@@ -2,6 +2,7 @@ import { createHash } from 'node:crypto'
 import { setTimeout as delay } from 'node:timers/promises'
 import { AppError, toProblem, uuidV5 } from '@switchhook/contracts'
 import type { Logger } from '@switchhook/runtime'
+import type { Vault } from '@switchhook/signing'
 import type { IdempotencyBegun, IdempotencyStore, IdempotencyTimes } from '@switchhook/store'
 import { HeaderedError } from './problem-handler.ts'
 import type { Answer, RouteRequest } from './route.ts'
@@ -34,8 +35,13 @@ export type AnswerOnce = (
   handle: (request: RouteRequest) => Promise<Answer>,
 ) => Promise<Answer>
 
-/** What is stored. A refusal is kept as what was thrown, so that its replay names the request that it answers. */
-type Kept = { readonly answer: Answer } | { readonly refusal: Pick<HeaderedError, 'code' | 'extra' | 'headers'> }
+/**
+ * What is stored. A refusal is kept as what was thrown, so that its replay names the request that it answers. What is
+ * confidential in an answer is sealed; whoever knows nothing of that replays the rest.
+ */
+type Kept =
+  | { readonly answer: Omit<Answer, 'confidential'>; readonly sealed?: string }
+  | { readonly refusal: Pick<HeaderedError, 'code' | 'extra' | 'headers'> }
 
 const KEY = /^[\x20-\x7e]{1,255}$/
 const REPLAYED = { 'Idempotent-Replayed': 'true' }
@@ -59,6 +65,7 @@ export function idempotencyKeyOf(header: string | undefined): string | undefined
 export function createAnswerOnce(
   store: IdempotencyStore,
   waitMs: IdempotencyTiming['waitMs'],
+  vault: Vault,
   log: Pick<Logger, 'warn'>,
 ): AnswerOnce {
   /** Waits for its turn or for the answer, whichever comes first. */
@@ -78,7 +85,7 @@ export function createAnswerOnce(
     const scope = hash(JSON.stringify([tenant, clientId, method, path, key]))
     const begun = await begin(scope, hash(canonical(request.body ?? null, MAX_DEPTH)))
     if (begun.kind === 'mismatch') throw new AppError('idempotency-key-reused')
-    if (begun.kind === 'replay') return replay(begun.answer as Kept)
+    if (begun.kind === 'replay') return replay(begun.answer as Kept, (sealed) => vault.open(sealed, sealedFor(scope)))
 
     const { claim } = begun
     /** What was done is done: the client hears of it even if it cannot be kept. */
@@ -89,7 +96,9 @@ export function createAnswerOnce(
     }
     try {
       const answer = await handle({ ...request, idFor: (name) => uuidV5(claim.seed, name) })
-      await keep({ answer })
+      const { confidential, ...open } = answer
+      const sealed = confidential && vault.seal(JSON.stringify(confidential), sealedFor(scope))
+      await keep({ answer: open, ...(sealed !== undefined && { sealed }) })
       return answer
     } catch (error) {
       if (isRefusal(error)) await keep({ refusal: refusalOf(error) })
@@ -100,11 +109,17 @@ export function createAnswerOnce(
   }
 }
 
-function replay(kept: Kept): Answer {
-  if ('answer' in kept) return { ...kept.answer, headers: { ...kept.answer.headers, ...REPLAYED } }
+function replay(kept: Kept, open: (sealed: string) => string): Answer {
+  if ('answer' in kept) {
+    const { answer, sealed } = kept
+    const confidential = sealed === undefined ? undefined : (JSON.parse(open(sealed)) as Answer['confidential'])
+    return { ...answer, headers: { ...answer.headers, ...REPLAYED }, ...(confidential && { confidential }) }
+  }
   const { code, extra, headers } = kept.refusal
   throw new HeaderedError(code, { ...headers, ...REPLAYED }, extra)
 }
+
+const sealedFor = (scope: string): readonly string[] => ['idempotent-answer', scope]
 
 const isRefusal = (error: unknown): error is AppError => error instanceof AppError && toProblem(error, '').status < 500
 

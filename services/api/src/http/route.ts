@@ -29,6 +29,8 @@ export interface Answer {
   /** Sent as JSON; undefined: no body. */
   readonly body?: unknown
   readonly headers?: Readonly<Record<string, string>>
+  /** Further members of the body, which are secrets: where an answer is kept for its replay, they are sealed. */
+  readonly confidential?: Readonly<Record<string, unknown>>
 }
 
 /**
@@ -81,6 +83,8 @@ export interface Route<Body = unknown, Query = unknown> {
   readonly query?: Readonly<Record<string, Schema>>
   /** An object's schema. Present: the request must carry `application/json` that matches. */
   readonly body?: Schema
+  /** A request without a body counts as one with an empty object. */
+  readonly isBodyOptional?: true
   /** The successes, by status. */
   readonly responses: Readonly<Record<number, ResponseDescription>>
   /** The failures of its own; what every route can answer is added (`commonFailures`). */

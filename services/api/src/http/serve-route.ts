@@ -6,7 +6,7 @@ import { exchangeOf } from './exchange.ts'
 import { type AnswerOnce, idempotencyKeyOf } from './idempotency.ts'
 import { readJson } from './read-json.ts'
 import { createReadQuery } from './read-query.ts'
-import type { Caller, Route, RouteRequest } from './route.ts'
+import type { Answer, Caller, Route, RouteRequest } from './route.ts'
 import { sendJson } from './send-json.ts'
 
 /** Who asks for a route that needs no token. */
@@ -39,7 +39,7 @@ export function serveRoute(route: Route, authenticate: Authenticate, answerOnce:
         ? await route.handle(asked)
         : await answerOnce({ key, method: request.method, path: request.path }, asked, (again) => route.handle(again))
     if (answer.headers !== undefined) response.set(answer.headers)
-    sendJson(response, answer.status, answer.body)
+    sendJson(response, answer.status, bodyOf(answer))
   }
 }
 
@@ -47,13 +47,21 @@ function bodyReader(route: Route): (request: Request) => Promise<unknown> {
   if (route.body === undefined) return () => Promise.resolve(undefined)
   const check = compileSchema<unknown>(route.body)
   return async (request) => {
-    const body = await readJson(request)
+    const body = route.isBodyOptional === true && hasNoBody(request) ? {} : await readJson(request)
     const result = check(body)
     const faults = result.ok ? [] : result.faults
     const failure = route.validate === undefined ? invalid(faults) : route.validate(body, faults)
     if (failure !== undefined) throw failure
     return body
   }
+}
+
+/** RFC 9112, section 6.3: the request says so. */
+const hasNoBody = ({ headers }: Request): boolean =>
+  headers['transfer-encoding'] === undefined && Number(headers['content-length'] ?? 0) === 0
+
+function bodyOf({ body, confidential }: Answer): unknown {
+  return confidential === undefined ? body : { ...(body as object), ...confidential }
 }
 
 const invalid = (errors: readonly Fault[]): AppError | undefined =>

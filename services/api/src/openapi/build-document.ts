@@ -69,7 +69,9 @@ function operationOf(route: Route, components: Components): Schema {
     ...(description !== undefined && { description }),
     ...(isPublic === true && { security: [] }),
     ...withParameters(route, components),
-    ...(body !== undefined && { requestBody: { required: true, content: jsonContent(components.schema(body)) } }),
+    ...(body !== undefined && {
+      requestBody: { required: route.isBodyOptional !== true, content: jsonContent(components.schema(body)) },
+    }),
     responses: { ...successesOf(route, components), ...failuresOf(route, components) },
   }
 }

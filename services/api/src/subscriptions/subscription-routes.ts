@@ -3,6 +3,7 @@ import type { EndpointHealth, SubscriptionStore } from '@switchhook/store'
 import type { Caller, Route } from '../http/route.ts'
 import { judgeSubscription } from './judge-subscription.ts'
 import {
+  createdSubscriptionSchema,
   HEALTHY,
   newSubscriptionSchema,
   type SubscriptionView,
@@ -11,6 +12,7 @@ import {
   subscriptionSchema,
   viewOf,
 } from './subscription-schema.ts'
+import type { SubscriptionSecrets } from './subscription-secrets.ts'
 import type { WebhookUrlRules } from './webhook-url.ts'
 
 export interface SubscriptionRoutesDeps {
@@ -18,6 +20,9 @@ export interface SubscriptionRoutesDeps {
   readonly urlRules: WebhookUrlRules
   /** What is known of a subscription's endpoint. */
   readonly healthOf: (subscription: Subscription) => Promise<EndpointHealth>
+  readonly secrets: SubscriptionSecrets
+  /** Milliseconds since 1970. */
+  readonly now: () => number
 }
 
 interface NewSubscription {
@@ -43,9 +48,10 @@ export async function findSubscription(
   return found
 }
 
-export function createSubscriptionRoutes({ subscriptions, urlRules, healthOf }: SubscriptionRoutesDeps): Route[] {
+export function createSubscriptionRoutes(deps: SubscriptionRoutesDeps): Route[] {
+  const { subscriptions, urlRules, healthOf, secrets, now } = deps
   const withHealth = async (subscription: Subscription): Promise<SubscriptionView> =>
-    viewOf(subscription, await healthOf(subscription))
+    viewOf(subscription, await healthOf(subscription), now())
 
   const create: Route<NewSubscription> = {
     method: 'post',
@@ -53,31 +59,36 @@ export function createSubscriptionRoutes({ subscriptions, urlRules, healthOf }: 
     operationId: 'createSubscription',
     tag: 'subscriptions',
     summary: 'Subscribe a url to event types',
-    description: 'The subscription is enabled at once. The answer to a faulty body lists the known event types.',
+    description:
+      'The subscription is enabled at once. Its deliveries are signed with the `secret` of the answer, which is shown this ' +
+      'once. The answer to a faulty body lists the known event types.',
     idempotent: true,
     body: newSubscriptionSchema,
     responses: {
       201: {
         description: 'Created.',
-        body: subscriptionSchema,
+        body: createdSubscriptionSchema,
         headers: { Location: { type: 'string', description: 'Where the new subscription is.' } },
       },
     },
     failures: ['invalid-webhook-url', 'unknown-event-type'],
     validate: (body, faults) => judgeSubscription(body, faults, urlRules),
     async handle({ caller, body, idFor }) {
+      const owner = { id: parseSubscriptionId(idFor('subscription')), tenant: caller.tenant }
+      const createdAt = new Date(now()).toISOString()
       const created = await subscriptions.create({
-        id: parseSubscriptionId(idFor('subscription')),
-        tenant: caller.tenant,
+        ...owner,
         url: body.url,
         eventTypes: distinct(body.eventTypes),
         description: body.description ?? null,
         enabled: true,
-        createdAt: new Date().toISOString(),
+        createdAt,
+        signing: { id: idFor('secret'), secret: secrets.issue(owner), since: createdAt, former: [] },
       })
       return {
         status: 201,
-        body: viewOf(created, HEALTHY),
+        body: viewOf(created, HEALTHY, now()),
+        confidential: { secret: secrets.reveal(created) },
         headers: { Location: `${SUBSCRIPTIONS}/${created.id}` },
       }
     },

@@ -1,10 +1,12 @@
 import { EVENT_TYPES, type Subscription } from '@switchhook/contracts'
 import type { EndpointHealth } from '@switchhook/store'
 import { component } from '../http/component.ts'
+import { type SigningView, secretSchema, signingSchema, signingViewOf } from './signing-schema.ts'
 import { MAX_URL_LENGTH } from './webhook-url.ts'
 
-/** A subscription as clients see it: without the tenant, which is always their own. */
-export type SubscriptionView = Omit<Subscription, 'tenant'> & {
+/** A subscription as clients see it: without the tenant, which is always their own, and without its secrets. */
+export type SubscriptionView = Omit<Subscription, 'tenant' | 'signing'> & {
+  readonly signing: SigningView
   readonly health: {
     readonly state: EndpointHealth['state']
     readonly consecutiveFailures: number
@@ -16,8 +18,9 @@ export type SubscriptionView = Omit<Subscription, 'tenant'> & {
 export const HEALTHY: EndpointHealth = { state: 'closed', consecutiveFailures: 0, openUntilMs: null }
 
 export const viewOf = (
-  { id, url, eventTypes, description, enabled, createdAt }: Subscription,
+  { id, url, eventTypes, description, enabled, createdAt, signing }: Subscription,
   { state, consecutiveFailures, openUntilMs }: EndpointHealth,
+  nowMs: number,
 ): SubscriptionView => ({
   id,
   url,
@@ -25,6 +28,7 @@ export const viewOf = (
   description,
   enabled,
   createdAt,
+  signing: signingViewOf(signing, nowMs),
   health: {
     state,
     consecutiveFailures,
@@ -76,7 +80,7 @@ export const subscriptionIdSchema = {
 export const subscriptionSchema = component('Subscription', {
   type: 'object',
   description: "A tenant's wish to receive events at a url.",
-  required: ['id', 'url', 'eventTypes', 'description', 'enabled', 'createdAt', 'health'],
+  required: ['id', 'url', 'eventTypes', 'description', 'enabled', 'createdAt', 'signing', 'health'],
   properties: {
     id: subscriptionIdSchema,
     url,
@@ -89,6 +93,7 @@ export const subscriptionSchema = component('Subscription', {
       description: 'When it was created, in UTC.',
       examples: ['2026-11-20T17:06:01.173Z'],
     },
+    signing: signingSchema,
     health: component('EndpointHealth', {
       type: 'object',
       description:
@@ -117,6 +122,13 @@ export const subscriptionSchema = component('Subscription', {
       },
     }),
   },
+})
+
+export const createdSubscriptionSchema = component('CreatedSubscription', {
+  ...subscriptionSchema,
+  description: 'The subscription, and the secret that its deliveries are signed with.',
+  required: [...subscriptionSchema.required, 'secret'],
+  properties: { ...subscriptionSchema.properties, secret: secretSchema },
 })
 
 export const newSubscriptionSchema = component('NewSubscription', {

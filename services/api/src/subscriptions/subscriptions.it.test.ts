@@ -62,7 +62,9 @@ async function create(
 ): Promise<Subscription> {
   const { status, body } = await api.call('POST', PATH, { headers, json })
   expect(status).toBe(201)
-  return body as Subscription
+  const { secret, ...subscription } = body as Subscription & { readonly secret: string }
+  expect(secret).toMatch(/^whsec_/)
+  return subscription
 }
 
 describe('POST', () => {
@@ -76,14 +78,17 @@ describe('POST', () => {
       id: expect.stringMatching(GUID),
       enabled: true,
       createdAt: expect.any(String),
+      signing: { state: 'signed', since: expect.any(String), previousValidUntil: null },
       health: { state: 'closed', consecutiveFailures: 0, openUntil: null },
+      secret: expect.stringMatching(/^whsec_[A-Za-z0-9+/]{43}=$/),
     })
-    const { id, createdAt } = body as Subscription
+    const { secret: _, ...subscription } = body as Subscription & { readonly secret: string }
+    const { id, createdAt } = subscription
     expect(createdAt).toMatch(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/)
     expect(Date.parse(createdAt)).toBeGreaterThanOrEqual(before)
     const location = headers.get('location') ?? ''
     expect(new URL(location, `${api.url}${PATH}`).pathname).toBe(`${PATH}/${id}`)
-    expect((await api.call('GET', location, { headers: acme })).body).toEqual(body)
+    expect((await api.call('GET', location, { headers: acme })).body).toEqual(subscription)
   })
 
   test('without a description it is null', async () => {
@@ -117,6 +122,7 @@ describe('POST', () => {
       'eventTypes',
       'health',
       'id',
+      'signing',
       'url',
     ])
   })

@@ -1,0 +1,45 @@
+import { createSecretKey, type KeyObject } from 'node:crypto'
+import { type Field, FieldError } from '@switchhook/runtime'
+
+/** A key that seals secrets. Its name stands with each text that it has sealed, so that keys can be rotated. */
+export interface SecretKey {
+  readonly id: string
+  /** A KeyObject shows its bytes to no log and no inspection. */
+  readonly key: KeyObject
+}
+
+/** Of AES-256. */
+const KEY_BYTES = 32
+const ENTRY = /^([\w-]{1,32}):([A-Za-z0-9+/]+={0,2})$/
+const EXPECTED = `must be id:key, separated by commas, each key ${KEY_BYTES} bytes in Base64 (openssl rand -base64 ${KEY_BYTES})`
+
+/** `2026-11:<Base64>,2025-11:<Base64>`: the first seals, all open. */
+export const secretKeys = (): Field<readonly [SecretKey, ...SecretKey[]]> => ({
+  fallback: undefined,
+  parse: (raw) => {
+    const [first, ...others] = raw.split(',').map(parseKey)
+    if (first === undefined) throw new FieldError(EXPECTED)
+    const keys = [first, ...others] as const
+    if (new Set(keys.map(({ id }) => id)).size < keys.length) throw new FieldError('names a key twice')
+    return [...keys]
+  },
+})
+
+function parseKey(entry: string): SecretKey {
+  const [, id, base64 = ''] = ENTRY.exec(entry.trim()) ?? []
+  const bytes = Buffer.from(base64, 'base64')
+  if (id === undefined || bytes.length !== KEY_BYTES) throw new FieldError(EXPECTED)
+  return { id, key: createSecretKey(bytes) }
+}
+
+/** A rule of every service that seals or opens. */
+export const secretKeysInProduction = ({
+  NODE_ENV,
+  SECRET_KEYS,
+}: {
+  readonly NODE_ENV: string
+  readonly SECRET_KEYS: readonly SecretKey[] | undefined
+}): string | undefined =>
+  NODE_ENV === 'production' && SECRET_KEYS === undefined
+    ? `SECRET_KEYS is required in production: webhook secrets are sealed with it. It ${EXPECTED}`
+    : undefined

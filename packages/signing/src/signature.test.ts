@@ -1,0 +1,66 @@
+import * as fc from 'fast-check'
+import { Webhook } from 'standardwebhooks'
+import { newWebhookSecret, signatureOf } from './signature.ts'
+
+const nowSeconds = (): number => Math.floor(Date.now() / 1_000)
+const json = fc.json().map((text) => Buffer.from(text))
+
+/** What a receiver does with the library of the specification. */
+function verify(secret: string, body: Buffer, id: string, timestampSeconds: number, signature: string): unknown {
+  const headers = {
+    'webhook-id': id,
+    'webhook-timestamp': String(timestampSeconds),
+    'webhook-signature': signature,
+  }
+  return new Webhook(secret).verify(body, headers)
+}
+
+test('a secret has the form of the specification, and none comes twice', () => {
+  const secrets = Array.from({ length: 100 }, newWebhookSecret)
+  expect(new Set(secrets).size).toBe(100)
+  for (const secret of secrets) {
+    expect(secret).toMatch(/^whsec_[A-Za-z0-9+/]{43}=$/)
+    expect(Buffer.from(secret.slice(6), 'base64')).toHaveLength(32)
+  }
+})
+
+test('the library of the specification verifies whatever is signed', () => {
+  fc.assert(
+    fc.property(json, fc.uuid(), (body, id) => {
+      const secret = newWebhookSecret()
+      const timestampSeconds = nowSeconds()
+      const signature = signatureOf([secret], { id, timestampSeconds, body })
+      expect(verify(secret, body, id, timestampSeconds, signature)).toEqual(JSON.parse(body.toString()))
+    }),
+  )
+})
+
+test('with several secrets, the receiver of any of them can verify, and of no other', () => {
+  const secrets = [newWebhookSecret(), newWebhookSecret(), newWebhookSecret()]
+  const message = { id: 'one', timestampSeconds: nowSeconds(), body: Buffer.from('{"a":1}') }
+  const signature = signatureOf(secrets, message)
+  expect(signature.split(' ')).toHaveLength(3)
+  const verifyWith = (secret: string) => verify(secret, message.body, message.id, message.timestampSeconds, signature)
+  for (const secret of secrets) expect(verifyWith(secret)).toEqual({ a: 1 })
+  expect(() => verifyWith(newWebhookSecret())).toThrow('No matching signature found')
+})
+
+test.each<[string, Partial<{ id: string; timestampSeconds: number; body: Buffer }>]>([
+  ['id', { id: 'two' }],
+  ['time', { timestampSeconds: nowSeconds() - 1 }],
+  ['body', { body: Buffer.from('{"a":1} ') }],
+])('another %s is another signature', (_what, other) => {
+  const message = { id: 'one', timestampSeconds: nowSeconds(), body: Buffer.from('{"a":1}') }
+  const secret = newWebhookSecret()
+  expect(signatureOf([secret], { ...message, ...other })).not.toBe(signatureOf([secret], message))
+})
+
+test('the example of the specification comes out as there', () => {
+  // https://github.com/standard-webhooks/standard-webhooks, the vector of the reference libraries' own tests.
+  const signature = signatureOf(['whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw'], {
+    id: 'msg_p5jXN8AQM9LWM0D4loKWxJek',
+    timestampSeconds: 1_614_265_330,
+    body: Buffer.from('{"test": 2432232314}'),
+  })
+  expect(signature).toBe('v1,g0hM9SsE+OTPJTGt/tmIKtSyZlE3uFJELVlNIOLJ1OE=')
+})

@@ -1,0 +1,318 @@
+import { parseSubscriptionId, type Subscription } from '@switchhook/contracts'
+import { createVault, openVault, secretKeys, subscriptionSecret, type Vault } from '@switchhook/signing'
+import { createIdempotencyStore, createSubscriptionStore, openRedis, type Redis } from '@switchhook/store'
+import {
+  startTcpProxy,
+  startTokenIssuer,
+  type TcpProxy,
+  type TestBroker,
+  type TestRedis,
+  type TokenIssuer,
+  testBroker,
+  testRedis,
+} from '@switchhook/testkit'
+import { createAnswerOnce, IDEMPOTENCY_TIMING } from '../http/idempotency.ts'
+import { type ApiUnderTest, startApiUnderTest } from '../testing/api-under-test.ts'
+import { createRotateRoute } from './rotate-route.ts'
+import { createSubscriptionSecrets } from './subscription-secrets.ts'
+
+const PATH = '/api/v1/webhooks/subscriptions'
+const NEW_KEY = `new:${Buffer.alloc(32, 2).toString('base64')}`
+const OLD_KEY = `old:${Buffer.alloc(32, 1).toString('base64')}`
+const quiet = { debug() {}, info() {}, warn() {}, error() {} }
+
+interface Shown {
+  readonly id: string
+  readonly secret: string
+  readonly signing: {
+    readonly state: string
+    readonly since: string | null
+    readonly previousValidUntil: string | null
+  }
+}
+
+interface Rotated {
+  readonly secret: string
+  readonly previousValidUntil: string | null
+}
+
+let server: TestRedis
+let broker: TestBroker
+let idp: TokenIssuer
+let globexIdp: TokenIssuer
+let redis: Redis
+/** Whatever goes to Redis and comes from it. */
+let wire: TcpProxy
+let passed = ''
+let api: ApiUnderTest
+let acme: { authorization: string }
+let globex: { authorization: string }
+let keys = 0
+
+const start = (SECRET_KEYS: string, REDIS_URL = server.redisUrl): Promise<ApiUnderTest> =>
+  startApiUnderTest({
+    REDIS_URL,
+    AMQP_URL: broker.amqpUrl,
+    SECRET_KEYS,
+    SIGNATURE_OVERLAP: '1h',
+    AUTH_ISSUERS: JSON.stringify([
+      { issuer: idp.issuer, audience: idp.audience, tenant: 'acme', jwksUri: idp.jwksUri },
+      { issuer: globexIdp.issuer, audience: globexIdp.audience, tenant: 'globex' },
+    ]),
+  })
+
+beforeAll(async () => {
+  ;[server, broker, idp, globexIdp] = await Promise.all([
+    testRedis(),
+    testBroker(),
+    startTokenIssuer(),
+    startTokenIssuer(),
+  ])
+  redis = await openRedis({ url: [server.redisUrl], log: quiet, name: 'test' })
+  wire = await startTcpProxy(server.redisUrl)
+  wire.alter((chunk) => {
+    passed += chunk.toString('latin1')
+    return chunk
+  })
+  api = await start(OLD_KEY, wire.url)
+  acme = { authorization: `Bearer ${idp.token({ azp: 'crm' })}` }
+  globex = { authorization: `Bearer ${globexIdp.token()}` }
+})
+
+afterAll(async () => {
+  await api.close()
+  await Promise.all([wire.close(), redis.close()])
+  await Promise.all([server.close(), broker.close(), idp.close(), globexIdp.close()])
+})
+
+const newKey = (): { 'idempotency-key': string } => ({ 'idempotency-key': `key ${++keys}` })
+
+async function create(headers: Readonly<Record<string, string>> = {}, to = api): Promise<Shown> {
+  const json = { url: 'https://client.example/hook', eventTypes: ['call.status'] }
+  const { status, body } = await to.call('POST', PATH, { headers: { ...acme, ...headers }, json })
+  expect(status).toBe(201)
+  return body as Shown
+}
+
+async function rotate(id: string, json?: object, headers: object = {}, to = api): Promise<Rotated> {
+  const request = { headers: { ...acme, ...headers }, ...(json !== undefined && { json }) }
+  const { status, body } = await to.call('POST', `${PATH}/${id}/rotate-secret`, request)
+  expect(status).toBe(200)
+  return body as Rotated
+}
+
+const read = async (id: string): Promise<Shown> =>
+  (await api.call('GET', `${PATH}/${id}`, { headers: acme })).body as Shown
+
+async function stored(id: string): Promise<Subscription> {
+  const found = await createSubscriptionStore(redis).find('acme', parseSubscriptionId(id))
+  if (found === undefined) throw new Error(`${id} is not stored`)
+  return found
+}
+
+/** What a worker with these keys would sign with now. */
+async function signsWith(id: string, vault: Vault): Promise<string[]> {
+  const { signing } = await stored(id)
+  const sealed = signing === undefined ? [] : [signing.secret, ...signing.former.map(({ secret }) => secret)]
+  return sealed.map((text) => vault.open(text, subscriptionSecret('acme', id)))
+}
+
+const vaultOf = (raw: string): Vault => createVault(secretKeys().parse(raw))
+
+test('the secret of the answer is the one that signs', async () => {
+  const { id, secret } = await create()
+  expect(await signsWith(id, vaultOf(OLD_KEY))).toEqual([secret])
+})
+
+test('a secret is shown once: neither reading, listing nor changing shows it', async () => {
+  const { id, secret } = await create()
+  const shown = [
+    await api.call('GET', `${PATH}/${id}`, { headers: acme }),
+    await api.call('GET', PATH, { headers: acme }),
+    await api.call('PATCH', `${PATH}/${id}`, { headers: acme, json: { enabled: false } }),
+  ]
+  const sealed = (await stored(id)).signing?.secret ?? 'none'
+  for (const { status, body } of shown) {
+    expect(status).toBe(200)
+    expect(JSON.stringify(body)).toContain(id)
+    for (const text of [secret, sealed, 'whsec_']) expect(JSON.stringify(body)).not.toContain(text)
+  }
+  expect(await signsWith(id, vaultOf(OLD_KEY))).toEqual([secret])
+})
+
+test('a client cannot set its secret by a change', async () => {
+  const { id, secret } = await create()
+  const json = { secret: 'whsec_mine', signing: { secret: 'mine' }, description: 'changed' }
+  expect((await api.call('PATCH', `${PATH}/${id}`, { headers: acme, json })).status).toBe(200)
+  expect(await signsWith(id, vaultOf(OLD_KEY))).toEqual([secret])
+})
+
+test('Redis is never told a secret in clear, a replay neither, and no log line has one', async () => {
+  const key = newKey()
+  const first = await create(key)
+  const again = newKey()
+  const rotated = await rotate(first.id, {}, again)
+  // Both were kept for their replay, and both are replayed as they were.
+  expect(await create(key)).toEqual(first)
+  expect(await rotate(first.id, {}, again)).toEqual(rotated)
+
+  const told = passed + JSON.stringify(api.log)
+  expect(passed).toContain(first.id)
+  for (const secret of [first.secret, rotated.secret]) {
+    const bytes = Buffer.from(secret.slice(6), 'base64')
+    for (const text of [secret.slice(6), bytes.toString('latin1'), bytes.toString('hex')]) {
+      expect(told.includes(text)).toBe(false)
+    }
+  }
+})
+
+describe('rotate-secret', () => {
+  test('answers a new secret; the one before signs as well, for as long as the installation says', async () => {
+    const { id, secret, signing } = await create()
+    expect(signing).toEqual({ state: 'signed', since: expect.any(String), previousValidUntil: null })
+    const before = Date.now()
+    const rotated = await rotate(id)
+    expect(rotated.secret).not.toBe(secret)
+    expect(await signsWith(id, vaultOf(OLD_KEY))).toEqual([rotated.secret, secret])
+    const untilMs = Date.parse(rotated.previousValidUntil ?? '')
+    expect(untilMs).toBeGreaterThanOrEqual(before + 3_600_000)
+    expect(untilMs).toBeLessThanOrEqual(Date.now() + 3_600_000)
+    const { previousValidUntil } = rotated
+    expect((await read(id)).signing).toEqual({ state: 'signed', since: expect.any(String), previousValidUntil })
+    expect(Date.parse((await read(id)).signing.since ?? '')).toBeGreaterThanOrEqual(before)
+  })
+
+  test('the request may say for how long', async () => {
+    const { id } = await create()
+    const { previousValidUntil } = await rotate(id, { overlapSeconds: 60 })
+    expect(Date.parse(previousValidUntil ?? '') - Date.now()).toBeLessThanOrEqual(60_000)
+  })
+
+  test('without an overlap the new secret is alone at once, whatever was promised to those before', async () => {
+    const { id } = await create()
+    await rotate(id)
+    const { secret, previousValidUntil } = await rotate(id, { overlapSeconds: 0 })
+    expect(previousValidUntil).toBeNull()
+    expect(await signsWith(id, vaultOf(OLD_KEY))).toEqual([secret])
+  })
+
+  test('a subscription of before there were signatures is unsigned, and signed from its first secret on', async () => {
+    const { id } = await create()
+    const { signing: _, ...unsigned } = await stored(id)
+    const store = createSubscriptionStore(redis)
+    await store.remove('acme', unsigned.id)
+    await store.create(unsigned)
+    expect((await read(id)).signing).toEqual({ state: 'unsigned', since: null, previousValidUntil: null })
+    const { secret, previousValidUntil } = await rotate(id)
+    expect(previousValidUntil).toBeNull()
+    expect(await signsWith(id, vaultOf(OLD_KEY))).toEqual([secret])
+    expect((await read(id)).signing.state).toBe('signed')
+  })
+
+  test('a secret that receivers may depend on is not dropped in silence: five rotations within the overlap are too many', async () => {
+    const { id } = await create()
+    for (let n = 0; n < 4; n++) await rotate(id)
+    const { status, body } = await api.call('POST', `${PATH}/${id}/rotate-secret`, { headers: acme })
+    expect(status).toBe(409)
+    expect(body).toMatchObject({ code: 'too-many-secrets', detail: expect.stringContaining('overlapSeconds 0') })
+    expect(await signsWith(id, vaultOf(OLD_KEY))).toHaveLength(5)
+    await rotate(id, { overlapSeconds: 0 })
+  })
+
+  test.each([{ overlapSeconds: -1 }, { overlapSeconds: 604_801 }, { overlapSeconds: 1.5 }, { overlapSeconds: '1' }])(
+    '%j is refused, and nothing is rotated',
+    async (json) => {
+      const { id, secret } = await create()
+      const { status, body } = await api.call('POST', `${PATH}/${id}/rotate-secret`, { headers: acme, json })
+      expect(status).toBe(400)
+      expect(body).toMatchObject({ code: 'invalid-request', errors: [{ pointer: '/overlapSeconds' }] })
+      expect(await signsWith(id, vaultOf(OLD_KEY))).toEqual([secret])
+    },
+  )
+
+  test('a body that is there must be JSON', async () => {
+    const { id } = await create()
+    const post = (body: string, type: string) =>
+      api.call('POST', `${PATH}/${id}/rotate-secret`, { headers: { ...acme, 'content-type': type }, body })
+    expect((await post('overlapSeconds=0', 'application/x-www-form-urlencoded')).status).toBe(415)
+    expect((await post('{', 'application/json')).status).toBe(400)
+  })
+
+  test.each([
+    ['an id that was never given', async () => 'b6e0b5a2-2d3c-4d9d-8d34-0f0f7d0f5a11'],
+    ['a malformed id', async () => 'hello'],
+    ['another tenant’s subscription', async () => (await create()).id],
+  ])('%s answers 404', async (_name, idOf) => {
+    const id = await idOf()
+    const { status, body } = await api.call('POST', `${PATH}/${id}/rotate-secret`, { headers: globex })
+    expect(status).toBe(404)
+    expect(body).toMatchObject({ code: 'subscription-not-found' })
+  })
+
+  test('rotations at the same instant all count: each secret that was answered signs', async () => {
+    const { id, secret } = await create()
+    const rotated = await Promise.all([rotate(id), rotate(id), rotate(id)])
+    const expected = [secret, ...rotated.map((one) => one.secret)]
+    expect((await signsWith(id, vaultOf(OLD_KEY))).toSorted()).toEqual(expected.toSorted())
+  })
+
+  test('carried out again after its process died unanswered, it comes to the same secret', async () => {
+    const { id, secret } = await create()
+    const idempotency = createIdempotencyStore(redis, { ...IDEMPOTENCY_TIMING, leaseMs: 1 })
+    const vault = openVault({ SECRET_KEYS: secretKeys().parse(OLD_KEY) }, quiet)
+    const route = createRotateRoute({
+      subscriptions: createSubscriptionStore(redis),
+      secrets: createSubscriptionSecrets(vault),
+      signatureOverlapMs: 3_600_000,
+      now: Date.now,
+    })
+    const caller = { tenant: 'acme', clientId: 'crm' }
+    const key = newKey()
+    const target = { key: key['idempotency-key'], method: 'POST', path: `${PATH}/${id}/rotate-secret` }
+    const request = { caller, params: { id }, query: {}, body: {}, requestId: '1', idFor: () => '', isKeyed: true }
+    const unread = await new Promise((resolve, reject) => {
+      const dying = { ...idempotency, finish: () => new Promise<never>(() => {}) }
+      const answering = createAnswerOnce(
+        dying,
+        0,
+        vault,
+        quiet,
+      )(target, request, async (again) => {
+        const answer = await route.handle({ ...again, body: {} })
+        resolve(answer.confidential?.['secret'])
+        return answer
+      })
+      answering.catch(reject)
+    })
+    const rotated = await rotate(id, {}, key)
+    expect(rotated.secret).toBe(unread)
+    expect(await signsWith(id, vaultOf(OLD_KEY))).toEqual([rotated.secret, secret])
+  })
+})
+
+describe('when the key of the installation is rotated', () => {
+  test('what the old key sealed is replayed and goes on signing; what is new is sealed with the new key', async () => {
+    const key = newKey()
+    const created = await create(key)
+    const other = await start(`${NEW_KEY},${OLD_KEY}`)
+    try {
+      expect(await create(key, other)).toEqual(created)
+      const { secret } = await rotate(created.id, {}, {}, other)
+      expect((await stored(created.id)).signing?.secret).toMatch(/^v1\.new\./)
+      expect(await signsWith(created.id, vaultOf(`${NEW_KEY},${OLD_KEY}`))).toEqual([secret, created.secret])
+    } finally {
+      await other.close()
+    }
+  })
+
+  test('without the old key a subscription can still be given a new secret', async () => {
+    const created = await create()
+    const other = await start(NEW_KEY)
+    try {
+      const { secret } = await rotate(created.id, { overlapSeconds: 0 }, {}, other)
+      expect(await signsWith(created.id, vaultOf(NEW_KEY))).toEqual([secret])
+    } finally {
+      await other.close()
+    }
+  })
+})
