@@ -12,6 +12,7 @@ import {
   assertDurableInProduction,
   createBreakerReader,
   createDeliveryArchive,
+  createDeliveryLogReader,
   createIdempotencyStore,
   createOutbox,
   createStateStore,
@@ -120,6 +121,7 @@ export async function startApi(options: StartApiOptions): Promise<Api> {
   const routes = createRoutes({
     subscriptions: createSubscriptionStore(redis),
     deliveries: createDeliveryArchive(redis),
+    deliveryLog: createDeliveryLogReader(redis),
     publishDelivery: (delivery) => publishDelivery({ ...delivery, ...traceOf(scope.current()) }),
     urlRules: urlRulesOf(config),
     healthOf: ({ tenant, id }) => breakers.ask({ tenant, subscriptionId: id }),
