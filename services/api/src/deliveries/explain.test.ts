@@ -168,7 +168,7 @@ const CASES: readonly (readonly [what: string, facts: Facts, verdict: Verdict, s
     'one that was disabled before its first attempt',
     facts({ subscription: { ...subscription, enabled: false } }),
     'disabled',
-    'Not sent: the subscription was disabled before the first attempt.',
+    'The subscription is disabled: not sent, unless its first attempt was already under way.',
   ],
   [
     'a subscription that came later',
@@ -186,7 +186,7 @@ const CASES: readonly (readonly [what: string, facts: Facts, verdict: Verdict, s
     'one that was deleted before its first attempt',
     without('subscription'),
     'deleted',
-    'Not sent: the subscription was deleted before the first attempt.',
+    'The subscription was deleted: not sent, unless its first attempt was already under way.',
   ],
   [
     'an event that is forgotten, and a subscription that asks for its type',

@@ -102,10 +102,10 @@ function judgeDelivery(delivery: ListedDelivery, health: EndpointHealth): Judgem
   }
 }
 
-/** It became a delivery, of which nothing is settled yet. */
+/** It became a delivery, of which nothing is settled yet; a first attempt that has begun is let come to its end. */
 function judgeUnattempted({ subscription, health }: Facts): Judgement {
-  if (subscription === undefined) return ['deleted', 'Not sent: the subscription was deleted before the first attempt.']
-  if (!subscription.enabled) return ['disabled', 'Not sent: the subscription was disabled before the first attempt.']
+  if (subscription === undefined) return ['deleted', `The subscription was deleted: ${UNLESS}`]
+  if (!subscription.enabled) return ['disabled', `The subscription is disabled: ${UNLESS}`]
   if (health.state === 'open') return ['cooling-down', coolingSentence(health)]
   return ['pending', 'Due now: its first attempt is under way, or is about to be made.']
 }
@@ -138,6 +138,8 @@ const createdLater = ({ createdAt }: Subscription): Judgement => [
   'created-later',
   `Not sent: the subscription was created after the event was taken up, at ${createdAt}.`,
 ]
+
+const UNLESS = 'not sent, unless its first attempt was already under way.'
 
 const NOTHING = 'Nothing is remembered of it: it was delivered or withdrawn long ago, or was never meant for it.'
 
