@@ -11,6 +11,7 @@ test('every code is stable: clients know it by its name and its status', () => {
   "call-not-found": 404,
   "delivery-not-found": 404,
   "delivery-not-parked": 409,
+  "event-not-found": 404,
   "idempotency-key-in-use": 409,
   "idempotency-key-reused": 422,
   "internal": 500,

@@ -15,6 +15,7 @@ export const FAILURES = {
   'not-found': { status: 404, title: 'No such resource' },
   'subscription-not-found': { status: 404, title: 'No such subscription' },
   'delivery-not-found': { status: 404, title: 'No such delivery, or it is no longer remembered' },
+  'event-not-found': { status: 404, title: 'No such event, or it is no longer remembered' },
   'agent-not-found': { status: 404, title: 'No such agent' },
   'call-not-found': { status: 404, title: 'No such call, or the agent has no leg in it' },
   'method-not-allowed': { status: 405, title: 'The resource does not know this method' },

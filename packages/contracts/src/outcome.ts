@@ -16,7 +16,7 @@ export type UnreachableReason = (typeof UNREACHABLE_REASONS)[number]
 /** What a POST came to. */
 export type Outcome =
   | { readonly kind: 'delivered'; readonly status: number }
-  | { readonly kind: 'answered'; readonly status: number }
+  | { readonly kind: 'answered'; readonly status: number; readonly answer?: string }
   | { readonly kind: 'unreachable'; readonly reason: UnreachableReason }
 
 /** Why a delivery was parked: its schedule ran out, or the endpoint refused it for good. */
@@ -39,4 +39,6 @@ export interface Attempt {
   readonly outcome: 'delivered' | 'answered' | UnreachableReason
   /** null without an answer. */
   readonly status: number | null
+  /** How the body of an answer began that was no 2xx, as text without secrets; absent: nothing is known of it. */
+  readonly answer?: string
 }

@@ -1,7 +1,7 @@
 import type { DeliveryId, SubscriptionId } from '@switchhook/contracts'
 import { type DeliveryRecord, parseRecord, viewJson } from './delivery-record.ts'
 import { bodyKey, recordKey } from './keys.ts'
-import { createParkedIndex, type ParkedPage } from './parked-index.ts'
+import { createParkedIndex, type ParkedPage, type ParkedQuery } from './parked-index.ts'
 import { type Redis, run } from './redis.ts'
 
 export type Redelivery =
@@ -19,7 +19,7 @@ export interface DeliveryArchive {
    * The parked deliveries of a subscription, the newest first. What is parked while somebody pages shifts no page.
    * @throws AppError `invalid-request` for a cursor that this list has not given
    */
-  parked(subscriptionId: SubscriptionId, page: { limit: number; cursor?: string }): Promise<ParkedPage>
+  parked(subscriptionId: SubscriptionId, query: ParkedQuery): Promise<ParkedPage>
   /**
    * Begins the next run of a parked delivery: the record is what to publish, as slot 0. Until `redeliverySent` it counts
    * as parked to everybody else and can be begun again, so that a crash in between leaves nothing stuck.
@@ -40,7 +40,7 @@ export function createDeliveryArchive(redis: Redis): DeliveryArchive {
       const found = parseRecord(stored ?? '')
       return found && { deliveryId, ...found.view, attempts: found.attempts, body }
     },
-    parked: (subscriptionId, page) => index.page(subscriptionId, page),
+    parked: (subscriptionId, query) => index.page(subscriptionId, query),
     async beginRedelivery(deliveryId) {
       const stored = await redis[run]((commands) =>
         commands.runScript('begin-redelivery', [recordKey(deliveryId), bodyKey(deliveryId)], []),

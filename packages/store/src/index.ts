@@ -7,6 +7,13 @@ export {
   type Probe,
 } from './breaker-store.ts'
 export { createDeliveryArchive, type DeliveryArchive, type Redelivery } from './delivery-archive.ts'
+export { createDeliveryLog, type DeliveryLog } from './delivery-log.ts'
+export {
+  createDeliveryLogReader,
+  type DeliveryLogReader,
+  type LogPage,
+  type LogQuery,
+} from './delivery-log-reader.ts'
 export type { DeliveryRecord, DeliveryState } from './delivery-record.ts'
 export {
   createDeliveryStore,
@@ -15,6 +22,7 @@ export {
   type Settlement,
 } from './delivery-store.ts'
 export { assertDurableInProduction } from './durability.ts'
+export type { EventRecord } from './event-record.ts'
 export {
   createIdempotencyStore,
   type IdempotencyBegun,
@@ -24,7 +32,7 @@ export {
 } from './idempotency-store.ts'
 export type { Log } from './log.ts'
 export { createOutbox, type Outbox, type OutboxEntry } from './outbox.ts'
-export type { ListedDelivery, ParkedPage } from './parked-index.ts'
+export type { ListedDelivery, ParkedPage, ParkedQuery } from './parked-index.ts'
 export { openRedis, type Redis } from './redis.ts'
 export { createStateStore, type StateChange, type StateRecord, type StateStore } from './state-store.ts'
 export {

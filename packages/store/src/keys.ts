@@ -1,5 +1,5 @@
 import { crc32 } from 'node:zlib'
-import type { DeliveryId, SubscriptionId } from '@switchhook/contracts'
+import type { DeliveryId, EventId, SubscriptionId } from '@switchhook/contracts'
 
 /**
  * Every key of Switchhook in Redis. What one script touches carries one hash tag (the part in braces), so that it lies
@@ -16,6 +16,8 @@ import type { DeliveryId, SubscriptionId } from '@switchhook/contracts'
  * sh:{<delivery>}:record           string  ledger, view and attempts (delivery-record.ts)   as DeliveryRetention says
  * sh:{<delivery>}:body             string  the webhook body, of parked ones only            with the record
  * sh:{s:<subscription>}:parked     zset    <delivery>:<run> → when it was parked, µs        parkedRetentionMs after the last
+ * sh:{s:<subscription>}:log        zset    <event>:<event type> → when it was fanned out, µs   DELIVERY_LOG_RETENTION after the last
+ * sh:{<event>}:event               string  JSON (event-record.ts)                           DELIVERY_RETENTION, of the fan-out
  * sh:{i:<scope>}:request           hash    fingerprint, seed, claim or answer of a request  IdempotencyTimes.retentionMs
  * sh:probe                         string  nothing: shows that Redis takes writes           1 s
  *
@@ -40,6 +42,8 @@ export const timerMember = (tenant: string | null, id: string): string => `${esc
 export const recordKey = (delivery: DeliveryId): string => `sh:{${delivery}}:record`
 export const bodyKey = (delivery: DeliveryId): string => `sh:{${delivery}}:body`
 export const parkedKey = (subscription: SubscriptionId): string => `sh:{s:${subscription}}:parked`
+export const logKey = (subscription: SubscriptionId): string => `sh:{s:${subscription}}:log`
+export const eventKey = (event: EventId): string => `sh:{${event}}:event`
 
 /** Beside the subscription: what is to be known of an endpoint before a POST is read in one step. */
 export const breakerKey = (tenant: string | null, subscription: SubscriptionId): string =>

@@ -2,14 +2,25 @@ import { AppError, type Delivery, type DeliveryId, parseDeliveryId, type Subscri
 import { type DeliveryRecord, parseRecord, type StoredRecord } from './delivery-record.ts'
 import { parkedKey, recordKey } from './keys.ts'
 import { type Redis, run } from './redis.ts'
+import { lowerBound, scanPage, upperBound } from './scan-page.ts'
 
 /** Without the body: a page of them can be shown without reading what was sent. */
 export type ListedDelivery = Omit<DeliveryRecord, 'body'>
 
 export interface ParkedPage {
   readonly items: readonly ListedDelivery[]
-  /** For the next page; null on the last. */
+  /** For the next page, which may be empty; null on the last. */
   readonly nextCursor: string | null
+}
+
+/** Which part of the list is asked for. */
+export interface ParkedQuery {
+  readonly limit: number
+  readonly cursor?: string
+  /** When it was parked, in ms since 1970: from then on, and before then. */
+  readonly fromMs?: number
+  readonly toMs?: number
+  readonly matches?: (delivery: ListedDelivery) => boolean
 }
 
 /** The list of a subscription's parked deliveries. It may name some that have moved on: the records decide. */
@@ -17,7 +28,7 @@ export interface ParkedIndex {
   /** Resolves to since when (ISO 8601, UTC) it has been there, however often it is added. */
   add(delivery: Place, retentionMs: number): Promise<string>
   remove(delivery: Place): Promise<void>
-  page(subscriptionId: SubscriptionId, page: { limit: number; cursor?: string }): Promise<ParkedPage>
+  page(subscriptionId: SubscriptionId, query: ParkedQuery): Promise<ParkedPage>
 }
 
 /** The run belongs to the name: the end of one run must not remove what the next one added. */
@@ -31,9 +42,9 @@ interface Entry {
 }
 
 export function createParkedIndex(redis: Redis): ParkedIndex {
-  async function entriesBefore(subscriptionId: SubscriptionId, since: string, limit: number): Promise<Entry[]> {
+  async function entriesBetween(id: SubscriptionId, before: string, from: string, limit: number): Promise<Entry[]> {
     const reply = await redis[run]((commands) =>
-      commands.zrevrangebyscore(parkedKey(subscriptionId), since, '-inf', 'WITHSCORES', 'LIMIT', 0, limit),
+      commands.zrevrangebyscore(parkedKey(id), before, from, 'WITHSCORES', 'LIMIT', 0, limit),
     )
     return Array.from({ length: reply.length / 2 }, (_, i) => toEntry(reply[2 * i] ?? '', reply[2 * i + 1] ?? ''))
   }
@@ -54,23 +65,17 @@ export function createParkedIndex(redis: Redis): ParkedIndex {
     async remove(delivery) {
       await redis[run]((commands) => commands.zrem(parkedKey(delivery.subscriptionId), member(delivery)))
     },
-    async page(subscriptionId, { limit, cursor }) {
-      const found: { record: ListedDelivery; since: string }[] = []
-      let before = cursor === undefined ? '+inf' : `(${parseCursor(cursor)}`
-      // One more than asked for tells whether there is another page.
-      while (found.length <= limit) {
-        const entries = await entriesBefore(subscriptionId, before, limit + 1)
-        const records = await Promise.all(entries.map(read))
-        found.push(...entries.flatMap(({ since }, i) => (records[i] ? [{ record: records[i], since }] : [])))
-        const last = entries.at(limit)
-        if (last === undefined) break
-        before = `(${last.since}`
-      }
-      const last = found.length > limit ? found[limit - 1] : undefined
-      return {
-        items: found.slice(0, limit).map(({ record }) => record),
-        nextCursor: last === undefined ? null : Buffer.from(last.since).toString('base64url'),
-      }
+    async page(subscriptionId, { limit, cursor, fromMs, toMs, matches = () => true }) {
+      const { items, end } = await scanPage({
+        limit,
+        before: upperBound(cursor === undefined ? undefined : parseCursor(cursor), toMs),
+        entriesBefore: (before, count) => entriesBetween(subscriptionId, before, lowerBound(fromMs), count),
+        load: async (entries) => {
+          const records = await Promise.all(entries.map(read))
+          return records.map((record) => (record !== undefined && matches(record) ? record : undefined))
+        },
+      })
+      return { items, nextCursor: end === undefined ? null : Buffer.from(end).toString('base64url') }
     },
   }
 }

@@ -10,6 +10,8 @@ import {
 import { eventually, type RedisServer, type RedisServers, redisServers } from '@switchhook/testkit'
 import { createBreakerStore } from './breaker-store.ts'
 import { createDeliveryArchive } from './delivery-archive.ts'
+import { createDeliveryLog } from './delivery-log.ts'
+import { createDeliveryLogReader } from './delivery-log-reader.ts'
 import { createDeliveryStore } from './delivery-store.ts'
 import { createIdempotencyStore } from './idempotency-store.ts'
 import { createOutbox } from './outbox.ts'
@@ -96,6 +98,11 @@ async function useEveryStore(tenant: string): Promise<void> {
   expect(await deliveries.isSettled(delivery)).toBe(true)
   const { items } = await archive.parked(delivery.subscriptionId, { limit: 10 })
   expect(items.map(({ deliveryId }) => deliveryId)).toEqual([delivery.deliveryId])
+
+  const fannedOut = { ...event, fannedOutAt: new Date().toISOString(), subscriptionIds: [subscription.id] }
+  const limits = { size: 10, retentionMs: HOUR_MS, eventRetentionMs: HOUR_MS }
+  await createDeliveryLog(redis, limits).write([fannedOut, { ...fannedOut, eventId: newEventId() }], Date.now())
+  expect((await createDeliveryLogReader(redis).page(subscription, { limit: 10 })).items).toHaveLength(2)
 
   const breakers = createBreakerStore(redis, { failures: 1, cooldownMs: 1 })
   const endpoint = { subscriptionId: subscription.id, tenant }

@@ -11,6 +11,7 @@ export interface ScriptReplies {
   'finish-idempotent': 0 | 1
   'finish-timers': number
   'index-parked': string
+  'log-deliveries': number
   'look-at-endpoint': [state: 'closed' | 'open' | 'probing', failures: number, openUntil: string, subscription: string]
   'note-failure': 0 | 1
   'redelivery-sent': 0 | 1
@@ -32,6 +33,7 @@ const FILES: Readonly<Record<ScriptName, string>> = {
   'finish-idempotent': 'finish-idempotent.lua',
   'finish-timers': 'finish-timers.lua',
   'index-parked': 'index-parked.lua',
+  'log-deliveries': 'log-deliveries.lua',
   'look-at-endpoint': 'look-at-endpoint.lua',
   'note-failure': 'note-failure.lua',
   'redelivery-sent': 'redelivery-sent.lua',

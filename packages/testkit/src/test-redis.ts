@@ -6,6 +6,8 @@ export interface TestRedis {
   readonly redisUrl: string
   /** Forgets everything, as a Redis does that was restarted without its data. */
   flush(): Promise<void>
+  /** Writes a text without blanks at a key, whatever was there. */
+  set(key: string, value: string): Promise<void>
   close(): Promise<void>
 }
 
@@ -18,8 +20,9 @@ export async function testRedis(): Promise<TestRedis> {
   const database = Number(process.env['JEST_WORKER_ID'] ?? 1)
   url.pathname = `/${database}`
   const flush = (): Promise<void> => tell(url, [`SELECT ${database}`, 'FLUSHDB'])
+  const set = (key: string, value: string): Promise<void> => tell(url, [`SELECT ${database}`, `SET ${key} ${value}`])
   await flush()
-  return { redisUrl: url.href, flush, close: flush }
+  return { redisUrl: url.href, flush, set, close: flush }
 }
 
 /** For `TcpProxy.alter`: what a Redis answers to CONFIG GET that was started with `appendonly no` (RESP2, bulk strings). */

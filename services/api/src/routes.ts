@@ -2,6 +2,7 @@ import { type AgentRouteDeps, createAgentRoutes } from './agents/agent-routes.ts
 import { createCallRoutes } from './calls/call-routes.ts'
 import type { CallRouteDeps } from './calls/commands.ts'
 import { createDeliveryRoutes, type DeliveryRoutesDeps } from './deliveries/delivery-routes.ts'
+import { createExplainRoute, type ExplainRouteDeps } from './deliveries/explain-route.ts'
 import type { Route } from './http/route.ts'
 import { withDocument } from './openapi/with-document.ts'
 import { createSimulatorRoutes, type SimulatorRouteDeps } from './simulator/simulator-routes.ts'
@@ -11,6 +12,7 @@ import { createSubscriptionRoutes, type SubscriptionRoutesDeps } from './subscri
 export type RoutesDeps = SubscriptionRoutesDeps &
   RotateRouteDeps &
   DeliveryRoutesDeps &
+  ExplainRouteDeps &
   CallRouteDeps &
   AgentRouteDeps & {
     /** null: its development endpoints are not served. */
@@ -23,6 +25,7 @@ export function createRoutes({ simulator, ...deps }: RoutesDeps): readonly Route
     ...createSubscriptionRoutes(deps),
     createRotateRoute(deps),
     ...createDeliveryRoutes(deps),
+    createExplainRoute(deps),
     ...createCallRoutes(deps),
     ...createAgentRoutes(deps),
     ...(simulator === null ? [] : createSimulatorRoutes({ simulator })),

@@ -13,6 +13,7 @@ import {
   assertDurableInProduction,
   createBreakerReader,
   createDeliveryArchive,
+  createDeliveryLogReader,
   createIdempotencyStore,
   createOutbox,
   createStateStore,
@@ -123,6 +124,7 @@ export async function startApi(options: StartApiOptions): Promise<Api> {
   const routes = createRoutes({
     subscriptions: createSubscriptionStore(redis),
     deliveries: createDeliveryArchive(redis),
+    deliveryLog: createDeliveryLogReader(redis),
     publishDelivery: (delivery) => publishDelivery({ ...delivery, ...traceOf(scope.current()) }),
     urlRules: urlRulesOf(config),
     secrets: createSubscriptionSecrets(vault),

@@ -128,6 +128,12 @@ describe('deliver', () => {
     expect(attempts).toMatchObject([{ slot: 1, attempt: 2, outcome: 'refused', status: null }])
   })
 
+  test('what the endpoint said of its refusal is kept with the attempt', async () => {
+    const { deliver, attempts } = aWorld({ kind: 'answered', status: 400, answer: 'no such hook' })
+    await deliver(aDelivery())
+    expect(attempts).toMatchObject([{ outcome: 'answered', status: 400, answer: 'no such hook' }])
+  })
+
   test('the attempt counter goes on in a further run', async () => {
     const { deliver, steps } = aWorld(ok)
     await deliver(aDelivery({ run: 2, slot: 0, attempt: 8 }))

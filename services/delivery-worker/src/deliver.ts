@@ -190,5 +190,6 @@ function attemptOf(delivery: Delivery, outcome: Outcome, startedAtMs: number, en
     durationMs: endedAtMs - startedAtMs,
     outcome: outcome.kind === 'unreachable' ? outcome.reason : outcome.kind,
     status: outcome.kind === 'unreachable' ? null : outcome.status,
+    ...(outcome.kind === 'answered' && outcome.answer !== undefined && { answer: outcome.answer }),
   }
 }

@@ -74,6 +74,7 @@ async function urlOf(speak: (socket: Socket) => void): Promise<string> {
 const post = (url: string): Promise<Outcome> => client.post(deliveryTo(url), 1)
 
 const HEAD = 'HTTP/1.1 200 OK\r\n'
+const REFUSAL = 'HTTP/1.1 503 Away\r\n'
 
 describe('an answer', () => {
   test('whose body trickles in byte by byte has been decided, and is dropped after a second', async () => {
@@ -90,6 +91,45 @@ describe('an answer', () => {
     await expect(post(url)).resolves.toEqual(ok)
     await eventually(() => expect(closed).toBe(true), { timeoutMs: 4_000 })
     expect(bytes).toBeLessThan(60)
+  })
+
+  test('that refuses and trickles is waited for until the deadline at most, and what came of it is kept', async () => {
+    let closed = false
+    const url = await urlOf((socket) => {
+      socket.write(`${REFUSAL}Content-Length: 1000000\r\n\r\nout of `)
+      const trickle = setInterval(() => socket.write('x'), 20)
+      socket.on('close', () => {
+        clearInterval(trickle)
+        closed = true
+      })
+    })
+    const startedAt = performance.now()
+    await expect(post(url)).resolves.toEqual({ kind: 'answered', status: 503, answer: 'out of' })
+    expect(performance.now() - startedAt).toBeLessThan(TIMEOUT_MS + 1_000)
+    await eventually(() => expect(closed).toBe(true), { timeoutMs: 4_000 })
+  })
+
+  test('that refuses and then says nothing does not outlast its second, however long the deadline', async () => {
+    const patient = createPostClient({
+      timeoutMs: 60_000,
+      maxSockets: 1,
+      guard,
+      lookup: (_name, _options, done) => done(null, '127.0.0.1', 4),
+    })
+    const url = await urlOf((socket) => void socket.write(`${REFUSAL}Content-Length: 100\r\n\r\n`))
+    const startedAt = performance.now()
+    await expect(patient.post(deliveryTo(url), 1)).resolves.toEqual({ kind: 'answered', status: 503 })
+    expect(performance.now() - startedAt).toBeLessThan(10_000)
+    await patient.close()
+  })
+
+  test('that refuses and breaks in its body has been decided', async () => {
+    const url = await urlOf((socket) => {
+      socket.write(`${REFUSAL}Content-Length: 100\r\n\r\nhalf a word`, () =>
+        setTimeout(() => socket.resetAndDestroy(), 20),
+      )
+    })
+    await expect(post(url)).resolves.toEqual({ kind: 'answered', status: 503, answer: 'half a' })
   })
 
   test('that breaks in its body has been decided', async () => {
@@ -173,26 +213,33 @@ describe('an answer', () => {
   })
 })
 
-test('neither compressed bombs nor endless answers fill the memory', async () => {
-  const bomb = gzipSync(Buffer.alloc(50_000_000))
-  const bombs = await urlOf((socket) => {
-    socket.end(
-      Buffer.concat([Buffer.from(`${HEAD}Content-Encoding: gzip\r\nContent-Length: ${bomb.length}\r\n\r\n`), bomb]),
-    )
-  })
-  const flood = Buffer.alloc(65_536, 'x')
-  const endless = await urlOf((socket) => {
-    socket.write(`${HEAD}Content-Length: 100000000000\r\n\r\n`)
-    const pour = (): void => {
-      while (!socket.destroyed && socket.write(flood));
-      if (!socket.destroyed) socket.once('drain', pour)
+describe.each([
+  ['200', HEAD, ok],
+  ['503', REFUSAL, { kind: 'answered', status: 503 } as const],
+])('with status %s', (_status, head, outcome) => {
+  test('neither compressed bombs nor endless answers fill the memory', async () => {
+    const bomb = gzipSync(Buffer.alloc(50_000_000))
+    const bombs = await urlOf((socket) => {
+      socket.end(
+        Buffer.concat([Buffer.from(`${head}Content-Encoding: gzip\r\nContent-Length: ${bomb.length}\r\n\r\n`), bomb]),
+      )
+    })
+    const flood = Buffer.alloc(65_536, 'x')
+    const endless = await urlOf((socket) => {
+      socket.write(`${head}Content-Length: 100000000000\r\n\r\n`)
+      const pour = (): void => {
+        while (!socket.destroyed && socket.write(flood));
+        if (!socket.destroyed) socket.once('drain', pour)
+      }
+      pour()
+    })
+    await Promise.all([post(bombs), post(endless)])
+    const before = process.memoryUsage().rss
+    for (let n = 0; n < 60; n++) {
+      await expect(Promise.all([post(bombs), post(endless)])).resolves.toEqual([outcome, outcome])
     }
-    pour()
+    expect(process.memoryUsage().rss - before).toBeLessThan(60_000_000)
   })
-  await Promise.all([post(bombs), post(endless)])
-  const before = process.memoryUsage().rss
-  for (let n = 0; n < 60; n++) await expect(Promise.all([post(bombs), post(endless)])).resolves.toEqual([ok, ok])
-  expect(process.memoryUsage().rss - before).toBeLessThan(60_000_000)
 })
 
 describe('TLS', () => {

@@ -250,6 +250,40 @@ describe('the answer', () => {
   })
 })
 
+describe('what the endpoint says of its refusal', () => {
+  const post = (): Promise<Outcome> => client.post(deliveryTo(receiver.url()), 1)
+
+  test.each([302, 400, 404, 500, 503])('is kept with a %i, as one line without secrets', async (status) => {
+    receiver.answer('/', { status, body: 'down for\nmaintenance; ask zoe@client.example' })
+    const answer = 'down for maintenance; ask [redacted]'
+    await expect(post()).resolves.toEqual({ kind: 'answered', status, answer })
+  })
+
+  test('is not kept with a 2xx, and neither is what is no text', async () => {
+    receiver.answer('/', { status: 200, body: 'thank you' })
+    await expect(post()).resolves.toEqual({ kind: 'delivered', status: 200 })
+    receiver.answer('/', { status: 500, headers: { 'content-encoding': 'br' }, body: 'looks like text' })
+    await expect(post()).resolves.toEqual({ kind: 'answered', status: 500 })
+    const { url, server } = await startRawServer((socket) => {
+      socket.end('HTTP/1.1 500 No\r\nContent-Length: 4\r\n\r\n\xff\xfe\0\x01', 'latin1')
+    })
+    await expect(client.post(deliveryTo(url), 1)).resolves.toEqual({ kind: 'answered', status: 500 })
+    server.close()
+  })
+
+  test('is 256 bytes of what may be much longer, and a short one leaves its connection to the next attempt', async () => {
+    receiver.answer('/', { status: 503, body: 'no room. '.repeat(300) })
+    const outcome = await post()
+    expect(outcome).toMatchObject({ kind: 'answered', answer: expect.stringMatching(/^(no room\. )+/) as string })
+    expect(Buffer.byteLength((outcome as { answer: string }).answer)).toBeLessThanOrEqual(256)
+    await eventually(async () => {
+      await post()
+      const ports = receiver.requests().map(({ remotePort }) => remotePort)
+      expect(ports.at(-1)).toBe(ports.at(-2))
+    })
+  })
+})
+
 describe('what is unreachable says why', () => {
   test('nobody listens', async () => {
     const { url, server } = await startRawServer(() => {})

@@ -46,8 +46,14 @@ export function createPostClient({ timeoutMs, maxSockets, guard, lookup, sign }:
       if (!guard.allowsHost(url.hostname)) return { kind: 'unreachable', reason: 'blocked' }
       try {
         const headers = { ...headersOf(delivery, attempt), ...sign?.(delivery) }
-        const answer = await client.request({ method: 'post', url: url.href, data: delivery.body, headers })
-        return classifyStatus(answer.status)
+        const { status, data } = await client.request<string | undefined>({
+          method: 'post',
+          url: url.href,
+          data: delivery.body,
+          headers,
+        })
+        const outcome = classifyStatus(status)
+        return outcome.kind === 'answered' && data !== undefined ? { ...outcome, answer: data } : outcome
       } catch (error) {
         return classifyError(error)
       }

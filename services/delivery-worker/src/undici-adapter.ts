@@ -1,20 +1,23 @@
+import type { IncomingHttpHeaders } from 'node:http'
 import type { AxiosAdapter, AxiosResponse, InternalAxiosRequestConfig } from 'axios'
 import type { Dispatcher } from 'undici'
+import { answerExcerpt, EXCERPT_SOURCE_BYTES } from './answer-excerpt.ts'
 import type { Connections } from './connections.ts'
 
-/** How much of an answer's body is read, and for how long, to keep its connection; then the connection is dropped. */
+/** How much of an answer's body is read, and for how long, for its excerpt and to keep its connection; then that is dropped. */
 const MAX_ANSWER_BYTES = 4_096
 const MAX_ANSWER_MS = 1_000
 
 /**
  * Sends what axios has made ready by undici, in a third of the time that Node's own client takes (docs/performance.md).
- * Resolves with the status line of the answer, which decides; the body is read away. `timeout` is the deadline until then.
+ * Resolves with the status line of the answer, which decides; a 2xx's body is read away. Of any other's, `data` is an excerpt: what comes of it
+ * in time. `timeout` is the deadline until then.
  */
 export function createUndiciAdapter(connections: Connections): AxiosAdapter {
   return (config) =>
     new Promise((resolve, reject) => {
       const exchange = new Exchange(connections, requestOf(config), {
-        answered: (status) => resolve(answerOf(status, config)),
+        answered: (status, excerpt) => resolve(answerOf(status, excerpt, config)),
         failed: reject,
       })
       exchange.begin(config.timeout ?? 0)
@@ -22,7 +25,7 @@ export function createUndiciAdapter(connections: Connections): AxiosAdapter {
 }
 
 interface Listener {
-  readonly answered: (status: number) => void
+  readonly answered: (status: number, excerpt: string | undefined) => void
   readonly failed: (error: Error) => void
 }
 
@@ -39,6 +42,9 @@ class Exchange implements Dispatcher.DispatchHandler {
   #state: 'waiting' | 'answered' | 'failed' = 'waiting'
   #isSecond = false
   #bytes = 0
+  #deadlineAt = 0
+  /** Present while the answer is kept back for its excerpt. */
+  #refusal: { readonly status: number; readonly chunks: Buffer[] } | undefined
 
   constructor(connections: Connections, request: Dispatcher.DispatchOptions, listener: Listener) {
     this.#connections = connections
@@ -47,6 +53,7 @@ class Exchange implements Dispatcher.DispatchHandler {
   }
 
   begin(deadlineMs: number): void {
+    this.#deadlineAt = performance.now() + deadlineMs
     this.#timer = setTimeout(() => {
       const late = new DeadlinePassed()
       this.#fail(late)
@@ -61,22 +68,31 @@ class Exchange implements Dispatcher.DispatchHandler {
     if (this.#state === 'failed') controller.abort(new DeadlinePassed())
   }
 
-  onResponseStart(controller: Dispatcher.DispatchController, status: number): void {
+  onResponseStart(controller: Dispatcher.DispatchController, status: number, headers: IncomingHttpHeaders): void {
     // A provisional answer (RFC 9110, section 15.2) decides nothing.
     if (status < 200 || this.#state !== 'waiting') return
     this.#state = 'answered'
     clearTimeout(this.#timer)
-    this.#timer = setTimeout(() => controller.abort(new AnswerCut()), MAX_ANSWER_MS)
-    this.#listener.answered(status)
+    const isRefusal = status >= 300 && isPlain(headers)
+    const restMs = isRefusal ? Math.min(MAX_ANSWER_MS, this.#deadlineAt - performance.now()) : MAX_ANSWER_MS
+    this.#timer = setTimeout(() => controller.abort(new AnswerCut()), restMs)
+    if (isRefusal) this.#refusal = { status, chunks: [] }
+    else this.#listener.answered(status, undefined)
   }
 
   onResponseData(controller: Dispatcher.DispatchController, chunk: Buffer): void {
+    if (this.#refusal !== undefined) {
+      // A copy: the chunk may be a part of something far larger.
+      this.#refusal.chunks.push(Buffer.from(chunk.subarray(0, EXCERPT_SOURCE_BYTES - this.#bytes)))
+      if (this.#bytes + chunk.length > EXCERPT_SOURCE_BYTES) this.#refuse(false)
+    }
     this.#bytes += chunk.length
     if (this.#bytes > MAX_ANSWER_BYTES) controller.abort(new AnswerCut())
   }
 
   onResponseEnd(): void {
     clearTimeout(this.#timer)
+    this.#refuse(true)
   }
 
   onResponseError(_controller: Dispatcher.DispatchController, error: Error): void {
@@ -84,8 +100,18 @@ class Exchange implements Dispatcher.DispatchHandler {
       this.#isSecond = true
       this.#connections.fresh.dispatch(this.#request, this)
     } else if (this.#state === 'waiting') this.#fail(isProtocolFault(error) ? new Malformed(error) : error)
-    // What breaks after the status line changes nothing.
-    else clearTimeout(this.#timer)
+    else {
+      // What breaks after the status line changes nothing.
+      clearTimeout(this.#timer)
+      this.#refuse(false)
+    }
+  }
+
+  #refuse(isWhole: boolean): void {
+    if (this.#refusal === undefined) return
+    const { status, chunks } = this.#refusal
+    this.#refusal = undefined
+    this.#listener.answered(status, answerExcerpt(Buffer.concat(chunks), isWhole))
   }
 
   #fail(error: Error): void {
@@ -135,6 +161,14 @@ function requestOf({ url = '', headers, data }: InternalAxiosRequestConfig): Dis
   }
 }
 
-function answerOf(status: number, config: InternalAxiosRequestConfig): AxiosResponse<null> {
-  return { status, statusText: '', headers: {}, config, data: null }
+function answerOf(
+  status: number,
+  data: string | undefined,
+  config: InternalAxiosRequestConfig,
+): AxiosResponse<string | undefined> {
+  return { status, statusText: '', headers: {}, config, data }
 }
+
+/** Nobody asked for anything else, and nothing is unpacked here. */
+const isPlain = ({ 'content-encoding': encoding = 'identity' }: IncomingHttpHeaders): boolean =>
+  encoding.toLowerCase() === 'identity'

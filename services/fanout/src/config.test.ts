@@ -1,8 +1,19 @@
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
+import { loadConfig } from '@switchhook/runtime'
 import { fanoutFields } from './config.ts'
+
+const REQUIRED = { AMQP_URL: 'amqp://127.0.0.1', REDIS_URL: 'redis://127.0.0.1' }
 
 test('every variable stands in the README', () => {
   const readme = readFileSync(join(import.meta.dirname, '../../../README.md'), 'utf8')
   expect(Object.keys(fanoutFields).filter((name) => !readme.includes(`| \`${name}\``))).toEqual([])
+})
+
+test('the delivery log is on, for longer than a delivery waits, and can be switched off', () => {
+  const { DELIVERY_LOG_SIZE, DELIVERY_LOG_RETENTION, DELIVERY_RETENTION } = loadConfig(fanoutFields, REQUIRED)
+  expect([DELIVERY_LOG_SIZE, DELIVERY_RETENTION]).toEqual([1_000, 3_600_000])
+  // The schedule of the specification, and a week for an outage of ours.
+  expect(DELIVERY_LOG_RETENTION).toBeGreaterThan((12 * 3_600 + 36 * 60 + 10 + 7 * 86_400) * 1_000)
+  expect(loadConfig(fanoutFields, { ...REQUIRED, DELIVERY_LOG_SIZE: '0' })).toMatchObject({ DELIVERY_LOG_SIZE: 0 })
 })

@@ -1,4 +1,4 @@
-import { commonFields, integer } from '@switchhook/runtime'
+import { commonFields, duration, integer } from '@switchhook/runtime'
 
 export const fanoutFields = {
   ...commonFields,
@@ -6,4 +6,9 @@ export const fanoutFields = {
   FANOUT_CONCURRENCY: integer({ min: 1, max: 10_000 }, 64),
   /** Into how many queues it divides the deliveries; the workers must consume as many. */
   DELIVERY_SHARDS: integer({ min: 1, max: 64 }, 1),
+  /** Deliveries that are listed per subscription; 0: none are, and events are not remembered. */
+  DELIVERY_LOG_SIZE: integer({ min: 0, max: 1_000_000 }, 1_000),
+  DELIVERY_LOG_RETENTION: duration('8d', { minMs: 60_000, maxMs: 365 * 86_400_000 }),
+  /** As the workers have it. */
+  DELIVERY_RETENTION: duration('1h', { minMs: 60_000 }),
 }

@@ -1,6 +1,6 @@
 import { newEventId, type PlatformEvent } from '@switchhook/contracts'
 import { createMetrics } from '@switchhook/runtime'
-import { createFanoutMeter } from './fanout-meter.ts'
+import { createFanoutMeter, createLogMeter } from './fanout-meter.ts'
 
 const event = (eventType: PlatformEvent['eventType']): PlatformEvent => ({
   eventId: newEventId(),
@@ -27,4 +27,12 @@ test('each event counts by its type, with how many deliveries it became and how 
       'switchhook_fanout_duration_seconds_sum{service="fanout"} 0.007',
     ]),
   )
+})
+
+test('what the delivery log lacks is counted, from zero on', async () => {
+  const metrics = createMetrics('fanout')
+  const dropped = createLogMeter(metrics)
+  expect(await metrics.text()).toContain('switchhook_delivery_log_dropped_total{service="fanout"} 0')
+  dropped(3)
+  expect(await metrics.text()).toContain('switchhook_delivery_log_dropped_total{service="fanout"} 3')
 })

@@ -27,3 +27,11 @@ export function createFanoutMeter(
     duration.observe(tookMs / 1_000)
   }
 }
+
+/** Counts what the delivery log had to leave out. */
+export function createLogMeter(metrics: Metrics): (entries: number) => void {
+  const dropped = metrics
+    .counter('switchhook_delivery_log_dropped_total', 'Entries, events and deliveries, that the delivery log lacks.')
+    .of({})
+  return (entries) => dropped.add(entries)
+}

@@ -12,7 +12,13 @@ import {
   type Subscription,
 } from '@switchhook/contracts'
 import { type Broker, dueQueues, openBroker, openQuarantine, Queue, serviceTopology } from '@switchhook/messaging'
-import { createSubscriptionStore, openRedis, type Redis, type SubscriptionStore } from '@switchhook/store'
+import {
+  createDeliveryLogReader,
+  createSubscriptionStore,
+  openRedis,
+  type Redis,
+  type SubscriptionStore,
+} from '@switchhook/store'
 import {
   eventually,
   forgetful,
@@ -224,6 +230,51 @@ test('without Redis it pauses, and afterwards nothing is missing and nothing wen
   const quarantine = await openQuarantine({ url: rabbit.amqpUrl, name: 'test' })
   expect(await quarantine.list(1)).toEqual([])
   await quarantine.close()
+})
+
+test('what was fanned out is in the delivery log, and a log that cannot be written holds nothing up', async () => {
+  const [subscription, broken] = [await subscribe(), await subscribe()]
+  const deliveries = await collectDeliveries()
+  // Not a list of the log's: every write to it is refused.
+  await redisServer.set(`sh:{s:${broken.id}}:log`, 'nonsense')
+  const service = await started()
+  const event = anEvent()
+  await broker.publishEvent(event)
+  await eventually(() => expect(deliveries).toHaveLength(2))
+  const reader = createDeliveryLogReader(redis)
+  await eventually(async () => {
+    const { items } = await reader.page(subscription, { limit: 10 })
+    expect(items).toMatchObject([{ eventId: event.eventId, state: 'pending' }])
+  })
+  const subscriptionIds = expect.arrayContaining([subscription.id, broken.id]) as string[]
+  expect(await reader.event(event.eventId)).toMatchObject({ tenant: 'acme', eventType: 'call.status', subscriptionIds })
+  await Promise.all(Array.from({ length: 50 }, () => broker.publishEvent(anEvent())))
+  await eventually(() => expect(deliveries).toHaveLength(102))
+  const missing = 'deliveries are missing from the delivery log; they are delivered all the same'
+  await eventually(() => expect(service.said(missing)).toBe(1))
+  expect(service.said('consuming paused')).toBe(0)
+})
+
+test('told to end, it leaves nothing out of the delivery log; told to keep none, it writes none', async () => {
+  const subscription = await subscribe()
+  const deliveries = await collectDeliveries()
+  const logged = async (): Promise<number> =>
+    (await createDeliveryLogReader(redis).page(subscription, { limit: 100 })).items.length
+  const service = await started()
+  await Promise.all(Array.from({ length: 50 }, () => broker.publishEvent(anEvent())))
+  await eventually(() => expect(deliveries).toHaveLength(50), { intervalMs: 1 })
+  service.process.kill('SIGTERM')
+  expect(await service.exitCode).toBe(0)
+  expect(await logged()).toBe(50)
+
+  const silent = await started({ DELIVERY_LOG_SIZE: '0' })
+  const event = anEvent()
+  await broker.publishEvent(event)
+  await eventually(() => expect(deliveries).toHaveLength(51))
+  silent.process.kill('SIGTERM')
+  expect(await silent.exitCode).toBe(0)
+  expect(await logged()).toBe(50)
+  expect(await createDeliveryLogReader(redis).event(event.eventId)).toBeUndefined()
 })
 
 test('killed or told to end in mid-load, none of the events is lost', async () => {

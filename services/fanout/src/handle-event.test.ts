@@ -33,6 +33,7 @@ const deps = (change: Partial<HandleEventDeps>): HandleEventDeps => ({
   publishDelivery: () => Promise.resolve(),
   now: () => new Date('2026-11-20T08:30:00.000Z'),
   fannedOut: () => {},
+  remember: () => {},
   log: { debug: () => {} },
   ...change,
 })
@@ -57,6 +58,29 @@ test('it asks for the event’s tenant and type, and publishes a delivery for ea
 
 test('an event that nobody subscribed to is done', async () => {
   await expect(createHandleEvent(deps({}))(event)).resolves.toBeUndefined()
+})
+
+test('it tells who each event became a delivery for, once all of them are stored, and of nobody as well', async () => {
+  const steps: unknown[] = []
+  const found = subscribers(2)
+  for (const subscriptions of [found, []]) {
+    const handle = createHandleEvent(
+      deps({
+        matching: () => Promise.resolve(subscriptions),
+        publishDelivery: async ({ subscriptionId }) => void steps.push(subscriptionId),
+        remember: (remembered) => void steps.push(remembered),
+      }),
+    )
+    await handle(event)
+  }
+  const { eventId, eventType, tenant, occurredAt } = event
+  const remembered = { eventId, eventType, tenant, occurredAt, fannedOutAt: '2026-11-20T08:30:00.000Z' }
+  const subscriptionIds = found.map(({ id }) => id)
+  expect(steps).toEqual([
+    ...subscriptionIds,
+    { ...remembered, subscriptionIds },
+    { ...remembered, subscriptionIds: [] },
+  ])
 })
 
 test('it does not resolve before the last confirm', async () => {

@@ -1,4 +1,5 @@
 import { type Delivery, type EventType, type PlatformEvent, type Subscription, traceIdOf } from '@switchhook/contracts'
+import type { EventRecord } from '@switchhook/store'
 import { fanOut } from './fan-out.ts'
 import { inParallel } from './in-parallel.ts'
 
@@ -8,6 +9,8 @@ export interface HandleEventDeps {
   /** Resolves once the delivery is stored. */
   readonly publishDelivery: (delivery: Delivery) => Promise<void>
   readonly now: () => Date
+  /** Told of each event whose deliveries are all stored, for the delivery log; returns at once and never throws. */
+  readonly remember: (event: EventRecord) => void
   /** Told of each event whose deliveries are all stored. */
   readonly fannedOut: (event: PlatformEvent, deliveries: number, tookMs: number) => void
   readonly log: { debug(message: string, fields: Readonly<Record<string, unknown>>): void }
@@ -19,11 +22,14 @@ const WIDTH = 100
 /** Resolved: every delivery of the event is stored, so the event may be acked. Rejected: do it all again, later. */
 export function createHandleEvent(deps: HandleEventDeps): (event: PlatformEvent) => Promise<void> {
   return async function handleEvent(event) {
-    const { eventId, eventType, tenant, traceparent } = event
+    const { eventId, eventType, tenant, occurredAt, traceparent } = event
     const startedAt = performance.now()
     const subscriptions = await deps.matching(tenant, eventType)
-    const deliveries = fanOut(event, subscriptions, deps.now().toISOString())
+    const fannedOutAt = deps.now().toISOString()
+    const deliveries = fanOut(event, subscriptions, fannedOutAt)
     await inParallel(deliveries, WIDTH, (delivery) => deps.publishDelivery(delivery))
+    const subscriptionIds = deliveries.map(({ subscriptionId }) => subscriptionId)
+    deps.remember({ eventId, eventType, tenant, occurredAt, fannedOutAt, subscriptionIds })
     deps.fannedOut(event, deliveries.length, performance.now() - startedAt)
     deps.log.debug('event fanned out', {
       ...(traceparent !== undefined && { traceId: traceIdOf(traceparent) }),

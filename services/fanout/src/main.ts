@@ -9,10 +9,11 @@ import {
   startService,
   tracePublishDelivery,
 } from '@switchhook/runtime'
-import { assertDurableInProduction, createSubscriptionStore, openRedis } from '@switchhook/store'
+import { assertDurableInProduction, createDeliveryLog, createSubscriptionStore, openRedis } from '@switchhook/store'
 import { fanoutFields } from './config.ts'
-import { createFanoutMeter } from './fanout-meter.ts'
+import { createFanoutMeter, createLogMeter } from './fanout-meter.ts'
 import { createHandleEvent } from './handle-event.ts'
+import { createLogBuffer } from './log-buffer.ts'
 import { parseEventMessage } from './parse-event-message.ts'
 import { traceEvents } from './trace-events.ts'
 
@@ -37,10 +38,22 @@ startService(SERVICE, async () => {
   shutdown.defer('broker', () => broker.close())
 
   const subscriptions = createSubscriptionStore(redis)
+  const deliveryLog = createDeliveryLog(redis, {
+    size: config.DELIVERY_LOG_SIZE,
+    retentionMs: config.DELIVERY_LOG_RETENTION,
+    eventRetentionMs: config.DELIVERY_RETENTION,
+  })
+  const logBuffer = createLogBuffer({
+    write: (events) => deliveryLog.write(events, Date.now()),
+    dropped: createLogMeter(metrics),
+    log,
+  })
+  shutdown.defer('delivery log', () => logBuffer.close())
   const handleEvent = createHandleEvent({
     matching: (tenant, eventType) => subscriptions.matching(tenant, eventType),
     publishDelivery: tracePublishDelivery(tracing, (delivery) => broker.publishDelivery(delivery)),
     now: () => new Date(),
+    remember: config.DELIVERY_LOG_SIZE === 0 ? () => {} : (event) => logBuffer.add(event),
     fannedOut: createFanoutMeter(metrics),
     log,
   })

@@ -1,45 +1,30 @@
 import { AppError, isGuid, parseDeliveryId } from '@switchhook/contracts'
 import type { Broker } from '@switchhook/messaging'
-import type { DeliveryArchive, DeliveryRecord, SubscriptionStore } from '@switchhook/store'
+import type { DeliveryArchive, DeliveryLogReader, DeliveryRecord, SubscriptionStore } from '@switchhook/store'
 import type { Caller, Route } from '../http/route.ts'
 import { findSubscription, SUBSCRIPTIONS } from '../subscriptions/subscription-routes.ts'
 import { subscriptionIdSchema } from '../subscriptions/subscription-schema.ts'
+import { type DeliveryQuery, deliveryQuery, logQueryOf, parkedQueryOf } from './delivery-query.ts'
 import { deliveryIdSchema, deliveryPageSchema, deliverySchema, summaryOf, viewOf } from './delivery-schema.ts'
 import { createRedeliver } from './redeliver.ts'
 
 export interface DeliveryRoutesDeps {
   readonly subscriptions: Pick<SubscriptionStore, 'find'>
   readonly deliveries: DeliveryArchive
+  readonly deliveryLog: Pick<DeliveryLogReader, 'page'>
   readonly publishDelivery: Broker['publishDelivery']
-}
-
-interface Page {
-  readonly limit: number
-  readonly cursor?: string
 }
 
 const DELIVERY = '/api/v1/webhooks/deliveries/{deliveryId}'
 
 const params = { deliveryId: deliveryIdSchema }
 
-const query = {
-  state: {
-    type: 'string',
-    enum: ['parked'],
-    default: 'parked',
-    description: 'Which deliveries.',
-    examples: ['parked'],
-  },
-  limit: { type: 'integer', minimum: 1, maximum: 100, default: 20, description: 'How many at most.', examples: [20] },
-  cursor: {
-    type: 'string',
-    maxLength: 512,
-    pattern: '^[A-Za-z0-9_-]+$',
-    description: "The previous page's `nextCursor`.",
-  },
-} as const
-
-export function createDeliveryRoutes({ subscriptions, deliveries, publishDelivery }: DeliveryRoutesDeps): Route[] {
+export function createDeliveryRoutes({
+  subscriptions,
+  deliveries,
+  deliveryLog,
+  publishDelivery,
+}: DeliveryRoutesDeps): Route[] {
   const redeliver = createRedeliver({
     findSubscription: ({ tenant, subscriptionId }) => subscriptions.find(tenant, subscriptionId),
     begin: (deliveryId) => deliveries.beginRedelivery(deliveryId),
@@ -55,21 +40,28 @@ export function createDeliveryRoutes({ subscriptions, deliveries, publishDeliver
     return found
   }
 
-  const list: Route<undefined, Page> = {
+  const list: Route<undefined, DeliveryQuery> = {
     method: 'get',
     path: `${SUBSCRIPTIONS}/{id}/deliveries`,
     operationId: 'listDeliveries',
     tag: 'deliveries',
-    summary: 'List the parked deliveries of a subscription',
-    description: 'The newest first. Deliveries that are parked while you read do not shift the pages that follow.',
+    summary: 'List the deliveries of a subscription',
+    description:
+      'The newest first; deliveries that come while you read do not shift the pages that follow. A search looks through a thousand ' +
+      'entries at a time, so a page may hold fewer than asked for, or none, and have a `nextCursor` all the same. The list holds the latest deliveries ' +
+      '(1000 by default) that are still remembered: acknowledged ones for a while (1 hour by default). Parked ones are in a list of ' +
+      'their own, which is kept for long (30 days by default) and holds them all.',
     params: { id: subscriptionIdSchema },
-    query,
+    query: deliveryQuery,
     responses: { 200: { description: 'A page.', body: deliveryPageSchema } },
     failures: ['subscription-not-found'],
-    async handle({ caller, params: { id }, query: { limit, cursor } }) {
+    async handle({ caller, params: { id }, query }) {
       const subscription = await findSubscription(subscriptions, caller, id)
-      const page = await deliveries.parked(subscription.id, { limit, ...(cursor !== undefined && { cursor }) })
-      return { status: 200, body: { items: page.items.map(summaryOf), nextCursor: page.nextCursor } }
+      const { items, nextCursor } =
+        query.state === 'parked'
+          ? await deliveries.parked(subscription.id, parkedQueryOf(query))
+          : await deliveryLog.page(subscription, logQueryOf(query))
+      return { status: 200, body: { items: items.map(summaryOf), nextCursor } }
     },
   }
 

@@ -16,6 +16,7 @@ export interface DeliverySummary {
   readonly parkedAt: string | null
   readonly nextAttemptAt: string | null
   readonly run: number
+  readonly firstDueAt: string
   readonly attempts: readonly Attempt[]
 }
 
@@ -27,15 +28,6 @@ export interface DeliveryView extends DeliverySummary {
 export function summaryOf(record: ListedDelivery): DeliverySummary {
   const { deliveryId, subscriptionId, eventId, eventType, url, state, parkedReason, parkedAt, nextAttemptAt, run } =
     record
-  const attempts = record.attempts.map(({ run, slot, attempt, at, durationMs, outcome, status }) => ({
-    run,
-    slot,
-    attempt,
-    at,
-    durationMs,
-    outcome,
-    status,
-  }))
   return {
     deliveryId,
     subscriptionId,
@@ -47,8 +39,13 @@ export function summaryOf(record: ListedDelivery): DeliverySummary {
     parkedAt,
     nextAttemptAt,
     run,
-    attempts,
+    firstDueAt: record.firstDueAt,
+    attempts: record.attempts.map(attemptView),
   }
+}
+
+export function attemptView({ run, slot, attempt, at, durationMs, outcome, status, answer }: Attempt): Attempt {
+  return { run, slot, attempt, at, durationMs, outcome, status, ...(answer !== undefined && { answer }) }
 }
 
 export function viewOf(record: DeliveryRecord): DeliveryView {
@@ -56,7 +53,7 @@ export function viewOf(record: DeliveryRecord): DeliveryView {
   return { ...summaryOf(record), envelope }
 }
 
-const DELIVERY_STATES = [
+export const DELIVERY_STATES = [
   'pending',
   'waiting',
   'acknowledged',
@@ -64,14 +61,14 @@ const DELIVERY_STATES = [
   'withdrawn',
 ] as const satisfies readonly DeliveryState[]
 
-const moment = (description: string): Schema => ({
+export const moment = (description: string): Schema => ({
   type: 'string',
   format: 'date-time',
   description,
   examples: ['2026-11-20T17:06:01.173Z'],
 })
 
-const momentOrNull = (description: string): Schema => ({ ...moment(description), type: ['string', 'null'] })
+export const momentOrNull = (description: string): Schema => ({ ...moment(description), type: ['string', 'null'] })
 
 export const deliveryIdSchema = {
   type: 'string',
@@ -80,7 +77,7 @@ export const deliveryIdSchema = {
   examples: ['6f9c2f0e-54c6-5a0e-9b57-6d1f0c6f5a0b'],
 } as const
 
-const attemptSchema = component('Attempt', {
+export const attemptSchema = component('Attempt', {
   type: 'object',
   description: 'One POST to the endpoint.',
   required: ['run', 'slot', 'attempt', 'at', 'durationMs', 'outcome', 'status'],
@@ -107,6 +104,13 @@ const attemptSchema = component('Attempt', {
       examples: ['answered'],
     },
     status: { type: ['integer', 'null'], description: 'The HTTP status; null without an answer.', examples: [503] },
+    answer: {
+      type: 'string',
+      description:
+        'How the body of an answer that was no 2xx began, as one line of text: at most 256 bytes, with whatever looks like a ' +
+        'secret or an address taken out. Absent: there was none, it was not text, or it did not come in time.',
+      examples: ['{"error":"maintenance until 18:00"}'],
+    },
   },
 })
 
@@ -136,6 +140,7 @@ const summary = {
     'parkedAt',
     'nextAttemptAt',
     'run',
+    'firstDueAt',
     'attempts',
   ],
   properties: {
@@ -166,6 +171,7 @@ const summary = {
       description: '1 for the first schedule; each sending again starts the next run.',
       examples: [1],
     },
+    firstDueAt: moment('When the first attempt of this run fell due, in UTC.'),
     attempts: { type: 'array', description: 'Every POST that was made, the oldest first.', items: attemptSchema },
   },
 } as const

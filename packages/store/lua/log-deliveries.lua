@@ -1,0 +1,19 @@
+-- Puts events into the log of a subscription to which they were fanned out, and forgets the oldest. One that is there
+-- already stays where it is.
+-- KEYS    1 log
+-- ARGV    1 most entries   2 retention in ms   3… '<event>:<event type>', the oldest first
+-- result  how many were new; no two entries share a time (µs), so that it serves as a cursor
+local time = redis.call('TIME')
+local now = time[1] * 1000000 + time[2]
+local newest = redis.call('ZRANGE', KEYS[1], 0, 0, 'REV', 'WITHSCORES')[2]
+if newest and tonumber(newest) >= now then
+  now = tonumber(newest) + 1
+end
+local added = 0
+for i = 3, #ARGV do
+  added = added + redis.call('ZADD', KEYS[1], 'NX', string.format('%.0f', now + added), ARGV[i])
+end
+redis.call('ZREMRANGEBYRANK', KEYS[1], 0, -1 - ARGV[1])
+redis.call('ZREMRANGEBYSCORE', KEYS[1], '-inf', string.format('%.0f', now - ARGV[2] * 1000))
+redis.call('PEXPIRE', KEYS[1], ARGV[2])
+return added

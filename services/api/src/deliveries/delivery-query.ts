@@ -1,0 +1,82 @@
+import { AppError, EVENT_TYPES, parseEventId } from '@switchhook/contracts'
+import type { DeliveryState, LogQuery, ParkedQuery } from '@switchhook/store'
+import { DELIVERY_STATES } from './delivery-schema.ts'
+
+/** What may be asked of the list of a subscription's deliveries. */
+export interface DeliveryQuery {
+  readonly state: DeliveryState | 'any'
+  readonly from?: string
+  readonly to?: string
+  readonly eventType?: string
+  readonly eventId?: string
+  readonly limit: number
+  readonly cursor?: string
+}
+
+const time = (description: string) => ({
+  type: 'string',
+  format: 'date-time',
+  description,
+  examples: ['2026-11-20T17:00:00Z'],
+})
+
+export const deliveryQuery = {
+  state: {
+    type: 'string',
+    enum: [...DELIVERY_STATES, 'any'],
+    default: 'parked',
+    description: 'Which deliveries; `any`: those of every state.',
+    examples: ['waiting'],
+  },
+  from: time('Not those before this time: with `state=parked` when it was parked, else when the event was taken up.'),
+  to: time('Only those before this time.'),
+  eventType: { type: 'string', enum: EVENT_TYPES, description: 'Of this type only.', examples: ['call.status'] },
+  eventId: {
+    type: 'string',
+    format: 'uuid',
+    description: 'Of this event only.',
+    examples: ['0b7e3f0c-5d0e-4d7f-9c0e-0d2f4a1b6c11'],
+  },
+  limit: { type: 'integer', minimum: 1, maximum: 100, default: 20, description: 'How many at most.', examples: [20] },
+  cursor: {
+    type: 'string',
+    maxLength: 512,
+    pattern: '^[A-Za-z0-9_-]+$',
+    description: "The previous page's `nextCursor`; the other parameters are those of that page.",
+  },
+} as const
+
+export function logQueryOf({ state, eventType, eventId, ...query }: DeliveryQuery): LogQuery {
+  return {
+    ...rangeOf(query),
+    ...(state !== 'any' && { state }),
+    ...(eventType !== undefined && { eventType }),
+    ...(eventId !== undefined && { eventId: parseEventId(eventId) }),
+  }
+}
+
+export function parkedQueryOf({ eventType, eventId, ...query }: DeliveryQuery): ParkedQuery {
+  const wanted = eventId === undefined ? undefined : parseEventId(eventId)
+  return {
+    ...rangeOf(query),
+    matches: (delivery) =>
+      (eventType === undefined || delivery.eventType === eventType) &&
+      (wanted === undefined || delivery.eventId === wanted),
+  }
+}
+
+type Range = Pick<DeliveryQuery, 'from' | 'to' | 'limit' | 'cursor'>
+
+const rangeOf = ({ from, to, limit, cursor }: Range) => ({
+  limit,
+  ...(from !== undefined && { fromMs: msOf('from', from) }),
+  ...(to !== undefined && { toMs: msOf('to', to) }),
+  ...(cursor !== undefined && { cursor }),
+})
+
+/** A leap second is a time by RFC 3339, but JavaScript knows none. */
+function msOf(name: string, time: string): number {
+  const ms = Date.parse(time)
+  if (!Number.isNaN(ms)) return ms
+  throw new AppError('invalid-request', { errors: [{ pointer: `/${name}`, detail: 'is no time that is known here' }] })
+}

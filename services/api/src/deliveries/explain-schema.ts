@@ -1,0 +1,91 @@
+import { PARKED_REASONS } from '@switchhook/contracts'
+import { component } from '../http/component.ts'
+import { subscriptionIdSchema } from '../subscriptions/subscription-schema.ts'
+import { attemptSchema, deliveryIdSchema, moment, momentOrNull } from './delivery-schema.ts'
+import { VERDICTS } from './explain.ts'
+
+export const eventIdSchema = {
+  ...deliveryIdSchema,
+  description: 'The id of the event; the deliveries of one event share it.',
+  examples: ['0b7e3f0c-5d0e-4d7f-9c0e-0d2f4a1b6c11'],
+} as const
+
+const explanationSchema = component('Explanation', {
+  type: 'object',
+  description: 'What became of an event at one subscription, and why.',
+  required: [
+    'subscriptionId',
+    'url',
+    'verdict',
+    'explanation',
+    'deliveryId',
+    'attemptCount',
+    'lastAttempt',
+    'deliveredAt',
+    'nextAttemptAt',
+    'coolingUntil',
+    'parkedAt',
+    'parkedReason',
+  ],
+  properties: {
+    subscriptionId: subscriptionIdSchema,
+    url: {
+      type: ['string', 'null'],
+      description: 'Where it goes or would go; null when the subscription was deleted and nothing was sent.',
+      examples: ['https://client.example/hooks/calls'],
+    },
+    verdict: {
+      type: 'string',
+      enum: VERDICTS,
+      description:
+        '`delivered`: answered with a 2xx. `pending`: due now. `waiting`: an attempt failed, the next one is scheduled. ' +
+        '`cooling-down`: the same, and the endpoint is not contacted for a while, as it keeps failing. `parked`: given up and ' +
+        'kept. `withdrawn`: the subscription was deleted or disabled before the first attempt. `not-subscribed`: it does not ask ' +
+        'for this type. `disabled`. `created-later`: it came after the event. `changed-later`: it was disabled or asked for ' +
+        'other types when the event was taken up. `deleted`: before the first attempt. `unknown`: too long ago to tell.',
+      examples: ['waiting'],
+    },
+    explanation: {
+      type: 'string',
+      description: 'The same in a sentence for people; its wording may change.',
+      examples: [
+        'Attempt 1, made at 2026-11-20T17:06:01.173Z, was answered with 503. The next attempt is due at about 2026-11-20T17:06:11.180Z.',
+      ],
+    },
+    deliveryId: {
+      type: ['string', 'null'],
+      format: 'uuid',
+      description: 'The delivery, to be read under `/deliveries/{deliveryId}`; null: the event did not become one.',
+      examples: deliveryIdSchema.examples,
+    },
+    attemptCount: { type: 'integer', minimum: 0, description: 'POSTs made so far, over all runs.', examples: [1] },
+    lastAttempt: { description: 'The latest POST; null: none was made.', oneOf: [attemptSchema, { type: 'null' }] },
+    deliveredAt: momentOrNull('When the endpoint acknowledged it, in UTC.'),
+    nextAttemptAt: momentOrNull('About when the next attempt is due, in UTC; null when none is scheduled.'),
+    coolingUntil: momentOrNull('With `cooling-down`: until when the endpoint is not contacted, in UTC.'),
+    parkedAt: momentOrNull('When it was parked, in UTC.'),
+    parkedReason: {
+      type: ['string', 'null'],
+      enum: [...PARKED_REASONS, null],
+      description: '`exhausted`: the last scheduled attempt failed. `rejected`: the endpoint refused it for good.',
+      examples: [null],
+    },
+  },
+})
+
+export const explainedEventSchema = component('ExplainedEvent', {
+  type: 'object',
+  description: 'What became of one event.',
+  required: ['eventId', 'eventType', 'occurredAt', 'fannedOutAt', 'subscriptions'],
+  properties: {
+    eventId: eventIdSchema,
+    eventType: { type: 'string', description: 'The value of `X-SVC-Event`.', examples: ['call.status'] },
+    occurredAt: momentOrNull('When it occurred, in UTC; null when only its deliveries are still remembered.'),
+    fannedOutAt: moment('When it was taken up for its subscriptions, in UTC.'),
+    subscriptions: {
+      type: 'array',
+      description: 'One for each subscription that there is, and for each that there was when the event was taken up.',
+      items: explanationSchema,
+    },
+  },
+})

@@ -1,0 +1,275 @@
+import {
+  type Attempt,
+  type Delivery,
+  deliveryIdOf,
+  type EventId,
+  envelopesOf,
+  newEventId,
+  parseSubscriptionId,
+  type SubscriptionId,
+} from '@switchhook/contracts'
+import {
+  createBreakerStore,
+  createDeliveryLog,
+  createDeliveryStore,
+  type DeliveryStore,
+  type EventRecord,
+  openRedis,
+  type Redis,
+} from '@switchhook/store'
+import {
+  startTokenIssuer,
+  type TestBroker,
+  type TestRedis,
+  type TokenIssuer,
+  testBroker,
+  testRedis,
+} from '@switchhook/testkit'
+import { type ApiUnderTest, startApiUnderTest } from '../testing/api-under-test.ts'
+
+const SUBSCRIPTIONS = '/api/v1/webhooks/subscriptions'
+const EVENTS = '/api/v1/webhooks/events'
+const HOUR_MS = 3_600_000
+const log = { debug: () => {}, info: () => {}, warn: () => {}, error: () => {} }
+
+let testDb: TestRedis
+let testMq: TestBroker
+let idp: TokenIssuer
+let globexIdp: TokenIssuer
+let api: ApiUnderTest
+let redis: Redis
+let store: DeliveryStore
+let acme: { authorization: string }
+let globex: { authorization: string }
+
+beforeAll(async () => {
+  ;[testDb, testMq, idp, globexIdp] = await Promise.all([
+    testRedis(),
+    testBroker(),
+    startTokenIssuer(),
+    startTokenIssuer(),
+  ])
+  const issuers = [
+    { issuer: idp.issuer, audience: idp.audience, tenant: 'acme' },
+    { issuer: globexIdp.issuer, audience: globexIdp.audience, tenant: 'globex' },
+  ]
+  api = await startApiUnderTest({
+    REDIS_URL: testDb.redisUrl,
+    AMQP_URL: testMq.amqpUrl,
+    AUTH_ISSUERS: JSON.stringify(issuers),
+  })
+  acme = { authorization: `Bearer ${idp.token()}` }
+  globex = { authorization: `Bearer ${globexIdp.token()}` }
+  redis = await openRedis({ url: testDb.redisUrl, log, name: 'worker' })
+  store = createDeliveryStore(redis, {
+    settledRetentionMs: HOUR_MS,
+    waitingRetentionMs: HOUR_MS,
+    parkedRetentionMs: HOUR_MS,
+  })
+})
+
+afterAll(async () => {
+  await api.close()
+  await redis.close()
+  await Promise.all([testDb.close(), testMq.close(), idp.close(), globexIdp.close()])
+})
+
+async function subscribe(headers = acme, eventTypes: readonly string[] = ['call.status']): Promise<SubscriptionId> {
+  const json = { url: 'https://client.example/hooks', eventTypes }
+  const { body } = await api.call('POST', SUBSCRIPTIONS, { headers, json })
+  return parseSubscriptionId((body as { id: string }).id)
+}
+
+/** As fan-out does it. */
+async function fanOut(...subscriptionIds: readonly SubscriptionId[]): Promise<EventRecord> {
+  const event: EventRecord = {
+    eventId: newEventId(),
+    eventType: 'call.status',
+    tenant: 'acme',
+    occurredAt: '2026-11-20T17:06:01.173Z',
+    fannedOutAt: new Date().toISOString(),
+    subscriptionIds,
+  }
+  const limits = { size: 1_000, retentionMs: HOUR_MS, eventRetentionMs: HOUR_MS }
+  await createDeliveryLog(redis, limits).write([event], Date.now())
+  return event
+}
+
+function deliveryOf(event: EventRecord, subscriptionId: SubscriptionId): Delivery {
+  const deliveryId = deliveryIdOf(event.eventId, subscriptionId)
+  const firstDueAt = event.fannedOutAt
+  const body = envelopesOf({ ...event, data: {} })(deliveryId)
+  const { eventId, eventType, tenant } = event
+  const url = 'https://client.example/hooks'
+  return { deliveryId, subscriptionId, eventId, eventType, tenant, url, run: 1, slot: 0, attempt: 0, firstDueAt, body }
+}
+
+const attempt: Attempt = {
+  run: 1,
+  slot: 0,
+  attempt: 1,
+  at: '2026-11-20T17:06:02.000Z',
+  durationMs: 12,
+  outcome: 'answered',
+  status: 503,
+  answer: '{"error":"maintenance"}',
+}
+
+const ok: Attempt = {
+  run: 1,
+  slot: 0,
+  attempt: 1,
+  at: '2026-11-20T17:06:02.000Z',
+  durationMs: 12,
+  outcome: 'delivered',
+  status: 204,
+}
+
+const nextAttemptAt = '2026-11-20T17:06:12.000Z'
+
+describe('the deliveries of a subscription', () => {
+  interface Page {
+    readonly items: readonly { readonly eventId: string; readonly state: string; readonly attempts: unknown[] }[]
+    readonly nextCursor: string | null
+  }
+  const list = async (subscription: string, query: string): Promise<Page> => {
+    const { status, body } = await api.call('GET', `${SUBSCRIPTIONS}/${subscription}/deliveries${query}`, {
+      headers: acme,
+    })
+    expect(status).toBe(200)
+    return body as Page
+  }
+  const idsOf = ({ items }: Page): string[] => items.map(({ eventId }) => eventId)
+
+  test('are listed in every state, with what the endpoint answered; parked ones alone if nothing is said', async () => {
+    const id = await subscribe()
+    const pending = await fanOut(id)
+    const waiting = await fanOut(id)
+    const parked = await fanOut(id)
+    await store.settle(deliveryOf(waiting, id), attempt, { state: 'waiting', nextAttemptAt })
+    await store.park(deliveryOf(parked, id), attempt, 'rejected')
+    const all = await list(id, '?state=any')
+    expect(all.items).toMatchObject([
+      { eventId: parked.eventId, state: 'parked', attempts: [{ answer: '{"error":"maintenance"}' }] },
+      { eventId: waiting.eventId, state: 'waiting', attempts: [attempt] },
+      { eventId: pending.eventId, state: 'pending', attempts: [] },
+    ])
+    expect(idsOf(await list(id, '?state=pending'))).toEqual([pending.eventId])
+    expect(idsOf(await list(id, ''))).toEqual([parked.eventId])
+    expect(idsOf(await list(id, '?state=withdrawn'))).toEqual([])
+  })
+
+  test('come in pages of the size that is asked for, by type, by event and by time', async () => {
+    const id = await subscribe()
+    const events = [await fanOut(id), await fanOut(id), await fanOut(id)]
+    const [first, second, third] = events.map(({ eventId }) => eventId)
+    const page = await list(id, '?state=any&limit=2')
+    expect(idsOf(page)).toEqual([third, second])
+    await fanOut(id)
+    expect(idsOf(await list(id, `?state=any&limit=2&cursor=${page.nextCursor}`))).toEqual([first])
+    expect(idsOf(await list(id, `?state=any&eventId=${second}`))).toEqual([second])
+    expect(idsOf(await list(id, '?state=any&eventType=agent.status'))).toEqual([])
+    expect(idsOf(await list(id, '?state=any&to=2026-01-01T00:00:00Z'))).toEqual([])
+    expect(idsOf(await list(id, '?state=any&from=2026-01-01T00:00:00%2B01:00'))).toHaveLength(4)
+  })
+
+  test('that are parked have the same filters', async () => {
+    const id = await subscribe()
+    const event = await fanOut(id)
+    await store.park(deliveryOf(event, id), attempt, 'rejected')
+    for (const query of [`?eventId=${event.eventId}`, '?eventType=call.status', '?from=2026-01-01T00:00:00Z']) {
+      expect(idsOf(await list(id, query))).toEqual([event.eventId])
+    }
+    for (const query of [`?eventId=${newEventId()}`, '?eventType=agent.status', '?to=2026-01-01T00:00:00Z']) {
+      expect(idsOf(await list(id, query))).toEqual([])
+    }
+  })
+})
+
+describe('what became of an event', () => {
+  interface Explained {
+    readonly eventId: string
+    readonly occurredAt: string | null
+    readonly subscriptions: readonly {
+      readonly subscriptionId: string
+      readonly verdict: string
+      readonly coolingUntil: string | null
+    }[]
+  }
+  const explain = (eventId: EventId | string, headers = acme) => api.call('GET', `${EVENTS}/${eventId}`, { headers })
+  const verdictsOf = (body: unknown): Record<string, string> =>
+    Object.fromEntries(
+      (body as Explained).subscriptions.map(({ subscriptionId, verdict }) => [subscriptionId, verdict]),
+    )
+
+  test('is told for each subscription of the tenant, and for those that are deleted', async () => {
+    const [pending, waiting, delivered, parked, cooling, gone, other] = await Promise.all([
+      subscribe(),
+      subscribe(),
+      subscribe(),
+      subscribe(),
+      subscribe(),
+      subscribe(),
+      subscribe(acme, ['agent.status']),
+    ])
+    const theirs = await subscribe(globex)
+    const event = await fanOut(pending, waiting, delivered, parked, cooling, gone)
+    await store.settle(deliveryOf(event, waiting), attempt, { state: 'waiting', nextAttemptAt })
+    await store.settle(deliveryOf(event, delivered), ok, { state: 'acknowledged' })
+    await store.park(deliveryOf(event, parked), attempt, 'rejected')
+    await store.settle(deliveryOf(event, cooling), attempt, { state: 'waiting', nextAttemptAt })
+    const breakers = createBreakerStore(redis, { failures: 1, cooldownMs: 60_000 })
+    await breakers.noteFailure({ tenant: 'acme', subscriptionId: cooling }, undefined)
+    await api.call('DELETE', `${SUBSCRIPTIONS}/${gone}`, { headers: acme })
+    const later = await subscribe()
+
+    const { status, body } = await explain(event.eventId)
+    expect(status).toBe(200)
+    expect(verdictsOf(body)).toMatchObject({
+      [pending]: 'pending',
+      [waiting]: 'waiting',
+      [delivered]: 'delivered',
+      [parked]: 'parked',
+      [cooling]: 'cooling-down',
+      [gone]: 'deleted',
+      [other]: 'not-subscribed',
+      [later]: 'created-later',
+    })
+    expect(verdictsOf(body)).not.toHaveProperty(theirs)
+    const { eventId, eventType, occurredAt, fannedOutAt } = event
+    expect(body).toMatchObject({ eventId, eventType, occurredAt, fannedOutAt })
+    const found = (body as Explained).subscriptions.find(({ subscriptionId }) => subscriptionId === parked)
+    expect(found).toMatchObject({ lastAttempt: attempt, parkedReason: 'rejected' })
+  })
+
+  test('that nobody asked for is told as well', async () => {
+    const id = await subscribe(acme, ['agent.status'])
+    const event = await fanOut()
+    expect(verdictsOf((await explain(event.eventId)).body)).toMatchObject({ [id]: 'not-subscribed' })
+  })
+
+  test('is told from its deliveries when the event itself is forgotten', async () => {
+    const id = await subscribe()
+    const event: EventRecord = { ...(await fanOut()), eventId: newEventId(), subscriptionIds: [id] }
+    await store.park(deliveryOf(event, id), attempt, 'exhausted')
+    const { body } = await explain(event.eventId)
+    expect(body).toMatchObject({ eventType: 'call.status', occurredAt: null, fannedOutAt: event.fannedOutAt })
+    expect(verdictsOf(body)[id]).toBe('parked')
+  })
+
+  test('of nobody, of another tenant and of a malformed id answers 404, and says what that may mean', async () => {
+    const event = await fanOut(await subscribe())
+    for (const [id, headers] of [
+      [newEventId(), acme],
+      [event.eventId, globex],
+      ['hello', acme],
+    ] as const) {
+      const { status, body } = await explain(id, headers)
+      expect(status).toBe(404)
+      expect(body).toMatchObject({
+        code: 'event-not-found',
+        detail: expect.stringContaining('longer ago than deliveries are remembered') as string,
+      })
+    }
+  })
+})

@@ -1,0 +1,156 @@
+import { randomUUID } from 'node:crypto'
+import { eventually, type Receiver, startReceiver } from '@switchhook/testkit'
+import { type Client, openClient, publishEvent, type Subscription } from './client.ts'
+
+interface Explained {
+  readonly eventId: string
+  readonly eventType: string
+  readonly subscriptions: readonly {
+    readonly subscriptionId: string
+    readonly verdict: string
+    readonly explanation: string
+    readonly deliveryId: string | null
+    readonly lastAttempt: { readonly status: number | null; readonly answer?: string } | null
+  }[]
+}
+
+interface Page {
+  readonly items: readonly { readonly deliveryId: string; readonly eventId: string; readonly state: string }[]
+}
+
+const PATIENT = { timeoutMs: 30_000, intervalMs: 20 }
+jest.setTimeout(60_000)
+
+let acme: Client
+let receiver: Receiver
+const created: Subscription[] = []
+
+beforeAll(async () => {
+  ;[acme, receiver] = await Promise.all([openClient('acme', 1), startReceiver()])
+})
+
+afterEach(async () => {
+  for (const { id } of created.splice(0)) await acme.request('DELETE', `/webhooks/subscriptions/${id}`)
+})
+
+afterAll(() => receiver.close())
+
+async function subscribe(path: string, eventTypes?: readonly string[]): Promise<Subscription> {
+  const subscription = await acme.subscribe(receiver.url(path), eventTypes)
+  created.push(subscription)
+  return subscription
+}
+
+const change = (subscription: Subscription, json: object) =>
+  acme.request('PATCH', `/webhooks/subscriptions/${subscription.id}`, json)
+
+async function publish(): Promise<string> {
+  const eventId = randomUUID()
+  await publishEvent({ eventId })
+  return eventId
+}
+
+async function explain(eventId: string, subscription: Subscription) {
+  const { status, body } = await acme.request<Explained>('GET', `/webhooks/events/${eventId}`)
+  expect(status).toBe(200)
+  const found = body.subscriptions.find(({ subscriptionId }) => subscriptionId === subscription.id)
+  if (found === undefined) throw new Error('the subscription is not among those that are explained')
+  return found
+}
+
+const expectVerdict = (eventId: string, subscription: Subscription, verdict: string) =>
+  eventually(async () => {
+    const found = await explain(eventId, subscription)
+    expect(found).toMatchObject({ verdict })
+    return found
+  }, PATIENT)
+
+test('a delivery is told from its first attempt on to its end, with what the endpoint said', async () => {
+  const [well, slow, failing, refusing] = [
+    await subscribe('/well'),
+    await subscribe('/slow'),
+    await subscribe('/failing'),
+    await subscribe('/refusing'),
+  ]
+  receiver.answer('/slow', { delayMs: 900 })
+  receiver.answer('/failing', { status: 503, body: 'back at noon' })
+  receiver.answer('/refusing', { status: 404, body: '{"error":"no such hook","token":"abc"}' })
+  const eventId = await publish()
+  await expectVerdict(eventId, slow, 'pending')
+  const waiting = await expectVerdict(eventId, failing, 'waiting')
+  expect(waiting.explanation).toMatch(/^Attempt \d, made at .+Z, was answered with 503\. The next attempt is due/)
+  expect(waiting.lastAttempt).toMatchObject({ status: 503, answer: 'back at noon' })
+  await expectVerdict(eventId, well, 'delivered')
+  const refused = await expectVerdict(eventId, refusing, 'parked')
+  expect(refused.lastAttempt?.answer).toBe('{"error":"no such hook","token":"[redacted]"}')
+  await expectVerdict(eventId, slow, 'delivered')
+  const parked = await expectVerdict(eventId, failing, 'parked')
+  expect(parked.explanation).toContain('the schedule ran out after 4 attempts')
+
+  const list = async (query: string): Promise<Page> =>
+    (await acme.request<Page>('GET', `/webhooks/subscriptions/${failing.id}/deliveries?${query}`)).body
+  expect((await list('state=any')).items).toMatchObject([{ deliveryId: parked.deliveryId, eventId, state: 'parked' }])
+  expect((await list(`eventId=${eventId}`)).items).toHaveLength(1)
+  expect((await list('state=waiting')).items).toEqual([])
+})
+
+test('why nothing was sent is told as well', async () => {
+  const [other, disabled, changed] = [
+    await subscribe('/other', ['agent.status']),
+    await subscribe('/disabled'),
+    await subscribe('/changed', ['agent.status']),
+  ]
+  await change(disabled, { enabled: false })
+  const eventId = await publish()
+  await expectVerdict(eventId, other, 'not-subscribed')
+  const later = await subscribe('/later')
+  await change(changed, { eventTypes: ['call.status'] })
+  expect(await explain(eventId, disabled)).toMatchObject({ verdict: 'disabled', deliveryId: null })
+  expect(await explain(eventId, later)).toMatchObject({ verdict: 'created-later' })
+  expect(await explain(eventId, changed)).toMatchObject({ verdict: 'changed-later' })
+})
+
+test('an endpoint in its cool-down is the reason for what is not attempted', async () => {
+  const subscription = await subscribe('/dead')
+  receiver.answer('/dead', { status: 503 })
+  // More than it takes for an endpoint to be left alone (20).
+  const eventIds = await Promise.all(Array.from({ length: 40 }, publish))
+  const found = await expectVerdict(eventIds.at(-1) ?? '', subscription, 'cooling-down')
+  expect(found.explanation).toMatch(/^The endpoint failed \d+ times in a row and is not contacted until /)
+})
+
+test('a subscription that was deleted meanwhile is still accounted for', async () => {
+  receiver.answer('/gone', { delayMs: 900 })
+  // Until its first attempt has come to its end, nobody knows more than that.
+  await eventually(async () => {
+    const subscription = await subscribe('/gone')
+    const before = receiver.requests('/gone').length
+    const eventId = await publish()
+    await eventually(() => expect(receiver.requests('/gone').length).toBeGreaterThan(before), PATIENT)
+    await acme.request('DELETE', `/webhooks/subscriptions/${subscription.id}`)
+    expect(await explain(eventId, subscription)).toMatchObject({ verdict: 'deleted', lastAttempt: null })
+  }, PATIENT)
+
+  // More than are attempted at a time.
+  const crowded = await subscribe('/gone')
+  const eventIds = await Promise.all(Array.from({ length: 60 }, publish))
+  await expectVerdict(eventIds.at(-1) ?? '', crowded, 'pending')
+  await acme.request('DELETE', `/webhooks/subscriptions/${crowded.id}`)
+  await eventually(async () => {
+    const found = await Promise.all(eventIds.map((eventId) => explain(eventId, crowded)))
+    expect(found.map(({ verdict }) => verdict)).toContain('withdrawn')
+  }, PATIENT)
+})
+
+test('an event of nobody, or of somebody else, is not found', async () => {
+  const eventId = randomUUID()
+  await publishEvent({ eventId, tenant: 'globex' })
+  const globex = await openClient('globex')
+  await eventually(async () => {
+    expect((await globex.request('GET', `/webhooks/events/${eventId}`)).status).toBe(200)
+  }, PATIENT)
+  for (const id of [eventId, randomUUID()]) {
+    const { status, body } = await acme.request<{ code: string }>('GET', `/webhooks/events/${id}`)
+    expect([status, body.code]).toEqual([404, 'event-not-found'])
+  }
+})
