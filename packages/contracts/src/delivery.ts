@@ -8,6 +8,7 @@ import {
   type SubscriptionId,
 } from './ids.ts'
 import { readTraceparent } from './trace-context.ts'
+import { readTrial, type Trial } from './trial.ts'
 import { compileSchema } from './validator.ts'
 
 /** One event on its way to one subscription. The AMQP content is `body`, byte for byte; the rest travels in headers. */
@@ -31,6 +32,8 @@ export interface Delivery {
   readonly firstDueAt: string
   /** W3C trace context of the command or event behind the delivery. */
   readonly traceparent?: string
+  /** Absent: of an event that has happened. */
+  readonly trial?: Trial
   readonly body: Buffer
 }
 
@@ -50,6 +53,7 @@ export interface DeliveryHeaders {
   readonly 'sh-postponed'?: number
   readonly 'sh-first-due-at': string
   readonly traceparent?: string
+  readonly 'sh-trial'?: Trial
 }
 
 const count = { type: 'integer', minimum: 0 }
@@ -85,6 +89,7 @@ export const deliveryHeadersSchema = {
     'sh-first-due-at': { type: 'string' },
     // Of any type: one that cannot be read is ignored, and no reason to keep a delivery from its subscriber.
     traceparent: {},
+    'sh-trial': {},
   },
 } as const
 
@@ -105,6 +110,7 @@ export function deliveryHeaders(delivery: Delivery): DeliveryHeaders {
     ...(delivery.postponed !== undefined && { 'sh-postponed': delivery.postponed }),
     'sh-first-due-at': delivery.firstDueAt,
     ...(delivery.traceparent !== undefined && { traceparent: delivery.traceparent }),
+    ...(delivery.trial !== undefined && { 'sh-trial': delivery.trial }),
   }
 }
 
@@ -114,6 +120,7 @@ export function parseDelivery(content: Buffer, headers: unknown): Delivery {
   if (!result.ok) throw new Unparsable(result.faults.map(({ pointer, detail }) => `${pointer} ${detail}`).join('; '))
   const h = result.value
   const traceparent = readTraceparent(h.traceparent)
+  const trial = readTrial(h['sh-trial'])
   return {
     deliveryId: parseDeliveryId(h['sh-delivery-id']),
     subscriptionId: parseSubscriptionId(h['sh-subscription-id']),
@@ -127,6 +134,7 @@ export function parseDelivery(content: Buffer, headers: unknown): Delivery {
     ...(h['sh-postponed'] !== undefined && { postponed: h['sh-postponed'] }),
     firstDueAt: h['sh-first-due-at'],
     ...(traceparent !== undefined && { traceparent }),
+    ...(trial !== undefined && { trial }),
     body: content,
   }
 }

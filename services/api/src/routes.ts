@@ -5,10 +5,13 @@ import { createDeliveryRoutes, type DeliveryRoutesDeps } from './deliveries/deli
 import type { Route } from './http/route.ts'
 import { withDocument } from './openapi/with-document.ts'
 import { createSimulatorRoutes, type SimulatorRouteDeps } from './simulator/simulator-routes.ts'
+import { createEventTypeRoutes } from './subscriptions/event-type-routes.ts'
 import { createSubscriptionRoutes, type SubscriptionRoutesDeps } from './subscriptions/subscription-routes.ts'
+import { createTrialRoutes, type TrialRoutesDeps } from './trials/trial-routes.ts'
 
 export type RoutesDeps = SubscriptionRoutesDeps &
   DeliveryRoutesDeps &
+  TrialRoutesDeps &
   CallRouteDeps &
   AgentRouteDeps & {
     /** null: its development endpoints are not served. */
@@ -19,6 +22,8 @@ export type RoutesDeps = SubscriptionRoutesDeps &
 export function createRoutes({ simulator, ...deps }: RoutesDeps): readonly Route[] {
   return withDocument([
     ...createSubscriptionRoutes(deps),
+    ...createTrialRoutes(deps),
+    ...createEventTypeRoutes(),
     ...createDeliveryRoutes(deps),
     ...createCallRoutes(deps),
     ...createAgentRoutes(deps),

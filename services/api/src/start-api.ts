@@ -11,6 +11,8 @@ import {
 import {
   assertDurableInProduction,
   createBreakerReader,
+  createCheckStore,
+  createContactStore,
   createDeliveryArchive,
   createIdempotencyStore,
   createOutbox,
@@ -116,13 +118,21 @@ export async function startApi(options: StartApiOptions): Promise<Api> {
   const auth = openAuth({ ...authOptionsOf(config), log, ...(keyTiming && { keyTiming }) })
   shutdown.defer('signing keys', () => auth.close())
   const breakers = createBreakerReader(redis)
+  const contacts = createContactStore(redis)
   const publishDelivery = tracePublishDelivery(tracing, (delivery) => broker.publishDelivery(delivery))
   const routes = createRoutes({
     subscriptions: createSubscriptionStore(redis),
     deliveries: createDeliveryArchive(redis),
     publishDelivery: (delivery) => publishDelivery({ ...delivery, ...traceOf(scope.current()) }),
     urlRules: urlRulesOf(config),
-    healthOf: ({ tenant, id }) => breakers.ask({ tenant, subscriptionId: id }),
+    healthOf: async ({ tenant, id }) => {
+      const endpoint = { tenant, subscriptionId: id }
+      const [health, contact] = await Promise.all([breakers.ask(endpoint), contacts.find(endpoint)])
+      return { ...health, ...contact }
+    },
+    publishCheck: (check) => broker.publishCheck(check),
+    checks: createCheckStore(redis),
+    checkTimeoutMs: config.RECEIVER_CHECK_TIMEOUT,
     platform,
     center,
     statusNames: config.USER_STATUS_CODES,

@@ -58,6 +58,7 @@ function aWorld(outcome: Outcome, change: Partial<DeliverDeps> = {}) {
       attempts.push(attempt)
       steps.push(`park ${reason}`)
     },
+    noticeParked: async () => {},
     keep: async () => {},
     settle: async ({ slot }, attempt, standing) => {
       attempts.push(attempt)

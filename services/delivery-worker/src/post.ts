@@ -1,5 +1,5 @@
 import type { LookupFunction } from 'node:net'
-import type { Delivery, Outcome } from '@switchhook/contracts'
+import { type Delivery, type Outcome, withTrial } from '@switchhook/contracts'
 import type { AddressGuard } from '@switchhook/egress'
 import { Axios } from 'axios'
 import { classifyError, classifyStatus } from './classify.ts'
@@ -43,7 +43,7 @@ export function createPostClient({ timeoutMs, maxSockets, guard, lookup }: PostO
       if (url === null || !/^https?:$/.test(url.protocol)) return { kind: 'unreachable', reason: 'unusable-url' }
       if (!guard.allowsHost(url.hostname)) return { kind: 'unreachable', reason: 'blocked' }
       try {
-        const headers = headersOf(delivery, attempt)
+        const headers = withTrial(delivery.trial, headersOf(delivery, attempt))
         const answer = await client.request({ method: 'post', url: url.href, data: delivery.body, headers })
         return classifyStatus(answer.status)
       } catch (error) {

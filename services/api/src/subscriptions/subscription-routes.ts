@@ -1,9 +1,10 @@
 import { AppError, type EventType, isGuid, parseSubscriptionId, type Subscription } from '@switchhook/contracts'
-import type { EndpointHealth, SubscriptionStore } from '@switchhook/store'
+import type { SubscriptionStore } from '@switchhook/store'
 import type { Caller, Route } from '../http/route.ts'
 import { judgeSubscription } from './judge-subscription.ts'
 import {
   HEALTHY,
+  type Health,
   newSubscriptionSchema,
   type SubscriptionView,
   subscriptionChangeSchema,
@@ -17,7 +18,7 @@ export interface SubscriptionRoutesDeps {
   readonly subscriptions: Pick<SubscriptionStore, 'create' | 'list' | 'find' | 'change' | 'remove'>
   readonly urlRules: WebhookUrlRules
   /** What is known of a subscription's endpoint. */
-  readonly healthOf: (subscription: Subscription) => Promise<EndpointHealth>
+  readonly healthOf: (subscription: Subscription) => Promise<Health>
 }
 
 interface NewSubscription {

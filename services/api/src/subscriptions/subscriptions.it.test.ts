@@ -76,7 +76,15 @@ describe('POST', () => {
       id: expect.stringMatching(GUID),
       enabled: true,
       createdAt: expect.any(String),
-      health: { state: 'closed', consecutiveFailures: 0, openUntil: null },
+      health: {
+        state: 'closed',
+        consecutiveFailures: 0,
+        openUntil: null,
+        lastSuccessAt: null,
+        lastFailureAt: null,
+        lastFailureOutcome: null,
+        lastFailureStatus: null,
+      },
     })
     const { id, createdAt } = body as Subscription
     expect(createdAt).toMatch(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/)
