@@ -33,7 +33,7 @@ export function describeEvents(): object {
         address: 'switchhook.events',
         title: 'Events on the broker',
         description:
-          'Topic exchange; the routing key is the event type. A public seam: any platform may publish its own events here. A message that does not match goes to the queue `quarantine`, with the reason, and is kept.',
+          'Topic exchange; the routing key is the event type. A public seam: any platform may publish its own events here, and the delivery workers publish the notices (`webhook.…`). A message that does not match goes to the queue `quarantine`, with the reason, and is kept.',
         messages: { event: { $ref: '#/components/messages/event' } },
         bindings: { amqp: { is: 'routingKey', exchange: { name: 'switchhook.events', type: 'topic', durable: true } } },
       },

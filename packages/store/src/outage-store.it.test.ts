@@ -3,8 +3,9 @@ import { eventually, type TestRedis, testRedis } from '@switchhook/testkit'
 import { type BreakerStore, createBreakerStore, type Endpoint } from './breaker-store.ts'
 import { createCheckStore } from './check-store.ts'
 import { createContactStore } from './contact-store.ts'
+import { breakerKey } from './keys.ts'
 import { createOutageStore, type OutageStore } from './outage-store.ts'
-import { openRedis, type Redis } from './redis.ts'
+import { openRedis, type Redis, run } from './redis.ts'
 
 const quiet = { debug() {}, info() {}, warn() {}, error() {} }
 const COOLDOWN_MS = 200
@@ -85,6 +86,18 @@ describe('an outage', () => {
     await open()
     const second = await outages.untold(endpoint)
     expect(second?.sinceMs).toBeGreaterThan(first?.sinceMs ?? Number.POSITIVE_INFINITY)
+  })
+
+  test('that the version before began, which kept less, is not told, and ends as ever', async () => {
+    const key = breakerKey(endpoint.tenant, endpoint.subscriptionId)
+    await redis[run]((commands) => commands.hset(key, 'failures', '5', 'openUntil', String(Date.now() - 1)))
+    expect(await breaker.noteFailure(endpoint, await probe(), timeout)).toBe(true)
+    expect(await outages.untold(endpoint)).toBeUndefined()
+    expect(await outages.beginRecovery(endpoint)).toBeUndefined()
+    await breaker.noteAnswer(endpoint)
+    expect((await breaker.ask(endpoint)).state).toBe('closed')
+    await open()
+    expect(await outages.untold(endpoint)).toMatchObject({ failures: 2 })
   })
 
   test('whose probe answered, and then failed again, has not ended', async () => {
