@@ -125,6 +125,12 @@ test('what a newer fan-out may send during a rolling deploy is understood: one m
   expect(parseDelivery(example.body, newer).eventType).toBe('webhook.endpoint.failing')
 })
 
+test('what is a trial travels along; one that is not known, of a later version, is delivered as what has happened', () => {
+  const trial = { ...example, trial: 'test' as const }
+  expect(parseDelivery(example.body, deliveryHeaders(trial))).toEqual(trial)
+  expect(parseDelivery(example.body, headers({ 'sh-trial': 'later' }))).toEqual(example)
+})
+
 test('the schema of the headers changes only on purpose: messages that are hours old must still be read', () => {
   expect(deliveryHeadersSchema).toMatchInlineSnapshot(`
 {
@@ -206,6 +212,7 @@ test('the schema of the headers changes only on purpose: messages that are hours
     "sh-tenant": {
       "type": "string",
     },
+    "sh-trial": {},
     "sh-url": {
       "type": "string",
     },

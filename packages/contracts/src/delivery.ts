@@ -9,6 +9,7 @@ import {
 } from './ids.ts'
 import { type Signing, signingSchema } from './signing.ts'
 import { readTraceparent } from './trace-context.ts'
+import { readTrial, type Trial } from './trial.ts'
 import { compileSchema } from './validator.ts'
 
 /** One event on its way to one subscription. The AMQP content is `body`, byte for byte; the rest travels in headers. */
@@ -37,6 +38,8 @@ export interface Delivery {
    * says now counts. Absent: never signed, or not sent yet.
    */
   readonly signing?: Signing
+  /** Absent: of an event that has happened. */
+  readonly trial?: Trial
   readonly body: Buffer
 }
 
@@ -57,6 +60,7 @@ export interface DeliveryHeaders {
   readonly 'sh-first-due-at': string
   readonly traceparent?: string
   readonly 'sh-signing'?: Signing
+  readonly 'sh-trial'?: Trial
 }
 
 const count = { type: 'integer', minimum: 0 }
@@ -92,6 +96,7 @@ export const deliveryHeadersSchema = {
     'sh-first-due-at': { type: 'string' },
     // Of any type: one that cannot be read is ignored, and no reason to keep a delivery from its subscriber.
     traceparent: {},
+    'sh-trial': {},
     'sh-signing': signingSchema,
   },
 } as const
@@ -114,6 +119,7 @@ export function deliveryHeaders(delivery: Delivery): DeliveryHeaders {
     'sh-first-due-at': delivery.firstDueAt,
     ...(delivery.traceparent !== undefined && { traceparent: delivery.traceparent }),
     ...(delivery.signing !== undefined && { 'sh-signing': delivery.signing }),
+    ...(delivery.trial !== undefined && { 'sh-trial': delivery.trial }),
   }
 }
 
@@ -123,6 +129,7 @@ export function parseDelivery(content: Buffer, headers: unknown): Delivery {
   if (!result.ok) throw new Unparsable(result.faults.map(({ pointer, detail }) => `${pointer} ${detail}`).join('; '))
   const h = result.value
   const traceparent = readTraceparent(h.traceparent)
+  const trial = readTrial(h['sh-trial'])
   return {
     deliveryId: parseDeliveryId(h['sh-delivery-id']),
     subscriptionId: parseSubscriptionId(h['sh-subscription-id']),
@@ -137,6 +144,7 @@ export function parseDelivery(content: Buffer, headers: unknown): Delivery {
     firstDueAt: h['sh-first-due-at'],
     ...(traceparent !== undefined && { traceparent }),
     ...(h['sh-signing'] !== undefined && { signing: h['sh-signing'] }),
+    ...(trial !== undefined && { trial }),
     body: content,
   }
 }

@@ -1,6 +1,5 @@
-import { agentStatusSchema } from './agent-status-schema.ts'
-import { callStatusSchema } from './call-status-schema.ts'
-import { EVENT_TYPES, MAX_EVENT_BYTES, platformEventSchema } from './event.ts'
+import { EVENT_TYPES, type EventType, MAX_EVENT_BYTES, platformEventSchema } from './event.ts'
+import { EVENT_CATALOGUE, EXAMPLE_DELIVERY_ID, envelopeSchemaOf, exampleEnvelopeOf } from './event-catalogue.ts'
 
 const EVENT_EXAMPLE = {
   eventId: '9b2f1c54-3c1e-4d58-9d0b-6f6a5b8f2f10',
@@ -8,19 +7,6 @@ const EVENT_EXAMPLE = {
   occurredAt: '2026-11-20T17:06:01.173Z',
   tenant: 'acme',
   data: { agentUri: 'sip:alice@acme.example', statusCode: 2 },
-}
-
-const envelopeProperties = {
-  deliveryId: {
-    type: 'string',
-    format: 'uuid',
-    description:
-      'Unique per delivery, identical on every retry: use it as an idempotency key. Equals `X-SVC-Delivery`.',
-  },
-  eventType: { type: 'string', enum: EVENT_TYPES, description: 'Equals `X-SVC-Event`.' },
-  occurredAt: { type: 'string', format: 'date-time', description: 'When the event occurred; unchanged on retry.' },
-  tenant: { type: ['string', 'null'], description: 'The tenant that the event belongs to.' },
-  data: { type: 'object', description: 'Specific to the event type.' },
 }
 
 /** The AsyncAPI 3 document: events on the exchange, which any platform may publish, and the deliveries made of them. */
@@ -40,17 +26,14 @@ export function describeEvents(): object {
         title: 'Webhooks',
         description:
           "The url of a subscription, as its owner gave it. The address here is relative to that url's host.",
-        messages: {
-          callStatus: { $ref: '#/components/messages/callStatus' },
-          agentStatus: { $ref: '#/components/messages/agentStatus' },
-        },
+        messages: byName((_eventType, name) => ({ $ref: `#/components/messages/${name}` })),
         bindings: { http: {} },
       },
       events: {
         address: 'switchhook.events',
         title: 'Events on the broker',
         description:
-          'Topic exchange; the routing key is the event type. A public seam: any platform may publish its own events here. A message that does not match goes to the queue `quarantine`, with the reason, and is kept.',
+          'Topic exchange; the routing key is the event type. A public seam: any platform may publish its own events here, and the delivery workers publish the notices (`webhook.…`). A message that does not match goes to the queue `quarantine`, with the reason, and is kept.',
         messages: { event: { $ref: '#/components/messages/event' } },
         bindings: { amqp: { is: 'routingKey', exchange: { name: 'switchhook.events', type: 'topic', durable: true } } },
       },
@@ -80,18 +63,7 @@ export function describeEvents(): object {
           bindings: { amqp: { contentEncoding: 'utf-8', messageType: 'the event type' } },
           examples: [{ name: 'agentStatus', payload: EVENT_EXAMPLE }],
         },
-        callStatus: deliveryMessage(
-          'call.status',
-          "A call's state has changed",
-          'callStatus',
-          callStatusSchema.examples,
-        ),
-        agentStatus: deliveryMessage(
-          'agent.status',
-          "An agent's state has changed",
-          'agentStatus',
-          agentStatusSchema.examples,
-        ),
+        ...byName(deliveryMessage),
       },
       schemas: {
         event: {
@@ -99,20 +71,23 @@ export function describeEvents(): object {
           description: `Persistent, \`messageId\` = eventId, \`type\` = eventType. Unknown members are ignored. At most ${MAX_EVENT_BYTES / 1024} KiB. Numbers in \`data\` are passed on as they are written.`,
           examples: [EVENT_EXAMPLE],
         },
-        callStatus: callStatusSchema,
-        agentStatus: agentStatusSchema,
+        ...byName((eventType) => EVENT_CATALOGUE[eventType].schema),
       },
     },
   }
 }
 
-function deliveryMessage(
-  eventType: string,
-  title: string,
-  schemaName: string,
-  examples: readonly { readonly occurredAt: string }[],
-): object {
-  const deliveryId = 'c2a1f0de-5d0e-5a7f-9c0e-0d2f4a1b6c11'
+/** One member for each event type, under its name in this document. */
+const byName = (of: (eventType: EventType, name: string) => object): Record<string, object> =>
+  Object.fromEntries(
+    EVENT_TYPES.map((eventType) => {
+      const { name } = EVENT_CATALOGUE[eventType]
+      return [name, of(eventType, name)]
+    }),
+  )
+
+function deliveryMessage(eventType: EventType, name: string): object {
+  const { title, schema } = EVENT_CATALOGUE[eventType]
   return {
     name: eventType,
     title,
@@ -128,22 +103,18 @@ function deliveryMessage(
           minimum: 1,
           description: 'One-based attempt counter: 1 is the first delivery, higher is a retry.',
         },
+        'X-SVC-Test': {
+          type: 'string',
+          const: 'true',
+          description: 'Only on what was sent on request, as an example: nothing has happened.',
+        },
       },
     },
-    payload: {
-      type: 'object',
-      description: 'The envelope. Its bytes are identical on every attempt.',
-      required: Object.keys(envelopeProperties),
-      properties: {
-        ...envelopeProperties,
-        eventType: { type: 'string', const: eventType, description: 'Equals `X-SVC-Event`.' },
-        data: { $ref: `#/components/schemas/${schemaName}` },
-      },
-    },
-    examples: examples.map((data) => ({
-      name: schemaName,
-      headers: { 'X-SVC-Event': eventType, 'X-SVC-Delivery': deliveryId, 'X-SVC-Attempt': 1 },
-      payload: { deliveryId, eventType, occurredAt: data.occurredAt, tenant: 'acme', data },
+    payload: envelopeSchemaOf(eventType, { $ref: `#/components/schemas/${name}` }),
+    examples: schema.examples.map((data) => ({
+      name,
+      headers: { 'X-SVC-Event': eventType, 'X-SVC-Delivery': EXAMPLE_DELIVERY_ID, 'X-SVC-Attempt': 1 },
+      payload: exampleEnvelopeOf(eventType, data),
     })),
   }
 }

@@ -69,7 +69,11 @@ test.each<[string, object, string]>([
     { eventId: 'urn:uuid:2ed6657d-e927-568b-95e1-2665a8aea6a2' },
     '/eventId must match format "uuid"',
   ],
-  ['an unknown type', { eventType: 'call.started' }, '/eventType must be one of call.status, agent.status'],
+  [
+    'an unknown type',
+    { eventType: 'call.started' },
+    '/eventType must be one of call.status, agent.status, webhook.endpoint.failing, webhook.endpoint.recovered, webhook.delivery.parked',
+  ],
   [
     'a time that is not UTC',
     { occurredAt: '2026-11-20T12:00:00+01:00' },
@@ -131,6 +135,9 @@ test('the schema of an event changes only on purpose', () => {
       "enum": [
         "call.status",
         "agent.status",
+        "webhook.endpoint.failing",
+        "webhook.endpoint.recovered",
+        "webhook.delivery.parked",
       ],
       "type": "string",
     },

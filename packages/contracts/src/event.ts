@@ -1,8 +1,17 @@
 import { type EventId, parseEventId } from './ids.ts'
 import { compileSchema } from './validator.ts'
 
-/** The event types that can be subscribed to (specification, "Subscribing and event types"). */
-export const EVENT_TYPES = ['call.status', 'agent.status'] as const
+/**
+ * The event types that can be subscribed to (specification, "Subscribing and event types"), and beside them the notices:
+ * what the delivery engine itself has to tell (`webhook.…`).
+ */
+export const EVENT_TYPES = [
+  'call.status',
+  'agent.status',
+  'webhook.endpoint.failing',
+  'webhook.endpoint.recovered',
+  'webhook.delivery.parked',
+] as const
 
 export type EventType = (typeof EVENT_TYPES)[number]
 

@@ -9,6 +9,8 @@ test('every code is stable: clients know it by its name and its status', () => {
   "agent-not-found": 404,
   "body-too-large": 413,
   "call-not-found": 404,
+  "check-running": 409,
+  "check-unfinished": 503,
   "delivery-not-found": 404,
   "delivery-not-parked": 409,
   "event-not-found": 404,

@@ -26,12 +26,14 @@ export const FAILURES = {
   'subscription-disabled': { status: 409, title: 'The subscription is disabled' },
   'subscription-deleted': { status: 409, title: 'The subscription of this delivery was deleted' },
   'too-many-secrets': { status: 409, title: 'As many former secrets as can be still sign' },
+  'check-running': { status: 409, title: 'The endpoint of this subscription is being checked already' },
   'idempotency-key-in-use': { status: 409, title: 'The first request with this Idempotency-Key is not answered yet' },
   'body-too-large': { status: 413, title: 'The body is larger than 64 KiB' },
   'unsupported-media-type': { status: 415, title: 'The body must be application/json' },
   'idempotency-key-reused': { status: 422, title: 'The Idempotency-Key was used for another request' },
   internal: { status: 500, title: 'Internal error' },
   'platform-unavailable': { status: 503, title: 'The contact center cannot be reached; nothing was sent to it' },
+  'check-unfinished': { status: 503, title: 'No delivery worker has finished the check in time; try again' },
   'service-unavailable': { status: 503, title: 'A part of the service cannot be reached; try again' },
 } as const satisfies Record<string, { status: number; title: string }>
 

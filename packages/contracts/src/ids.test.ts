@@ -6,6 +6,8 @@ import {
   newCallId,
   newEventId,
   newSubscriptionId,
+  outageEventIdOf,
+  parkedEventIdOf,
   parseCallId,
   parseCommandId,
   parseDeliveryId,
@@ -102,4 +104,20 @@ test.each(parsers)('what is not a GUID is not a %s, and the error does not quote
 
 test.each([undefined, null, 5, {}, ['2ed6657d-e927-568b-95e1-2665a8aea6a2']])('%j is not a GUID', (value) => {
   expect(isGuid(value)).toBe(false)
+})
+
+test('telling of an outage, or of the end of a run, again is the same event; another outage or run is another', () => {
+  const subscription = newSubscriptionId()
+  const delivery = deliveryIdOf(newEventId(), subscription)
+  const ids = [
+    outageEventIdOf(subscription, 'webhook.endpoint.failing', 1),
+    outageEventIdOf(subscription, 'webhook.endpoint.failing', 2),
+    outageEventIdOf(subscription, 'webhook.endpoint.recovered', 1),
+    outageEventIdOf(newSubscriptionId(), 'webhook.endpoint.failing', 1),
+    parkedEventIdOf(delivery, 1),
+    parkedEventIdOf(delivery, 2),
+  ]
+  expect(new Set(ids).size).toBe(ids.length)
+  expect(outageEventIdOf(subscription, 'webhook.endpoint.failing', 1)).toBe(ids[0])
+  expect(parkedEventIdOf(delivery, 1)).toBe(ids[4])
 })

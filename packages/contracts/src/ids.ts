@@ -53,6 +53,20 @@ export function agentEventIdOf(stream: Guid<'agent stream'>, sequence: number): 
   return uuidV5(stream, `agent.status ${sequence}`) as EventId
 }
 
+/** The id of the notice that an endpoint's outage has begun, or is over, so that telling it twice is one event. */
+export function outageEventIdOf(
+  subscription: SubscriptionId,
+  notice: 'webhook.endpoint.failing' | 'webhook.endpoint.recovered',
+  sinceMs: number,
+): EventId {
+  return uuidV5(subscription, `${notice} ${sinceMs}`) as EventId
+}
+
+/** The id of the notice that a run of a delivery has ended parked. */
+export function parkedEventIdOf(delivery: DeliveryId, run: number): EventId {
+  return uuidV5(delivery, `webhook.delivery.parked ${run}`) as EventId
+}
+
 export const newAgentStream = (): Guid<'agent stream'> => randomUUID() as Guid<'agent stream'>
 
 /** UUIDv5 of a name in a namespace that is itself a GUID. */

@@ -42,6 +42,12 @@ export {
   serialiseEvent,
   Unparsable,
 } from './event.ts'
+export {
+  describeEventTypes,
+  EVENT_CATALOGUE,
+  type EventTypeDescription,
+  exampleDataOf,
+} from './event-catalogue.ts'
 export { AppError, FAILURES, type FailureCode, type FailureExtra, Unavailable } from './failure.ts'
 export {
   agentEventIdOf,
@@ -58,6 +64,8 @@ export {
   newCommandId,
   newEventId,
   newSubscriptionId,
+  outageEventIdOf,
+  parkedEventIdOf,
   parseCallId,
   parseCommandId,
   parseDeliveryId,
@@ -66,6 +74,13 @@ export {
   type SubscriptionId,
   uuidV5,
 } from './ids.ts'
+export {
+  type DeliveryParked,
+  type EndpointFailing,
+  type EndpointRecovered,
+  isNotice,
+  withoutQuery,
+} from './notice.ts'
 export { numberedSchema } from './numbered-schema.ts'
 export {
   type Attempt,
@@ -76,6 +91,7 @@ export {
   type UnreachableReason,
 } from './outcome.ts'
 export { type Problem, toProblem } from './problem.ts'
+export { type CheckedPost, type CheckFacts, parseReceiverCheck, type ReceiverCheck } from './receiver-check.ts'
 export {
   type FormerSecret,
   formerSecretsAt,
@@ -86,4 +102,5 @@ export {
 } from './signing.ts'
 export { receives, type Subscription } from './subscription.ts'
 export { newTraceparent, readTraceparent, traceIdOf, traceIdOfEvent } from './trace-context.ts'
+export { signedAtMs, type Trial, withTrial } from './trial.ts'
 export { compileSchema, type Fault, type Validation } from './validator.ts'

@@ -1,9 +1,9 @@
-import { type Delivery, type PlatformEvent, Unavailable } from '@switchhook/contracts'
+import { type Delivery, type PlatformEvent, type ReceiverCheck, Unavailable } from '@switchhook/contracts'
 import { assertTopology } from './assert-topology.ts'
 import { type ConsumeOptions, type Consumer, type ConsumerTiming, QueueConsumer } from './consumer.ts'
 import { type Link, openLink } from './link.ts'
 import type { Log } from './log.ts'
-import { deliveryMessage, eventMessage } from './messages.ts'
+import { checkMessage, deliveryMessage, eventMessage } from './messages.ts'
 import { createBrokerMeter, type Meters, NO_METER } from './meters.ts'
 import { Publisher, type Route } from './publisher.ts'
 import { toError } from './to-error.ts'
@@ -22,6 +22,7 @@ export interface Broker {
   publishRetry(delivery: Delivery, waitMs: number): Promise<void>
   /** To wait for a turn in a lane, which must be one of the topology. */
   publishAside(delivery: Delivery, lane: number): Promise<void>
+  publishCheck(check: ReceiverCheck): Promise<void>
   /** Resolves once consuming has begun. It goes on over every reconnection until the consumer is drained. */
   consume<T>(options: ConsumeOptions<T>): Promise<Consumer>
   /** Drain the consumers first: what is in hand now is handed out again. */
@@ -125,6 +126,7 @@ export async function openBroker({
       publisher.publish(deliveryMessage(delivery, dueQueueFor(delivery.subscriptionId, shards))),
     publishAside: (delivery, lane) => publisher.publish(deliveryMessage(delivery, laneQueue(lane))),
     publishRetry: (delivery, waitMs) => publisher.publish(deliveryMessage(delivery, waitQueue(waitMs))),
+    publishCheck: (check) => publisher.publish(checkMessage(check)),
     consume: async <T>(options: ConsumeOptions<T>) => {
       const consumer = new QueueConsumer(options, {
         log,

@@ -1,6 +1,12 @@
-import { type Delivery, deliveryHeaders, type PlatformEvent, serialiseEvent } from '@switchhook/contracts'
+import {
+  type Delivery,
+  deliveryHeaders,
+  type PlatformEvent,
+  type ReceiverCheck,
+  serialiseEvent,
+} from '@switchhook/contracts'
 import type { OutgoingMessage } from './publisher.ts'
-import { DELIVERY_EXCHANGE, EVENTS_EXCHANGE } from './topology.ts'
+import { DELIVERY_EXCHANGE, EVENTS_EXCHANGE, Queue } from './topology.ts'
 
 const contentType = 'application/json'
 
@@ -33,3 +39,10 @@ export function deliveryMessage(delivery: Delivery, queue: string): OutgoingMess
     },
   }
 }
+
+export const checkMessage = (check: ReceiverCheck): OutgoingMessage => ({
+  exchange: DELIVERY_EXCHANGE,
+  routingKey: Queue.receiverChecks,
+  content: Buffer.from(JSON.stringify(check)),
+  properties: { contentType, messageId: check.checkId, type: 'receiver.check' },
+})

@@ -60,6 +60,7 @@ test('the arguments are those of the queues that stand on brokers already: anoth
     'delivery.due': work,
     'delivery.due.1': work,
     'delivery.lane.0': work,
+    'delivery.checks': work,
     'delivery.wait.60000': {
       ...letters,
       'x-dead-letter-routing-key': 'delivery.due',

@@ -25,6 +25,8 @@ export const Queue = {
   fanoutEvents: 'fanout.events',
   /** The first shard, and where waits end. */
   deliveryDue: 'delivery.due',
+  /** Requests to try out an endpoint: a queue of their own, as nothing of what happens to deliveries happens to them. */
+  receiverChecks: 'delivery.checks',
   /** What cannot be understood, or failed too often; a person looks at it. */
   quarantine: 'quarantine',
 } as const
@@ -68,7 +70,7 @@ const idle = { ...quorum, 'x-delivery-limit': UNLIMITED_LOOKS }
  */
 export function serviceTopology(waitsMs: readonly number[], lanes = 0, shards = 1): Topology {
   const waits = [...new Set(waitsMs)]
-  const workQueues = [...dueQueues(shards), ...laneQueues(lanes)]
+  const workQueues = [...dueQueues(shards), ...laneQueues(lanes), Queue.receiverChecks]
   const waitQueues = waits.map((ms) => [
     waitQueue(ms),
     { ...idle, ...deadLetterTo(Queue.deliveryDue), 'x-message-ttl': ms },

@@ -2,6 +2,7 @@
 -- failed probe begins the cool-down anew. What began before the breaker opened, and failed after, changes nothing.
 -- KEYS    1 breaker
 -- ARGV    1 failures in a row that open it   2 cool-down in ms   3 the probe's claim, '' for none   4 retention in ms
+--         5 what the failure was, for people
 -- result  1 the cool-down begins with this failure, else 0
 local openUntil, probe = unpack(redis.call('HMGET', KEYS[1], 'openUntil', 'probe'))
 if openUntil and (ARGV[3] == '' or probe ~= ARGV[3]) then
@@ -14,6 +15,12 @@ if not openUntil and failures < tonumber(ARGV[1]) then
 end
 local time = redis.call('TIME')
 local now = time[1] * 1000 + math.floor(time[2] / 1000)
-redis.call('HDEL', KEYS[1], 'probe', 'probeUntil')
-redis.call('HSET', KEYS[1], 'openUntil', string.format('%.0f', now + ARGV[2]))
+local untilMs = string.format('%.0f', now + ARGV[2])
+redis.call('HDEL', KEYS[1], 'probe', 'probeUntil', 'recoveredAt')
+redis.call('HSET', KEYS[1], 'openUntil', untilMs)
+if not openUntil then
+  -- Kept as it was at first, so that the notice of it is always the same.
+  redis.call('HDEL', KEYS[1], 'told')
+  redis.call('HSET', KEYS[1], 'opening', string.format('%.0f %d %s %s', now, failures, untilMs, ARGV[5]))
+end
 return 1

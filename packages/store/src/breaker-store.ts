@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import type { Delivery, Subscription } from '@switchhook/contracts'
+import { type AttemptResult, toText } from './failure-text.ts'
 import { breakerKey, subscriptionsKey } from './keys.ts'
 import { type Redis, run } from './redis.ts'
 import { parseSubscription } from './subscription-store.ts'
@@ -31,8 +32,8 @@ export interface BreakerStore {
   ): Promise<{ readonly health: EndpointHealth; readonly subscription: Subscription | undefined }>
   /** Undefined: somebody else probes already. A probe of which nothing is heard lapses after `leaseMs`. */
   claimProbe(endpoint: Endpoint, leaseMs: number): Promise<Probe | undefined>
-  /** A transient failure. Resolves to whether the cool-down begins with it. */
-  noteFailure(endpoint: Endpoint, probe: Probe | undefined): Promise<boolean>
+  /** A transient failure, which came to `result`. Resolves to whether the cool-down begins with it. */
+  noteFailure(endpoint: Endpoint, probe: Probe | undefined, result?: AttemptResult): Promise<boolean>
   /** It has answered as one that works: the count begins anew, and a cool-down is over. */
   noteAnswer(endpoint: Endpoint): Promise<void>
 }
@@ -46,6 +47,8 @@ export interface BreakerOptions {
 /** Failures in a row that are further apart than this are not in a row. */
 const REMEMBERED_MS = 24 * 60 * 60_000
 
+const UNKNOWN: AttemptResult = { outcome: 'network', status: null }
+
 export function createBreakerStore(redis: Redis, { failures, cooldownMs }: BreakerOptions): BreakerStore {
   return {
     ...createBreakerReader(redis),
@@ -56,8 +59,8 @@ export function createBreakerStore(redis: Redis, { failures, cooldownMs }: Break
       )
       return claimed === 1 ? probe : undefined
     },
-    async noteFailure(endpoint, probe) {
-      const args = [failures, cooldownMs, probe ?? '', cooldownMs + REMEMBERED_MS]
+    async noteFailure(endpoint, probe, result = UNKNOWN) {
+      const args = [failures, cooldownMs, probe ?? '', cooldownMs + REMEMBERED_MS, toText(result)]
       const opened = await redis[run]((commands) => commands.runScript('note-failure', [keyOf(endpoint)], args))
       return opened === 1
     },

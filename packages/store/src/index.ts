@@ -6,6 +6,8 @@ export {
   type EndpointHealth,
   type Probe,
 } from './breaker-store.ts'
+export { type CheckStore, createCheckStore } from './check-store.ts'
+export { type Contact, type ContactStore, createContactStore } from './contact-store.ts'
 export { createDeliveryArchive, type DeliveryArchive, type Redelivery } from './delivery-archive.ts'
 export { createDeliveryLog, type DeliveryLog } from './delivery-log.ts'
 export {
@@ -31,6 +33,7 @@ export {
   type IdempotencyTimes,
 } from './idempotency-store.ts'
 export type { Log } from './log.ts'
+export { createOutageStore, type Outage, type OutageStore } from './outage-store.ts'
 export { createOutbox, type Outbox, type OutboxEntry } from './outbox.ts'
 export type { ListedDelivery, ParkedPage, ParkedQuery } from './parked-index.ts'
 export { openRedis, type Redis } from './redis.ts'

@@ -9,6 +9,7 @@ import type { DeliveryId, EventId, SubscriptionId } from '@switchhook/contracts'
  * sh:{t:<tenant>}:subscriptions    hash    subscription id → JSON                           never
  * sh:{t:<tenant>}:revision         string  random, anew with every change of the above      never
  * sh:{t:<tenant>}:breaker:<subscr> hash    failures in a row, cool-down, probe              a day after the last failure
+ * sh:{t:<tenant>}:contact:<subscr> hash    when its endpoint last answered, and last failed   90 days after the last
  * sh:{p<n>}:state:<tenant>:<name>  string  <version>:<JSON>, a call's or an agent's state   as its writer says
  * sh:{p<n>}:outbox                 stream  events that no relay has sent yet                entry by entry, when sent
  * sh:{p<n>}:timers                 zset    timer → when it falls due, or its lease ends, ms entry by entry, when done
@@ -18,6 +19,8 @@ import type { DeliveryId, EventId, SubscriptionId } from '@switchhook/contracts'
  * sh:{s:<subscription>}:parked     zset    <delivery>:<run> → when it was parked, µs        parkedRetentionMs after the last
  * sh:{s:<subscription>}:log        zset    <event>:<event type> → when it was fanned out, µs   DELIVERY_LOG_RETENTION after the last
  * sh:{<event>}:event               string  JSON (event-record.ts)                           DELIVERY_RETENTION, of the fan-out
+ * sh:{s:<subscription>}:check      string  the check of its endpoint that is under way      as CheckStore is told
+ * sh:{c:<check>}:facts             string  what a check has seen, JSON                      as CheckStore is told
  * sh:{i:<scope>}:request           hash    fingerprint, seed, claim or answer of a request  IdempotencyTimes.retentionMs
  * sh:probe                         string  nothing: shows that Redis takes writes           1 s
  *
@@ -48,6 +51,13 @@ export const eventKey = (event: EventId): string => `sh:{${event}}:event`
 /** Beside the subscription: what is to be known of an endpoint before a POST is read in one step. */
 export const breakerKey = (tenant: string | null, subscription: SubscriptionId): string =>
   `sh:{t:${escapeTenant(tenant)}}:breaker:${subscription}`
+
+/** Beside the breaker, but outliving it. */
+export const contactKey = (tenant: string | null, subscription: SubscriptionId): string =>
+  `sh:{t:${escapeTenant(tenant)}}:contact:${subscription}`
+
+export const checkKey = (subscription: SubscriptionId): string => `sh:{s:${subscription}}:check`
+export const checkFactsKey = (checkId: string): string => `sh:{c:${checkId}}:facts`
 
 /** A scope is a hash: it has no braces. */
 export const idempotentKey = (scope: string): string => `sh:{i:${scope}}:request`

@@ -3,6 +3,7 @@ import { readFileSync } from 'node:fs'
 /** The Lua scripts of this package and what they reply; each file's header names its KEYS, ARGV and result. */
 export interface ScriptReplies {
   'begin-idempotent': ['new' | 'replay', string] | ['mismatch' | 'busy', undefined?]
+  'begin-recovery': [opening: string, recoveredAt: string] | []
   'begin-redelivery': string | null
   'claim-outbox': string[]
   'claim-probe': 0 | 1
@@ -13,6 +14,7 @@ export interface ScriptReplies {
   'index-parked': string
   'log-deliveries': number
   'look-at-endpoint': [state: 'closed' | 'open' | 'probing', failures: number, openUntil: string, subscription: string]
+  'note-contact': 1
   'note-failure': 0 | 1
   'redelivery-sent': 0 | 1
   'release-idempotent': 0 | 1
@@ -25,6 +27,7 @@ export type ScriptName = keyof ScriptReplies
 
 const FILES: Readonly<Record<ScriptName, string>> = {
   'begin-idempotent': 'begin-idempotent.lua',
+  'begin-recovery': 'begin-recovery.lua',
   'begin-redelivery': 'begin-redelivery.lua',
   'claim-outbox': 'claim-outbox.lua',
   'claim-probe': 'claim-probe.lua',
@@ -35,6 +38,7 @@ const FILES: Readonly<Record<ScriptName, string>> = {
   'index-parked': 'index-parked.lua',
   'log-deliveries': 'log-deliveries.lua',
   'look-at-endpoint': 'look-at-endpoint.lua',
+  'note-contact': 'note-contact.lua',
   'note-failure': 'note-failure.lua',
   'redelivery-sent': 'redelivery-sent.lua',
   'release-idempotent': 'release-idempotent.lua',

@@ -72,6 +72,12 @@ test.each<[Record<string, string>, boolean]>([
   expect(urlRulesOf(load(env))).toMatchObject({ requireHttps })
 })
 
+test('a receiver check is waited for half a minute, or as long as is said', () => {
+  expect(load({}).RECEIVER_CHECK_TIMEOUT).toBe(30_000)
+  expect(load({ RECEIVER_CHECK_TIMEOUT: '2m' }).RECEIVER_CHECK_TIMEOUT).toBe(120_000)
+  expect(() => load({ RECEIVER_CHECK_TIMEOUT: '10m' })).toThrow('RECEIVER_CHECK_TIMEOUT')
+})
+
 test('every variable stands in the README', () => {
   const readme = readFileSync(join(import.meta.dirname, '../../../README.md'), 'utf8')
   expect(Object.keys(apiFields).filter((name) => !readme.includes(`| \`${name}\``))).toEqual([])

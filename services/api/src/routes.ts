@@ -6,13 +6,16 @@ import { createExplainRoute, type ExplainRouteDeps } from './deliveries/explain-
 import type { Route } from './http/route.ts'
 import { withDocument } from './openapi/with-document.ts'
 import { createSimulatorRoutes, type SimulatorRouteDeps } from './simulator/simulator-routes.ts'
+import { createEventTypeRoutes } from './subscriptions/event-type-routes.ts'
 import { createRotateRoute, type RotateRouteDeps } from './subscriptions/rotate-route.ts'
 import { createSubscriptionRoutes, type SubscriptionRoutesDeps } from './subscriptions/subscription-routes.ts'
+import { createTrialRoutes, type TrialRoutesDeps } from './trials/trial-routes.ts'
 
 export type RoutesDeps = SubscriptionRoutesDeps &
   RotateRouteDeps &
   DeliveryRoutesDeps &
   ExplainRouteDeps &
+  TrialRoutesDeps &
   CallRouteDeps &
   AgentRouteDeps & {
     /** null: its development endpoints are not served. */
@@ -24,6 +27,8 @@ export function createRoutes({ simulator, ...deps }: RoutesDeps): readonly Route
   return withDocument([
     ...createSubscriptionRoutes(deps),
     createRotateRoute(deps),
+    ...createTrialRoutes(deps),
+    ...createEventTypeRoutes(),
     ...createDeliveryRoutes(deps),
     createExplainRoute(deps),
     ...createCallRoutes(deps),

@@ -12,6 +12,8 @@ import { openVault } from '@switchhook/signing'
 import {
   assertDurableInProduction,
   createBreakerReader,
+  createCheckStore,
+  createContactStore,
   createDeliveryArchive,
   createDeliveryLogReader,
   createIdempotencyStore,
@@ -120,6 +122,7 @@ export async function startApi(options: StartApiOptions): Promise<Api> {
   shutdown.defer('signing keys', () => auth.close())
   const vault = openVault(config, log)
   const breakers = createBreakerReader(redis)
+  const contacts = createContactStore(redis)
   const publishDelivery = tracePublishDelivery(tracing, (delivery) => broker.publishDelivery(delivery))
   const routes = createRoutes({
     subscriptions: createSubscriptionStore(redis),
@@ -129,7 +132,14 @@ export async function startApi(options: StartApiOptions): Promise<Api> {
     urlRules: urlRulesOf(config),
     secrets: createSubscriptionSecrets(vault),
     signatureOverlapMs: config.SIGNATURE_OVERLAP,
-    healthOf: ({ tenant, id }) => breakers.ask({ tenant, subscriptionId: id }),
+    healthOf: async ({ tenant, id }) => {
+      const endpoint = { tenant, subscriptionId: id }
+      const [health, contact] = await Promise.all([breakers.ask(endpoint), contacts.find(endpoint)])
+      return { ...health, ...contact }
+    },
+    publishCheck: (check) => broker.publishCheck(check),
+    checks: createCheckStore(redis),
+    checkTimeoutMs: config.RECEIVER_CHECK_TIMEOUT,
     platform,
     center,
     statusNames: config.USER_STATUS_CODES,

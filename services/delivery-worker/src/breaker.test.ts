@@ -14,6 +14,7 @@ const before = (consecutiveFailures: number, state: EndpointHealth['state'] = 'c
 function aBreaker() {
   const notes: string[] = []
   const openedFor: string[] = []
+  const told: string[] = []
   const breaker = createBreaker(
     {
       claimProbe: async () => 'the probe',
@@ -25,8 +26,12 @@ function aBreaker() {
     },
     1_000,
     (subscriptionId) => openedFor.push(subscriptionId),
+    {
+      failing: async () => void told.push(`failing after ${notes.length}`),
+      recovered: async () => void told.push(`recovered after ${notes.length}`),
+    },
   )
-  return { breaker, notes, openedFor }
+  return { breaker, notes, openedFor, told }
 }
 
 const aDelivery = (): Delivery => ({ tenant: 'acme', subscriptionId: newSubscriptionId() }) as Delivery
@@ -71,4 +76,15 @@ test('a failure counts, with its probe, and whoever opens it is told', async () 
   await breaker.note(delivery, down, before(4, 'probing'))
   expect(notes).toEqual(['failure', 'failure the probe'])
   expect(openedFor).toEqual([delivery.subscriptionId])
+})
+
+test('an outage is told with each cool-down that begins, its end before the breaker forgets it, and nothing else', async () => {
+  const { breaker, told } = aBreaker()
+  const delivery = aDelivery()
+  await breaker.note(aDelivery(), ok, before(0))
+  await breaker.note(delivery, down, before(0))
+  expect(told).toEqual([])
+  await breaker.note(delivery, down, before(1))
+  await breaker.note(delivery, ok, before(5, 'probing'))
+  expect(told).toEqual(['failing after 2', 'recovered after 2'])
 })

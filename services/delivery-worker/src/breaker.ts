@@ -1,7 +1,18 @@
-import type { SubscriptionId } from '@switchhook/contracts'
+import type { Delivery, SubscriptionId } from '@switchhook/contracts'
 import type { BreakerStore } from '@switchhook/store'
+import { resultOf } from './attempt-result.ts'
 import { isTransientFailure } from './decide.ts'
 import type { Breaker } from './deliver.ts'
+
+/** Tells of outages, to whoever wants to know. Neither rejects: an endpoint is not left alone because of a notice. */
+export interface OutageNotices {
+  /** Once for each outage, though it is called with every cool-down of it. */
+  readonly failing: (delivery: Delivery) => Promise<void>
+  /** Before the breaker is closed. */
+  readonly recovered: (delivery: Delivery) => Promise<void>
+}
+
+const NOBODY: OutageNotices = { failing: async () => {}, recovered: async () => {} }
 
 /** More endpoints than fail at a time. Of those beyond it, an answer may leave the count as it is once. */
 const MOST_FAILING = 10_000
@@ -16,6 +27,7 @@ export function createBreaker(
   store: Pick<BreakerStore, 'claimProbe' | 'noteFailure' | 'noteAnswer'>,
   leaseMs: number,
   opened: (subscriptionId: string) => void,
+  notices: OutageNotices = NOBODY,
 ): Breaker {
   const failing = new Set<SubscriptionId>()
   return {
@@ -24,8 +36,12 @@ export function createBreaker(
       const { subscriptionId } = delivery
       if (isTransientFailure(outcome)) {
         if (failing.size < MOST_FAILING) failing.add(subscriptionId)
-        if (await store.noteFailure(delivery, probe)) opened(subscriptionId)
+        if (await store.noteFailure(delivery, probe, resultOf(outcome))) {
+          opened(subscriptionId)
+          await notices.failing(delivery)
+        }
       } else if (health.consecutiveFailures > 0 || failing.has(subscriptionId)) {
+        await notices.recovered(delivery)
         await store.noteAnswer(delivery)
         failing.delete(subscriptionId)
       }

@@ -58,6 +58,7 @@ function aWorld(outcome: Outcome, change: Partial<DeliverDeps> = {}) {
       attempts.push(attempt)
       steps.push(`park ${reason}`)
     },
+    noticeParked: async () => {},
     keep: async () => {},
     settle: async ({ slot }, attempt, standing) => {
       attempts.push(attempt)
@@ -369,5 +370,58 @@ describe('deliver', () => {
     isSettled = true
     await deliver(delivery)
     expect(steps).toEqual(['post https://client.example/hook attempt 1'])
+  })
+})
+
+describe('the notice of a parked delivery', () => {
+  const rejected: Outcome = { kind: 'answered', status: 400 }
+  const away = () => Promise.reject(new Unavailable('rabbitmq', 'away'))
+
+  test('comes once it is parked, and before its message is done', async () => {
+    const world = aWorld(rejected)
+    const { deliver } = aWorld(rejected, {
+      park: async () => void world.steps.push('park'),
+      noticeParked: async () => void world.steps.push('notice'),
+      report: () => void world.steps.push('report'),
+    })
+    await deliver(aDelivery())
+    expect(world.steps).toEqual(['park', 'notice', 'report'])
+  })
+
+  test('is told by the message that comes back, without a POST: by another worker, or by the same', async () => {
+    for (const isSameWorker of [true, false]) {
+      let isSettled = false
+      let isAway = true
+      const steps: string[] = []
+      const change: Partial<DeliverDeps> = {
+        isSettled: async () => isSettled,
+        park: async () => {
+          isSettled = true
+        },
+        post: async () => {
+          steps.push('post')
+          return rejected
+        },
+        noticeParked: async () => {
+          if (isAway) await away()
+          steps.push('notice')
+        },
+      }
+      const first = aWorld(rejected, change)
+      const delivery = aDelivery()
+      await expect(first.deliver(delivery)).rejects.toThrow(Unavailable)
+      await expect(first.deliver(delivery)).rejects.toThrow(Unavailable)
+      isAway = false
+      await (isSameWorker ? first : aWorld(rejected, change)).deliver(delivery)
+      expect(steps).toEqual(['post', 'notice'])
+    }
+  })
+
+  test('is asked for by nothing that is delivered or waits', async () => {
+    for (const outcome of [ok, down]) {
+      const { deliver, steps } = aWorld(outcome, { noticeParked: () => Promise.reject(new Error('asked')) })
+      await deliver(aDelivery())
+      expect(steps.at(-1)).toMatch(/^report/)
+    }
   })
 })

@@ -1,6 +1,7 @@
 import type { Attempt, Delivery, Outcome, ParkedReason } from '@switchhook/contracts'
 import type { EndpointHealth } from '@switchhook/store'
 import type { Admission } from './admit.ts'
+import { resultOf } from './attempt-result.ts'
 import { type Decision, decide, postponeMs, type Withheld } from './decide.ts'
 
 /** Where a delivery stands after its turn, for the ledger and the log. */
@@ -24,6 +25,11 @@ export interface DeliverDeps {
   readonly retryLater: (delivery: Delivery, waitMs: number) => Promise<void>
   /** Resolves once the parked record is stored and this slot is settled. */
   readonly park: (delivery: Delivery, attempt: Attempt | null, reason: ParkedReason) => Promise<void>
+  /**
+   * Tells the delivery's tenant that it is parked, if it is and somebody wants to know; resolves once the broker has the
+   * notice. It is made of what is stored, so that telling it again is the same notice.
+   */
+  readonly noticeParked: (delivery: Delivery) => Promise<void>
   readonly settle: (delivery: Delivery, attempt: Attempt | null, standing: Standing) => Promise<void>
   /** Lets what is remembered of a waiting delivery live as long again: it may wait for longer than its schedule is. */
   readonly keep: (delivery: Delivery) => Promise<void>
@@ -77,7 +83,8 @@ export interface Deliverer {
 
 /**
  * The order is the promise: what comes next is safe with the broker or in the store before the slot is settled, and the
- * slot is settled before the message is acknowledged. A crash anywhere costs at most a duplicate. Where nobody crashed and
+ * slot is settled before the message is acknowledged. A notice comes after what it tells of, and before the message is
+ * acknowledged: the copy that comes back after a crash finds its slot settled, and tells it. A crash anywhere costs at most a duplicate. Where nobody crashed and
  * only the broker or the store was away, the POST is not repeated: its outcome is remembered until it is settled.
  */
 export function createDeliver(deps: DeliverDeps): Deliverer {
@@ -90,12 +97,17 @@ export function createDeliver(deps: DeliverDeps): Deliverer {
     const turn = turnOf(due)
     const made = unfinished.get(turn)
     if (made !== undefined) {
-      if (await deps.isSettled(due)) unfinished.delete(turn)
-      else await finish(turn, made)
+      if (await deps.isSettled(due)) {
+        await deps.noticeParked(due)
+        unfinished.delete(turn)
+      } else await finish(turn, made)
       return undefined
     }
     const [settled, { admitted, health }] = await Promise.all([deps.isSettled(due), deps.admit(due)])
-    if (settled) return undefined
+    if (settled) {
+      await deps.noticeParked(due)
+      return undefined
+    }
     if ('kind' in admitted) {
       await conclude(due, admitted, null)
       return undefined
@@ -151,6 +163,7 @@ export function createDeliver(deps: DeliverDeps): Deliverer {
       }
       case 'park':
         await deps.park(delivery, attempt, decision.reason)
+        await deps.noticeParked(delivery)
         break
       case 'acknowledged':
       case 'withdrawn':
@@ -188,8 +201,7 @@ function attemptOf(delivery: Delivery, outcome: Outcome, startedAtMs: number, en
     attempt: delivery.attempt + 1,
     at: new Date(startedAtMs).toISOString(),
     durationMs: endedAtMs - startedAtMs,
-    outcome: outcome.kind === 'unreachable' ? outcome.reason : outcome.kind,
-    status: outcome.kind === 'unreachable' ? null : outcome.status,
+    ...resultOf(outcome),
     ...(outcome.kind === 'answered' && outcome.answer !== undefined && { answer: outcome.answer }),
   }
 }

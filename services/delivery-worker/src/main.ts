@@ -1,4 +1,4 @@
-import { parseDelivery } from '@switchhook/contracts'
+import { parseDelivery, parseReceiverCheck } from '@switchhook/contracts'
 import { createAddressGuard } from '@switchhook/egress'
 import {
   type Consumer,
@@ -7,6 +7,7 @@ import {
   type IncomingMessage,
   laneQueues,
   openBroker,
+  Queue,
   serviceTopology,
 } from '@switchhook/messaging'
 import {
@@ -19,14 +20,27 @@ import {
   startService,
 } from '@switchhook/runtime'
 import { openVault } from '@switchhook/signing'
-import { assertDurableInProduction, createBreakerStore, createDeliveryStore, openRedis } from '@switchhook/store'
+import {
+  assertDurableInProduction,
+  createBreakerStore,
+  createCheckStore,
+  createContactStore,
+  createDeliveryArchive,
+  createDeliveryStore,
+  createOutageStore,
+  createSubscriptionStore,
+  openRedis,
+} from '@switchhook/store'
 import { createAdmit } from './admit.ts'
 import { createBreaker } from './breaker.ts'
+import { createCheckReceiver } from './check-receiver.ts'
 import { workerFields, workerRules } from './config.ts'
+import { startContacts } from './contacts.ts'
 import { createDeliver } from './deliver.ts'
 import { createDeliveryMeter } from './delivery-meter.ts'
 import { createIsolation, type Isolation } from './isolate.ts'
 import { createLookup } from './lookup.ts'
+import { createNotices } from './notices.ts'
 import { createPostClient } from './post.ts'
 import { createReport } from './report.ts'
 import { retentionOf } from './retention.ts'
@@ -42,6 +56,11 @@ const LANE_DEPTH = 4
 const PATIENCE_MS = 250
 /** What an attempt may take beside its deadline, before its worker counts as dead. */
 const PROBE_SLACK_MS = 5_000
+
+/** How fresh the times are that a subscription shows of its endpoint. */
+const CONTACTS_EVERY_MS = 5_000
+/** Checks of receivers in hand; each is a few POSTs. */
+const CHECKS = 5
 
 const parse = ({ content, headers }: IncomingMessage) => parseDelivery(content, headers)
 
@@ -79,21 +98,38 @@ startService(SERVICE, async () => {
   const cooldownMs = config.BREAKER_COOLDOWN
   const breakers = createBreakerStore(redis, { failures: config.BREAKER_FAILURES, cooldownMs })
   const meter = createDeliveryMeter(metrics)
+  const contacts = startContacts({ store: createContactStore(redis), everyMs: CONTACTS_EVERY_MS, log })
+  shutdown.defer('contacts', () => contacts.stop())
+  const subscriptions = createSubscriptionStore(redis)
+  const archive = createDeliveryArchive(redis)
+  const notices = createNotices({
+    isWanted: async (tenant, eventType) => (await subscriptions.matching(tenant, eventType)).length > 0,
+    outages: createOutageStore(redis),
+    find: ({ deliveryId }) => archive.find(deliveryId),
+    publish: (event) => broker.publishEvent(event),
+    log,
+  })
   const deliverer = createDeliver({
     waitsMs: config.DELIVERY_RETRY_WAITS,
     cooldownMs,
     isSettled: (delivery) => deliveries.isSettled(delivery),
     admit: createAdmit({ look: breakers.look, canSign: signer.canSign }),
-    breaker: createBreaker(breakers, config.DELIVERY_TIMEOUT + PROBE_SLACK_MS, (subscriptionId) => {
-      meter.cooldown()
-      log.info('endpoint cools down', { subscriptionId, cooldownMs })
-    }),
+    breaker: createBreaker(
+      breakers,
+      config.DELIVERY_TIMEOUT + PROBE_SLACK_MS,
+      (subscriptionId) => {
+        meter.cooldown()
+        log.info('endpoint cools down', { subscriptionId, cooldownMs })
+      },
+      notices,
+    ),
     post: meter.posting(traced.post((delivery, attempt) => client.post(delivery, attempt))),
     retryLater: (delivery, waitMs) => broker.publishRetry(delivery, waitMs),
     park: (delivery, attempt, reason) => deliveries.park(delivery, attempt, reason),
+    noticeParked: notices.noticeParked,
     settle: (delivery, attempt, standing) => deliveries.settle(delivery, attempt, standing),
     keep: (delivery) => deliveries.keep(delivery),
-    report: traced.report(meter.reporting(createReport(log))),
+    report: traced.report(contacts.reporting(meter.reporting(createReport(log)))),
     now: Date.now,
   })
   const isolation = createIsolation({
@@ -107,7 +143,22 @@ startService(SERVICE, async () => {
     const work = traced.handle(queue, handle)
     return broker.consume({ queue, parse, handle: work, concurrency, recovered: () => redis.ready() })
   }
+  const checks = createCheckStore(redis)
   const consumers = await Promise.all([
+    broker.consume({
+      queue: Queue.receiverChecks,
+      parse: ({ content }) => parseReceiverCheck(content),
+      handle: createCheckReceiver({
+        find: ({ tenant, subscriptionId }) => subscriptions.find(tenant, subscriptionId),
+        post: (delivery, attempt) => client.post(delivery, attempt),
+        canSign: signer.canSign,
+        save: (checkId, facts) => checks.save(checkId, facts),
+        deadlineMs: config.DELIVERY_TIMEOUT,
+        now: Date.now,
+      }),
+      concurrency: CHECKS,
+      recovered: () => redis.ready(),
+    }),
     ...dueQueues(shards).map((queue) => consume(queue, Math.ceil(config.DELIVERY_CONCURRENCY / shards), isolation.due)),
     ...laneQueues(LANES).map((lane) => consume(lane, LANE_DEPTH * config.SUBSCRIPTION_CONCURRENCY, isolation.fromLane)),
   ])

@@ -1,5 +1,5 @@
 import type { LookupFunction } from 'node:net'
-import type { Delivery, Outcome } from '@switchhook/contracts'
+import { type Delivery, type Outcome, withTrial } from '@switchhook/contracts'
 import type { AddressGuard } from '@switchhook/egress'
 import { Axios } from 'axios'
 import { classifyError, classifyStatus } from './classify.ts'
@@ -45,7 +45,7 @@ export function createPostClient({ timeoutMs, maxSockets, guard, lookup, sign }:
       if (url === null || !/^https?:$/.test(url.protocol)) return { kind: 'unreachable', reason: 'unusable-url' }
       if (!guard.allowsHost(url.hostname)) return { kind: 'unreachable', reason: 'blocked' }
       try {
-        const headers = { ...headersOf(delivery, attempt), ...sign?.(delivery) }
+        const headers = withTrial(delivery.trial, { ...headersOf(delivery, attempt), ...sign?.(delivery) })
         const { status, data } = await client.request<string | undefined>({
           method: 'post',
           url: url.href,

@@ -1,5 +1,12 @@
 import { type Delivery, deliveryIdOf, newEventId, newSubscriptionId, type Signing } from '@switchhook/contracts'
-import { newWebhookSecret, openVault, subscriptionSecret, type Vault, VaultError } from '@switchhook/signing'
+import {
+  newWebhookSecret,
+  openVault,
+  signatureOf,
+  subscriptionSecret,
+  type Vault,
+  VaultError,
+} from '@switchhook/signing'
 import { createSigner, type Signer } from './signer.ts'
 
 const NOW = Date.parse('2026-11-20T12:00:00.900Z')
@@ -50,6 +57,14 @@ test('a secret is opened once, however often it signs', () => {
     expect(signer.headersOf(signedBy(sealed))).toMatchObject({ 'webhook-timestamp': String(Math.floor(NOW / 1_000)) })
   }
   expect(opened).toEqual([sealed])
+})
+
+test('a stale trial is signed well, for a time that is long past', () => {
+  const headers = signer.headersOf({ ...signedBy(sealed), trial: 'stale' })
+  const timestampSeconds = Number(headers['webhook-timestamp'])
+  expect(NOW / 1_000 - timestampSeconds).toBeGreaterThan(3_000)
+  const message = { id: delivery.deliveryId, timestampSeconds, body: delivery.body }
+  expect(headers['webhook-signature']).toBe(signatureOf([secret], message))
 })
 
 test('of a secret that cannot be opened is told once, without the secret, and nothing is signed without it', () => {

@@ -1,4 +1,4 @@
-import { type Delivery, formerSecretsAt } from '@switchhook/contracts'
+import { type Delivery, formerSecretsAt, signedAtMs } from '@switchhook/contracts'
 import type { Logger } from '@switchhook/runtime'
 import { signatureOf, subscriptionSecret, type Vault, VaultError } from '@switchhook/signing'
 
@@ -50,7 +50,7 @@ export function createSigner({ vault, log, now }: SignerDeps): Signer {
       const present = open(delivery, signing.secret)
       if (present === null) throw new Error('a delivery that cannot be signed must not be sent')
       const former = formerSecretsAt(signing, nowMs).flatMap(({ secret }) => open(delivery, secret) ?? [])
-      const timestampSeconds = Math.floor(nowMs / 1_000)
+      const timestampSeconds = Math.floor(signedAtMs(delivery.trial, nowMs) / 1_000)
       return {
         'webhook-id': deliveryId,
         'webhook-timestamp': String(timestampSeconds),

@@ -28,7 +28,7 @@ const path = (): string => `/webhooks/subscriptions/${subscription.id}`
 const health = async (): Promise<Health> => (await acme.request<{ health: Health }>('GET', path())).body.health
 
 test('an endpoint that keeps failing is left alone for its cool-down, and then gets everything', async () => {
-  expect(await health()).toEqual({ state: 'closed', consecutiveFailures: 0, openUntil: null })
+  expect(await health()).toMatchObject({ state: 'closed', consecutiveFailures: 0, openUntil: null })
   receiver.answer('/failing', { status: 503 })
   const markers = await Promise.all(Array.from({ length: EVENTS }, () => publishEvent()))
   const posts = (): number => receiver.requests('/failing').length

@@ -93,9 +93,9 @@ test('every operation that needs a token can answer 401 and 503, each that takes
   }
 })
 
-test('every call command, the create and the rotation take an Idempotency-Key, and whatever takes one says so', () => {
+test('every call command, the create, the rotation and the test delivery take an Idempotency-Key, and whatever takes one says so', () => {
+  const others = ['createSubscription', 'rotateSubscriptionSecret', 'testSubscription']
   for (const route of describedRoutes()) {
-    const others = ['createSubscription', 'rotateSubscriptionSecret']
     const isCommand = route.method === 'post' && (route.tag === 'calls' || others.includes(route.operationId))
     const operation = document.paths[route.path]?.[route.method]
     const [status = ''] = Object.keys(route.responses)

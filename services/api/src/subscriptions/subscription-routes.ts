@@ -1,10 +1,11 @@
 import { AppError, type EventType, isGuid, parseSubscriptionId, type Subscription } from '@switchhook/contracts'
-import type { EndpointHealth, SubscriptionStore } from '@switchhook/store'
+import type { SubscriptionStore } from '@switchhook/store'
 import type { Caller, Route } from '../http/route.ts'
 import { judgeSubscription } from './judge-subscription.ts'
 import {
   createdSubscriptionSchema,
   HEALTHY,
+  type Health,
   newSubscriptionSchema,
   type SubscriptionView,
   subscriptionChangeSchema,
@@ -19,7 +20,7 @@ export interface SubscriptionRoutesDeps {
   readonly subscriptions: Pick<SubscriptionStore, 'create' | 'list' | 'find' | 'change' | 'remove'>
   readonly urlRules: WebhookUrlRules
   /** What is known of a subscription's endpoint. */
-  readonly healthOf: (subscription: Subscription) => Promise<EndpointHealth>
+  readonly healthOf: (subscription: Subscription) => Promise<Health>
   readonly secrets: SubscriptionSecrets
   /** Milliseconds since 1970. */
   readonly now: () => number

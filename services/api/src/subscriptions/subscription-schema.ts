@@ -1,5 +1,5 @@
-import { EVENT_TYPES, type Subscription } from '@switchhook/contracts'
-import type { EndpointHealth } from '@switchhook/store'
+import { EVENT_TYPES, type Subscription, UNREACHABLE_REASONS } from '@switchhook/contracts'
+import type { Contact, EndpointHealth } from '@switchhook/store'
 import { component } from '../http/component.ts'
 import { type SigningView, secretSchema, signingSchema, signingViewOf } from './signing-schema.ts'
 import { MAX_URL_LENGTH } from './webhook-url.ts'
@@ -11,15 +11,29 @@ export type SubscriptionView = Omit<Subscription, 'tenant' | 'signing'> & {
     readonly state: EndpointHealth['state']
     readonly consecutiveFailures: number
     readonly openUntil: string | null
+    readonly lastSuccessAt: string | null
+    readonly lastFailureAt: string | null
+    readonly lastFailureOutcome: string | null
+    readonly lastFailureStatus: number | null
   }
 }
 
-/** Nobody has complained of it. */
-export const HEALTHY: EndpointHealth = { state: 'closed', consecutiveFailures: 0, openUntilMs: null }
+/** What is known of an endpoint. */
+export type Health = EndpointHealth & Contact
+
+/** Nobody has complained of it, and nothing was sent yet. */
+export const HEALTHY: Health = {
+  state: 'closed',
+  consecutiveFailures: 0,
+  openUntilMs: null,
+  successAtMs: null,
+  failureAtMs: null,
+  failure: null,
+}
 
 export const viewOf = (
   { id, url, eventTypes, description, enabled, createdAt, signing }: Subscription,
-  { state, consecutiveFailures, openUntilMs }: EndpointHealth,
+  { state, consecutiveFailures, openUntilMs, successAtMs, failureAtMs, failure }: Health,
   nowMs: number,
 ): SubscriptionView => ({
   id,
@@ -32,9 +46,15 @@ export const viewOf = (
   health: {
     state,
     consecutiveFailures,
-    openUntil: openUntilMs === null ? null : new Date(openUntilMs).toISOString(),
+    openUntil: momentOf(openUntilMs),
+    lastSuccessAt: momentOf(successAtMs),
+    lastFailureAt: momentOf(failureAtMs),
+    lastFailureOutcome: failure?.outcome ?? null,
+    lastFailureStatus: failure?.status ?? null,
   },
 })
+
+const momentOf = (ms: number | null): string | null => (ms === null ? null : new Date(ms).toISOString())
 
 const MAX_DESCRIPTION_LENGTH = 1024
 
@@ -97,8 +117,16 @@ export const subscriptionSchema = component('Subscription', {
     health: component('EndpointHealth', {
       type: 'object',
       description:
-        'Whether the endpoint is contacted. After several transient failures in a row it is not, for a short cool-down; deliveries that fall due meanwhile wait for their next slot.',
-      required: ['state', 'consecutiveFailures', 'openUntil'],
+        'Whether the endpoint is contacted. After several transient failures in a row it is not, for a short cool-down; deliveries that fall due meanwhile wait for their next slot. An endpoint is never disabled because it fails.',
+      required: [
+        'state',
+        'consecutiveFailures',
+        'openUntil',
+        'lastSuccessAt',
+        'lastFailureAt',
+        'lastFailureOutcome',
+        'lastFailureStatus',
+      ],
       properties: {
         state: {
           type: 'string',
@@ -117,6 +145,32 @@ export const subscriptionSchema = component('Subscription', {
           type: ['string', 'null'],
           format: 'date-time',
           description: 'When the cool-down ends, or has ended; null while closed.',
+          examples: [null],
+        },
+        lastSuccessAt: {
+          type: ['string', 'null'],
+          format: 'date-time',
+          description:
+            'When it last acknowledged a delivery, as of a few seconds ago; null: not within the last 90 days.',
+          examples: ['2026-11-20T17:06:01.173Z'],
+        },
+        lastFailureAt: {
+          type: ['string', 'null'],
+          format: 'date-time',
+          description:
+            'When an attempt last failed or was refused, as of a few seconds ago; null: not within the last 90 days.',
+          examples: [null],
+        },
+        lastFailureOutcome: {
+          type: ['string', 'null'],
+          enum: ['answered', ...UNREACHABLE_REASONS, null],
+          description:
+            'What that attempt came to: `answered` with a status that is no 2xx, or why there was no answer.',
+          examples: [null],
+        },
+        lastFailureStatus: {
+          type: ['integer', 'null'],
+          description: 'The HTTP status of that attempt; null without an answer.',
           examples: [null],
         },
       },

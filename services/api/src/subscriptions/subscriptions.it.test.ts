@@ -79,8 +79,16 @@ describe('POST', () => {
       enabled: true,
       createdAt: expect.any(String),
       signing: { state: 'signed', since: expect.any(String), previousValidUntil: null },
-      health: { state: 'closed', consecutiveFailures: 0, openUntil: null },
       secret: expect.stringMatching(/^whsec_[A-Za-z0-9+/]{43}=$/),
+      health: {
+        state: 'closed',
+        consecutiveFailures: 0,
+        openUntil: null,
+        lastSuccessAt: null,
+        lastFailureAt: null,
+        lastFailureOutcome: null,
+        lastFailureStatus: null,
+      },
     })
     const { secret: _, ...subscription } = body as Subscription & { readonly secret: string }
     const { id, createdAt } = subscription

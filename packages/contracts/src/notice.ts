@@ -1,0 +1,45 @@
+import type { DeliveryId, EventId, SubscriptionId } from './ids.ts'
+import type { Attempt, ParkedReason } from './outcome.ts'
+
+/** `data` of `webhook.endpoint.failing`. Times are ISO 8601, UTC. */
+export interface EndpointFailing {
+  readonly subscriptionId: SubscriptionId
+  /** Without its query, which may hold a secret. */
+  readonly url: string
+  readonly failures: number
+  readonly since: string
+  readonly until: string
+  readonly lastOutcome: Attempt['outcome']
+  readonly lastStatus: number | null
+  readonly occurredAt: string
+}
+
+/** `data` of `webhook.endpoint.recovered`. */
+export interface EndpointRecovered {
+  readonly subscriptionId: SubscriptionId
+  readonly url: string
+  readonly since: string
+  readonly recoveredAt: string
+  readonly occurredAt: string
+}
+
+/** `data` of `webhook.delivery.parked`. */
+export interface DeliveryParked {
+  readonly deliveryId: DeliveryId
+  readonly subscriptionId: SubscriptionId
+  readonly url: string
+  readonly eventId: EventId
+  readonly eventType: string
+  readonly reason: ParkedReason
+  readonly run: number
+  readonly attempts: number
+  readonly lastOutcome: Attempt['outcome'] | null
+  readonly lastStatus: number | null
+  readonly parkedAt: string
+  readonly occurredAt: string
+}
+
+/** Tells of the delivery engine itself. Whatever becomes of a delivery of such an event, no notice is made of it. */
+export const isNotice = (eventType: string): boolean => eventType.startsWith('webhook.')
+
+export const withoutQuery = (url: string): string => url.replace(/\?.*$/s, '')

@@ -1,0 +1,143 @@
+import { setTimeout as pause } from 'node:timers/promises'
+import {
+  AppError,
+  type CheckFacts,
+  deliveryIdOf,
+  type EventType,
+  envelopesOf,
+  exampleDataOf,
+  newEventId,
+  parseEventId,
+  type Subscription,
+} from '@switchhook/contracts'
+import type { Broker } from '@switchhook/messaging'
+import type { CheckStore, SubscriptionStore } from '@switchhook/store'
+import type { Caller, Route } from '../http/route.ts'
+import { findSubscription, SUBSCRIPTIONS } from '../subscriptions/subscription-routes.ts'
+import { subscriptionIdSchema } from '../subscriptions/subscription-schema.ts'
+import { judgeReceiver } from './judge-receiver.ts'
+import { receiverReportSchema, testDeliverySchema, trialSchema } from './trial-schema.ts'
+
+export interface TrialRoutesDeps {
+  readonly subscriptions: Pick<SubscriptionStore, 'find'>
+  readonly publishDelivery: Broker['publishDelivery']
+  readonly publishCheck: Broker['publishCheck']
+  readonly checks: Pick<CheckStore, 'begin' | 'end' | 'find'>
+  /** How long whoever asks for a check waits for it. */
+  readonly checkTimeoutMs: number
+}
+
+interface Trial {
+  readonly eventType?: EventType
+}
+
+const LOOK_EVERY_MS = 100
+/** Of the lease beyond the time that is waited: the time that the broker may take for the request. */
+const LEASE_SLACK_MS = 30_000
+
+const params = { id: subscriptionIdSchema }
+
+/** What a client can try before anything happens: that a delivery comes, and that its endpoint does as receivers must. */
+export function createTrialRoutes(deps: TrialRoutesDeps): Route[] {
+  /** A disabled one gets nothing, neither events nor examples. */
+  async function findEnabled(caller: Caller, id: string | undefined): Promise<Subscription> {
+    const subscription = await findSubscription(deps.subscriptions, caller, id)
+    if (!subscription.enabled) throw new AppError('subscription-disabled')
+    return subscription
+  }
+
+  async function factsOf(checkId: string, untilMs: number): Promise<CheckFacts> {
+    while (Date.now() < untilMs) {
+      const facts = await deps.checks.find(checkId)
+      if (facts !== undefined) return facts
+      await pause(LOOK_EVERY_MS)
+    }
+    throw new AppError('check-unfinished')
+  }
+
+  const test: Route<Trial> = {
+    method: 'post',
+    path: `${SUBSCRIPTIONS}/{id}/test`,
+    operationId: 'testSubscription',
+    tag: 'subscriptions',
+    summary: 'Send an example to the endpoint',
+    description:
+      'A well-formed delivery with ids of its own that goes the way of all others: signed, retried, parked and listed alike. ' +
+      'Its header `X-SVC-Test: true` says that nothing has happened.',
+    idempotent: true,
+    params,
+    body: trialSchema,
+    responses: {
+      202: { description: 'It is due now. Read the delivery to see what became of it.', body: testDeliverySchema },
+    },
+    failures: ['subscription-not-found', 'subscription-disabled'],
+    async handle({ caller, params: { id }, body, idFor }) {
+      const subscription = await findEnabled(caller, id)
+      const eventType = typeOf(body, subscription)
+      const eventId = parseEventId(idFor('event'))
+      const deliveryId = deliveryIdOf(eventId, subscription.id)
+      const at = new Date()
+      const occurredAt = at.toISOString()
+      const { tenant, url } = subscription
+      const data = exampleDataOf(eventType, { at, newGuid: newEventId })
+      await deps.publishDelivery({
+        deliveryId,
+        subscriptionId: subscription.id,
+        eventId,
+        eventType,
+        tenant,
+        url,
+        run: 1,
+        slot: 0,
+        attempt: 0,
+        firstDueAt: occurredAt,
+        trial: 'test',
+        body: envelopesOf({ eventId, eventType, occurredAt, tenant, data })(deliveryId),
+      })
+      return { status: 202, body: { deliveryId, eventId, eventType } }
+    },
+  }
+
+  const check: Route<Trial> = {
+    method: 'post',
+    path: `${SUBSCRIPTIONS}/{id}/check`,
+    operationId: 'checkReceiver',
+    tag: 'subscriptions',
+    summary: 'Check that the endpoint does what receivers must',
+    description:
+      'Sends a few examples, each once and with `X-SVC-Test: true`, and tells what its owner should fix: a delivery, the same ' +
+      'one again, and, where deliveries are signed, a forged signature and a stale timestamp that it must refuse. Nothing of ' +
+      "it is retried, parked or counted against the endpoint. Answers after at most two of an attempt's deadlines.",
+    params,
+    body: trialSchema,
+    responses: { 200: { description: 'What was seen.', body: receiverReportSchema } },
+    failures: ['subscription-not-found', 'subscription-disabled', 'check-running', 'check-unfinished'],
+    async handle({ caller, params: { id }, body }) {
+      const subscription = await findEnabled(caller, id)
+      if (!(await deps.checks.begin(subscription.id, deps.checkTimeoutMs + LEASE_SLACK_MS))) {
+        throw new AppError('check-running')
+      }
+      try {
+        const checkId = newEventId()
+        const untilMs = Date.now() + deps.checkTimeoutMs
+        await deps.publishCheck({
+          checkId,
+          subscriptionId: subscription.id,
+          tenant: subscription.tenant,
+          eventType: typeOf(body, subscription),
+          expiresAt: new Date(untilMs).toISOString(),
+        })
+        return { status: 200, body: judgeReceiver(await factsOf(checkId, untilMs)) }
+      } finally {
+        // Without Redis its lease ends it.
+        await deps.checks.end(subscription.id).catch(() => undefined)
+      }
+    },
+  }
+
+  return [test, check]
+}
+
+/** A subscription has at least one type. */
+const typeOf = ({ eventType }: Trial, { eventTypes }: Subscription): EventType =>
+  eventType ?? eventTypes[0] ?? 'call.status'

@@ -1,0 +1,110 @@
+import {
+  type CheckFacts,
+  type Delivery,
+  newEventId,
+  newSubscriptionId,
+  type Outcome,
+  type ReceiverCheck,
+  type Subscription,
+} from '@switchhook/contracts'
+import { createCheckReceiver } from './check-receiver.ts'
+
+const NOW_MS = Date.parse('2026-01-01T00:00:00.000Z')
+const ok: Outcome = { kind: 'delivered', status: 204 }
+
+function aWorld(
+  outcome: (delivery: Delivery, attempt: number) => Outcome,
+  subscription: object | null = {},
+  canSign = true,
+) {
+  const id = newSubscriptionId()
+  const posts: { delivery: Delivery; attempt: number }[] = []
+  const saved: [string, CheckFacts][] = []
+  let clockMs = NOW_MS
+  const check: ReceiverCheck = {
+    checkId: newEventId(),
+    subscriptionId: id,
+    tenant: 'acme',
+    eventType: 'agent.status',
+    expiresAt: new Date(NOW_MS + 30_000).toISOString(),
+  }
+  const found = { id, tenant: 'acme', url: 'https://client.example/hook', ...subscription } as Subscription
+  const run = createCheckReceiver({
+    find: async () => (subscription === null ? undefined : found),
+    post: async (delivery, attempt) => {
+      posts.push({ delivery, attempt })
+      clockMs += 40
+      return outcome(delivery, attempt)
+    },
+    canSign: () => canSign,
+    save: async (checkId, facts) => void saved.push([checkId, facts]),
+    deadlineMs: 10_000,
+    now: () => clockMs,
+  })
+  return { run, check, posts, saved }
+}
+
+test('an endpoint gets a delivery, and the same one again, byte for byte', async () => {
+  const { run, check, posts, saved } = aWorld(() => ok)
+  await run(check)
+  expect(posts.map(({ attempt, delivery }) => [attempt, delivery.trial, delivery.url, delivery.eventType])).toEqual([
+    [1, 'test', 'https://client.example/hook', 'agent.status'],
+    [2, 'test', 'https://client.example/hook', 'agent.status'],
+  ])
+  expect(posts[1]?.delivery).toEqual(posts[0]?.delivery)
+  expect(JSON.parse(String(posts[0]?.delivery.body))).toMatchObject({
+    deliveryId: posts[0]?.delivery.deliveryId,
+    eventType: 'agent.status',
+    occurredAt: '2026-01-01T00:00:00.000Z',
+    tenant: 'acme',
+  })
+  expect(saved).toEqual([
+    [
+      check.checkId,
+      {
+        deadlineMs: 10_000,
+        isSigned: false,
+        plain: { outcome: 'delivered', status: 204, durationMs: 40 },
+        duplicate: { outcome: 'delivered', status: 204, durationMs: 40 },
+      },
+    ],
+  ])
+})
+
+test('where deliveries are signed, it also gets what it must refuse, under ids that it has not seen', async () => {
+  const signing = { secrets: ['a'] }
+  const { run, check, posts, saved } = aWorld(
+    ({ trial }) => (trial === 'test' ? ok : { kind: 'answered', status: 401 }),
+    { signing },
+  )
+  await run(check)
+  expect(posts.map(({ delivery }) => delivery.trial)).toEqual(['test', 'test', 'forged', 'stale'])
+  expect(new Set(posts.map(({ delivery }) => delivery.deliveryId)).size).toBe(3)
+  for (const { delivery } of posts) expect(delivery).toMatchObject({ signing })
+  expect(saved[0]?.[1]).toMatchObject({
+    isSigned: true,
+    forged: { outcome: 'answered', status: 401 },
+    stale: { outcome: 'answered', status: 401 },
+  })
+})
+
+test('after a first delivery that fails nothing else is sent', async () => {
+  const { run, check, posts, saved } = aWorld(() => ({ kind: 'unreachable', reason: 'tls' }), { signing: {} })
+  await run(check)
+  expect(posts).toHaveLength(1)
+  expect(saved[0]?.[1]).toEqual({
+    deadlineMs: 10_000,
+    isSigned: true,
+    plain: { outcome: 'tls', status: null, durationMs: 40 },
+  })
+})
+
+test('what nobody waits for any longer, whose subscription is gone, or that cannot be signed, is not sent', async () => {
+  const late = aWorld(() => ok)
+  await late.run({ ...late.check, expiresAt: new Date(NOW_MS - 1).toISOString() })
+  const gone = aWorld(() => ok, null)
+  await gone.run(gone.check)
+  const unsignable = aWorld(() => ok, {}, false)
+  await unsignable.run(unsignable.check)
+  for (const { posts, saved } of [late, gone, unsignable]) expect([posts, saved]).toEqual([[], []])
+})

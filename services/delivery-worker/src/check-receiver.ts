@@ -1,0 +1,91 @@
+import {
+  type CheckedPost,
+  type CheckFacts,
+  type Delivery,
+  deliveryIdOf,
+  envelopesOf,
+  exampleDataOf,
+  newEventId,
+  type ReceiverCheck,
+  type Subscription,
+  type Trial,
+} from '@switchhook/contracts'
+import { resultOf } from './attempt-result.ts'
+import type { PostClient } from './post.ts'
+
+export interface CheckReceiverDeps {
+  readonly find: (check: ReceiverCheck) => Promise<Subscription | undefined>
+  readonly post: PostClient['post']
+  readonly canSign: (delivery: Delivery) => boolean
+  readonly save: (checkId: string, facts: CheckFacts) => Promise<void>
+  /** Of an attempt. */
+  readonly deadlineMs: number
+  readonly now: () => number
+}
+
+/**
+ * Tries out the endpoint of a subscription: a delivery, then the same once more beside what has to be refused. Each is made
+ * by the client that makes all attempts, once; nothing is retried, parked or counted by the breaker. What would tell
+ * nothing after a failed first delivery is left out, so a check takes two deadlines at most.
+ */
+export function createCheckReceiver(deps: CheckReceiverDeps): (check: ReceiverCheck) => Promise<void> {
+  async function postOnce(delivery: Delivery, attempt = 1): Promise<CheckedPost> {
+    const startedAtMs = deps.now()
+    const outcome = await deps.post(delivery, attempt)
+    return { ...resultOf(outcome), durationMs: deps.now() - startedAtMs }
+  }
+
+  return async (check) => {
+    if (deps.now() > Date.parse(check.expiresAt)) return
+    const subscription = await deps.find(check)
+    if (subscription === undefined) return
+    const { signing } = subscription
+    const isSigned = signing !== undefined
+    const example = (trial: Trial): Delivery => ({
+      ...exampleDelivery(check, subscription, trial, new Date(deps.now())),
+      ...(signing !== undefined && { signing }),
+    })
+    const first = example('test')
+    // Its secret cannot be opened, of which the signer tells: a check would tell its owner nothing.
+    if (!deps.canSign(first)) return
+    const plain = await postOnce(first)
+    const facts = { deadlineMs: deps.deadlineMs, isSigned, plain }
+    if (plain.outcome !== 'delivered') return deps.save(check.checkId, facts)
+    const [duplicate, forged, stale] = await Promise.all([
+      postOnce(first, 2),
+      ...(isSigned ? [postOnce(example('forged')), postOnce(example('stale'))] : []),
+    ])
+    await deps.save(check.checkId, {
+      ...facts,
+      ...(duplicate !== undefined && { duplicate }),
+      ...(forged !== undefined && { forged }),
+      ...(stale !== undefined && { stale }),
+    })
+  }
+}
+
+function exampleDelivery(
+  { eventType, tenant }: ReceiverCheck,
+  { id, url }: Subscription,
+  trial: Trial,
+  at: Date,
+): Delivery {
+  const eventId = newEventId()
+  const deliveryId = deliveryIdOf(eventId, id)
+  const occurredAt = at.toISOString()
+  const data = exampleDataOf(eventType, { at, newGuid: newEventId })
+  return {
+    deliveryId,
+    subscriptionId: id,
+    eventId,
+    eventType,
+    tenant,
+    url,
+    run: 1,
+    slot: 0,
+    attempt: 0,
+    firstDueAt: occurredAt,
+    trial,
+    body: envelopesOf({ eventId, eventType, occurredAt, tenant, data })(deliveryId),
+  }
+}

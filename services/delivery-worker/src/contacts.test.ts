@@ -1,0 +1,77 @@
+import { type Attempt, type Delivery, newSubscriptionId, type SubscriptionId } from '@switchhook/contracts'
+import type { Contact, Endpoint } from '@switchhook/store'
+import { startContacts } from './contacts.ts'
+
+const AT = '2026-01-01T00:00:00.000Z'
+const attempt = (change: Partial<Attempt> = {}): Attempt => ({
+  run: 1,
+  slot: 0,
+  attempt: 1,
+  at: AT,
+  durationMs: 25.4,
+  outcome: 'delivered',
+  status: 204,
+  ...change,
+})
+const failed = (at: string): Attempt => attempt({ at, outcome: 'answered', status: 503 })
+const acknowledged = { kind: 'acknowledged' } as const
+const ok = { kind: 'delivered', status: 204 } as const
+
+const started: { stop(): Promise<void> }[] = []
+afterEach(async () => {
+  await Promise.all(started.splice(0).map((contacts) => contacts.stop()))
+})
+
+function aWorld(note?: () => Promise<void>) {
+  const written: [Endpoint, Contact][] = []
+  const lost: unknown[] = []
+  const contacts = startContacts({
+    store: { note: note ?? (async (endpoint, contact) => void written.push([endpoint, contact])) },
+    everyMs: 3_600_000,
+    log: { debug: (_message, fields) => void lost.push(fields) },
+  })
+  started.push(contacts)
+  const reported: unknown[] = []
+  const report = contacts.reporting((delivery) => void reported.push(delivery))
+  const tell = (subscriptionId: SubscriptionId, made: Attempt | null): void =>
+    report({ tenant: 'acme', subscriptionId } as Delivery, made, acknowledged, ok)
+  return { contacts, written, lost, reported, tell }
+}
+
+test('of many attempts the latest success and the latest failure are written, once for each endpoint', async () => {
+  const { contacts, written, reported, tell } = aWorld()
+  const [one, other] = [newSubscriptionId(), newSubscriptionId()]
+  tell(one, attempt({ at: '2026-01-01T00:00:02.000Z' }))
+  tell(one, attempt())
+  tell(one, failed('2026-01-01T00:00:01.000Z'))
+  tell(one, attempt({ outcome: 'timeout', status: null }))
+  tell(other, attempt())
+  tell(other, null)
+  expect(written).toEqual([])
+  await contacts.flush()
+  const atMs = Date.parse(AT) + 25
+  expect(written).toEqual([
+    [
+      { tenant: 'acme', subscriptionId: one },
+      { successAtMs: atMs + 2_000, failureAtMs: atMs + 1_000, failure: { outcome: 'answered', status: 503 } },
+    ],
+    [
+      { tenant: 'acme', subscriptionId: other },
+      { successAtMs: atMs, failureAtMs: null, failure: null },
+    ],
+  ])
+  expect(reported).toHaveLength(6)
+  await contacts.flush()
+  expect(written).toHaveLength(2)
+})
+
+test('what was noted is written at the end; a store that is away holds nothing up', async () => {
+  const { contacts, written, tell } = aWorld()
+  tell(newSubscriptionId(), attempt())
+  await contacts.stop()
+  expect(written).toHaveLength(1)
+  const away = aWorld(() => Promise.reject(new Error('away')))
+  away.tell(newSubscriptionId(), attempt())
+  await away.contacts.flush()
+  expect(away.lost).toEqual([{ endpoints: 1 }])
+})

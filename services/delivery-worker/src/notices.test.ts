@@ -1,0 +1,170 @@
+import {
+  compileSchema,
+  type Delivery,
+  deliveryIdOf,
+  EVENT_CATALOGUE,
+  newEventId,
+  newSubscriptionId,
+  type PlatformEvent,
+  Unavailable,
+} from '@switchhook/contracts'
+import type { DeliveryRecord, Outage } from '@switchhook/store'
+import { createNotices, type NoticesDeps } from './notices.ts'
+
+const SINCE_MS = Date.parse('2026-01-01T00:00:00.000Z')
+const outage: Outage = {
+  sinceMs: SINCE_MS,
+  untilMs: SINCE_MS + 30_000,
+  failures: 5,
+  last: { outcome: 'answered', status: 503 },
+}
+
+function aDelivery(change: Partial<Delivery> = {}): Delivery {
+  const eventId = newEventId()
+  const subscriptionId = newSubscriptionId()
+  return {
+    deliveryId: deliveryIdOf(eventId, subscriptionId),
+    subscriptionId,
+    eventId,
+    eventType: 'call.status',
+    tenant: 'acme',
+    url: 'https://client.example/hook?token=secret',
+    run: 2,
+    slot: 7,
+    attempt: 8,
+    firstDueAt: '2026-01-01T00:00:00.000Z',
+    body: Buffer.from('{}'),
+    ...change,
+  }
+}
+
+const parkedRecord = (delivery: Delivery): DeliveryRecord => ({
+  ...delivery,
+  state: 'parked',
+  parkedReason: 'exhausted',
+  parkedAt: '2026-01-01T12:36:10.000Z',
+  nextAttemptAt: null,
+  attempts: [
+    {
+      run: 2,
+      slot: 7,
+      attempt: 8,
+      at: '2026-01-01T12:36:00.000Z',
+      durationMs: 10_000,
+      outcome: 'timeout',
+      status: null,
+    },
+  ],
+})
+
+function aWorld(change: Partial<NoticesDeps> = {}) {
+  const events: PlatformEvent[] = []
+  const steps: string[] = []
+  const warnings: object[] = []
+  const notices = createNotices({
+    isWanted: async () => true,
+    outages: {
+      untold: async () => outage,
+      markTold: async () => void steps.push('told'),
+      beginRecovery: async () => ({ ...outage, recoveredAtMs: SINCE_MS + 60_000 }),
+    },
+    find: async (delivery) => parkedRecord(delivery),
+    publish: async (event) => {
+      steps.push(event.eventType)
+      events.push(event)
+    },
+    log: { warn: (_message, fields) => void warnings.push(fields) },
+    ...change,
+  })
+  return { notices, events, steps, warnings }
+}
+
+const kinds = ['failing', 'recovered', 'noticeParked'] as const
+
+test.each(kinds)(
+  '%s: what is published matches the schema of its type, and keeps the query of the url to itself',
+  async (kind) => {
+    const { notices, events } = aWorld()
+    await notices[kind](aDelivery())
+    const [event] = events
+    if (event === undefined) throw new Error('nothing was published')
+    const checked = compileSchema(EVENT_CATALOGUE[event.eventType].schema)(event.data)
+    expect(checked).toEqual({ ok: true, value: event.data })
+    expect(Object.keys(event.data).toSorted()).toEqual(
+      (EVENT_CATALOGUE[event.eventType].schema['required'] as string[]).toSorted(),
+    )
+    expect(event).toMatchObject({ tenant: 'acme', occurredAt: event.data['occurredAt'] })
+    expect(event.data['url']).toBe('https://client.example/hook')
+  },
+)
+
+test.each(kinds)('%s: told again it is the same event, byte for byte', async (kind) => {
+  const { notices, events } = aWorld()
+  const delivery = aDelivery()
+  await notices[kind](delivery)
+  await notices[kind](delivery)
+  expect(events).toHaveLength(2)
+  expect(events[1]).toEqual(events[0])
+})
+
+test.each(kinds)(
+  '%s: of a delivery of a notice there is no notice, or a dead ops endpoint made them for ever',
+  async (kind) => {
+    const { notices, events } = aWorld()
+    for (const eventType of ['webhook.endpoint.failing', 'webhook.delivery.parked', 'webhook.later']) {
+      await notices[kind](aDelivery({ eventType }))
+    }
+    expect(events).toEqual([])
+  },
+)
+
+test.each(kinds)('%s: nothing is read or published that nobody receives', async (kind) => {
+  const asked: unknown[] = []
+  const untouched = () => Promise.reject(new Error('was read'))
+  const { notices, events, warnings } = aWorld({
+    isWanted: async (...question) => {
+      asked.push(question)
+      return false
+    },
+    outages: { untold: untouched, markTold: untouched, beginRecovery: untouched },
+    find: untouched,
+  })
+  await notices[kind](aDelivery())
+  expect([asked.length, events, warnings]).toEqual([1, [], []])
+})
+
+test('an outage is marked as told once the broker has it, and not told twice', async () => {
+  const { notices, steps } = aWorld()
+  await notices.failing(aDelivery())
+  expect(steps).toEqual(['webhook.endpoint.failing', 'told'])
+  const told = aWorld({
+    outages: { untold: async () => undefined, markTold: async () => {}, beginRecovery: async () => undefined },
+  })
+  await told.notices.failing(aDelivery())
+  await told.notices.recovered(aDelivery())
+  expect(told.steps).toEqual([])
+})
+
+test('a broker that is away keeps no endpoint from being left alone or contacted again: the outage stays untold', async () => {
+  const publish = () => Promise.reject(new Unavailable('rabbitmq', 'away'))
+  const { notices, steps, warnings } = aWorld({ publish })
+  await notices.failing(aDelivery())
+  await notices.recovered(aDelivery())
+  expect(steps).toEqual([])
+  expect(warnings).toMatchObject([{ notice: 'webhook.endpoint.failing' }, { notice: 'webhook.endpoint.recovered' }])
+})
+
+test('a parked notice that cannot be published brings the message back', async () => {
+  const { notices } = aWorld({ publish: () => Promise.reject(new Unavailable('rabbitmq', 'away')) })
+  await expect(notices.noticeParked(aDelivery())).rejects.toThrow(Unavailable)
+})
+
+test.each<[string, (delivery: Delivery) => DeliveryRecord | undefined]>([
+  ['was acknowledged after all', (delivery) => ({ ...parkedRecord(delivery), state: 'acknowledged' })],
+  ['is on its next run', (delivery) => ({ ...parkedRecord(delivery), run: 3 })],
+  ['is no longer remembered', () => undefined],
+])('a delivery that %s is not told of', async (_name, find) => {
+  const { notices, events } = aWorld({ find: async (delivery) => find(delivery) })
+  await notices.noticeParked(aDelivery())
+  expect(events).toEqual([])
+})

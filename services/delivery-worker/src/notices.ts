@@ -1,0 +1,137 @@
+import {
+  type Delivery,
+  type DeliveryParked,
+  type EndpointFailing,
+  type EndpointRecovered,
+  type EventId,
+  type EventType,
+  isNotice,
+  outageEventIdOf,
+  type PlatformEvent,
+  parkedEventIdOf,
+  withoutQuery,
+} from '@switchhook/contracts'
+import type { DeliveryRecord, OutageStore } from '@switchhook/store'
+import type { OutageNotices } from './breaker.ts'
+import type { DeliverDeps } from './deliver.ts'
+
+export interface NoticesDeps {
+  /** Has the tenant a subscription that receives this type? */
+  readonly isWanted: (tenant: string | null, eventType: EventType) => Promise<boolean>
+  readonly outages: OutageStore
+  readonly find: (delivery: Delivery) => Promise<DeliveryRecord | undefined>
+  /** Resolves once the broker has the event. */
+  readonly publish: (event: PlatformEvent) => Promise<void>
+  readonly log: { warn(message: string, fields: Readonly<Record<string, unknown>>): void }
+}
+
+export type Notices = OutageNotices & Pick<DeliverDeps, 'noticeParked'>
+
+/**
+ * Events about the delivery engine itself, for subscriptions of the tenant that they are about. They have derived ids and
+ * are made of what is stored, so a repetition is the same event. None is made of what becomes of a notice, or a failing
+ * endpoint for notices would make notices for ever; none is published that nobody receives.
+ */
+export function createNotices({ isWanted, outages, find, publish, log }: NoticesDeps): Notices {
+  const concerns = async (delivery: Delivery, eventType: EventType): Promise<boolean> =>
+    !isNotice(delivery.eventType) && (await isWanted(delivery.tenant, eventType))
+
+  const make = (
+    { tenant, traceparent }: Delivery,
+    eventType: EventType,
+    eventId: EventId,
+    data: EndpointFailing | EndpointRecovered | DeliveryParked,
+  ): PlatformEvent => ({
+    eventId,
+    eventType,
+    occurredAt: data.occurredAt,
+    tenant,
+    data: { ...data },
+    ...(traceparent !== undefined && { traceparent }),
+  })
+
+  /** Not told now, an outage is told with its next failed probe; its end, never. */
+  const quietly =
+    (notice: string, tell: (delivery: Delivery) => Promise<void>) =>
+    async (delivery: Delivery): Promise<void> => {
+      try {
+        await tell(delivery)
+      } catch (error) {
+        const { subscriptionId } = delivery
+        log.warn('a notice was not published', { notice, subscriptionId, error })
+      }
+    }
+
+  return {
+    failing: quietly('webhook.endpoint.failing', async (delivery) => {
+      const eventType = 'webhook.endpoint.failing'
+      if (!(await concerns(delivery, eventType))) return
+      const outage = await outages.untold(delivery)
+      if (outage === undefined) return
+      const { subscriptionId, url } = delivery
+      const { sinceMs, untilMs, failures, last } = outage
+      const since = toIso(sinceMs)
+      await publish(
+        make(delivery, eventType, outageEventIdOf(subscriptionId, eventType, sinceMs), {
+          subscriptionId,
+          url: withoutQuery(url),
+          failures,
+          since,
+          until: toIso(untilMs),
+          lastOutcome: last.outcome,
+          lastStatus: last.status,
+          occurredAt: since,
+        }),
+      )
+      await outages.markTold(delivery)
+    }),
+    recovered: quietly('webhook.endpoint.recovered', async (delivery) => {
+      const eventType = 'webhook.endpoint.recovered'
+      if (!(await concerns(delivery, eventType))) return
+      const outage = await outages.beginRecovery(delivery)
+      if (outage === undefined) return
+      const { subscriptionId, url } = delivery
+      const recoveredAt = toIso(outage.recoveredAtMs)
+      await publish(
+        make(delivery, eventType, outageEventIdOf(subscriptionId, eventType, outage.sinceMs), {
+          subscriptionId,
+          url: withoutQuery(url),
+          since: toIso(outage.sinceMs),
+          recoveredAt,
+          occurredAt: recoveredAt,
+        }),
+      )
+    }),
+    async noticeParked(delivery) {
+      const eventType = 'webhook.delivery.parked'
+      if (!(await concerns(delivery, eventType))) return
+      const record = await find(delivery)
+      if (record?.state !== 'parked' || record.run !== delivery.run) return
+      const data = parkedDataOf(record)
+      if (data === undefined) return
+      await publish(make(delivery, eventType, parkedEventIdOf(record.deliveryId, record.run), data))
+    },
+  }
+}
+
+function parkedDataOf(record: DeliveryRecord): DeliveryParked | undefined {
+  const { deliveryId, subscriptionId, url, eventId, eventType, run, attempt, parkedReason, parkedAt, attempts } = record
+  if (parkedReason === null || parkedAt === null) return undefined
+  const last = attempts.at(-1)
+  return {
+    deliveryId,
+    subscriptionId,
+    url: withoutQuery(url),
+    eventId,
+    eventType,
+    reason: parkedReason,
+    run,
+    attempts: attempt,
+    lastOutcome: last?.outcome ?? null,
+    lastStatus: last?.status ?? null,
+    parkedAt,
+    occurredAt: parkedAt,
+  }
+}
+
+const toIso = (ms: number): string => new Date(ms).toISOString()

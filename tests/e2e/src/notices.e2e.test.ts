@@ -1,0 +1,142 @@
+import { eventually, type ReceivedRequest, type Receiver, startReceiver } from '@switchhook/testkit'
+import { type Client, type Delivery, envelopeOf, openClient, publishEvent, type Subscription } from './client.ts'
+
+/** More than what the stack of these tests takes for an endpoint that keeps failing (20). */
+const EVENTS = 30
+const COOLDOWN_MS = 2_000
+const NOTICES = ['webhook.endpoint.failing', 'webhook.endpoint.recovered', 'webhook.delivery.parked']
+
+interface Health {
+  readonly consecutiveFailures: number
+  readonly lastSuccessAt: string | null
+  readonly lastFailureAt: string | null
+  readonly lastFailureOutcome: string | null
+  readonly lastFailureStatus: number | null
+}
+
+let acme: Client
+let globex: Client
+let receiver: Receiver
+let subscription: Subscription
+let ops: Subscription
+let strangers: Subscription
+
+beforeAll(async () => {
+  ;[acme, globex] = await Promise.all([openClient('acme'), openClient('globex', 1)])
+})
+
+beforeEach(async () => {
+  receiver = await startReceiver()
+  subscription = await acme.subscribe(receiver.url('/hook?token=secret'))
+  ops = await acme.subscribe(receiver.url('/ops'), NOTICES)
+  strangers = await globex.subscribe(receiver.url('/strangers'), NOTICES)
+})
+
+afterEach(async () => {
+  for (const { id } of [subscription, ops]) await acme.request('DELETE', `/webhooks/subscriptions/${id}`)
+  await globex.request('DELETE', `/webhooks/subscriptions/${strangers.id}`)
+  await receiver.close()
+})
+
+/** Of this test's subscriptions: other tests leave deliveries of the same tenant behind, which may be parked meanwhile. */
+const told = (eventType: string, { id }: Subscription = subscription): readonly ReceivedRequest[] =>
+  receiver
+    .requests('/ops')
+    .filter((request) => request.headers['x-svc-event'] === eventType)
+    .filter((request) => envelopeOf(request).data['subscriptionId'] === id)
+
+const healthOf = async ({ id }: Subscription): Promise<Health> =>
+  (await acme.request<{ health: Health }>('GET', `/webhooks/subscriptions/${id}`)).body.health
+
+test('an outage is told once, however often the endpoint fails again, and its end once; to nobody else', async () => {
+  receiver.answer('/hook?token=secret', { status: 503 })
+  await Promise.all(Array.from({ length: EVENTS }, () => publishEvent()))
+  const [failing] = await eventually(() => {
+    const seen = told('webhook.endpoint.failing')
+    expect(seen).toHaveLength(1)
+    return seen
+  })
+  const { data, tenant, occurredAt } = envelopeOf(failing)
+  expect(data).toMatchObject({
+    subscriptionId: subscription.id,
+    url: receiver.url('/hook'),
+    failures: 20,
+    since: occurredAt,
+    lastOutcome: 'answered',
+    lastStatus: 503,
+  })
+  expect(tenant).toBe('acme')
+  expect(Date.parse(String(data['until'])) - Date.parse(occurredAt)).toBe(COOLDOWN_MS)
+
+  // Its probe fails once more, so the cool-down begins anew.
+  await eventually(async () => expect((await healthOf(subscription)).consecutiveFailures).toBeGreaterThan(20))
+  receiver.answer('/hook?token=secret', { status: 204 })
+  const [recovered] = await eventually(
+    () => {
+      const seen = told('webhook.endpoint.recovered')
+      expect(seen).toHaveLength(1)
+      return seen
+    },
+    { timeoutMs: 20_000 },
+  )
+  expect(envelopeOf(recovered).data).toMatchObject({ subscriptionId: subscription.id, since: occurredAt })
+  expect(told('webhook.endpoint.failing')).toHaveLength(1)
+  expect(receiver.requests('/strangers')).toEqual([])
+})
+
+test('a parked delivery is told as it is stored, and what becomes of notices makes none', async () => {
+  receiver.answer('/hook?token=secret', { status: 400 })
+  // The ops endpoint refuses every notice: each of these deliveries is parked as well.
+  receiver.answer('/ops', { status: 410 })
+  await publishEvent()
+  await publishEvent()
+  await eventually(() => expect(told('webhook.delivery.parked')).toHaveLength(2))
+  const parked = await acme.request<{ items: (Delivery & { readonly eventId: string; readonly parkedAt: string })[] }>(
+    'GET',
+    `/webhooks/subscriptions/${subscription.id}/deliveries?state=parked`,
+  )
+  const notices = told('webhook.delivery.parked').map((request) => envelopeOf(request).data)
+  for (const { deliveryId, eventId, parkedAt } of parked.body.items) {
+    expect(notices.find((data) => data['deliveryId'] === deliveryId)).toEqual({
+      deliveryId,
+      subscriptionId: subscription.id,
+      url: receiver.url('/hook'),
+      eventId,
+      eventType: 'call.status',
+      reason: 'rejected',
+      run: 1,
+      attempts: 1,
+      lastOutcome: 'answered',
+      lastStatus: 400,
+      parkedAt,
+      occurredAt: parkedAt,
+    })
+  }
+  // The notices themselves are parked, and are still the only ones when another has come through.
+  await eventually(async () => {
+    const own = await acme.request<{ items: Delivery[] }>('GET', `/webhooks/subscriptions/${ops.id}/deliveries`)
+    expect(own.body.items.length).toBeGreaterThanOrEqual(2)
+  })
+  await publishEvent()
+  await eventually(() => expect(told('webhook.delivery.parked')).toHaveLength(3))
+  for (const notice of NOTICES) expect(told(notice, ops)).toEqual([])
+})
+
+test('when an endpoint last answered, and last failed, stands on its subscription after a few seconds', async () => {
+  receiver.answer('/hook?token=secret', [{ status: 502 }, { status: 200 }])
+  await publishEvent()
+  const requests = await receiver.waitFor(2, '/hook?token=secret')
+  const health = await eventually(
+    async () => {
+      const present = await healthOf(subscription)
+      expect(present.lastSuccessAt).not.toBeNull()
+      expect(present.lastFailureAt).not.toBeNull()
+      return present
+    },
+    { timeoutMs: 15_000 },
+  )
+  expect(health).toMatchObject({ consecutiveFailures: 0, lastFailureOutcome: 'answered', lastFailureStatus: 502 })
+  for (const [index, at] of [health.lastFailureAt, health.lastSuccessAt].entries()) {
+    expect(Math.abs(Date.parse(String(at)) - (requests[index]?.receivedAt ?? 0))).toBeLessThan(1_000)
+  }
+})

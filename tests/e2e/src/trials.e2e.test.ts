@@ -1,0 +1,180 @@
+import { randomUUID } from 'node:crypto'
+import { type Answer, eventually, type Receiver, type ReceiverScript, startReceiver } from '@switchhook/testkit'
+import { type Client, type Delivery, envelopeOf, openClient, type Subscription } from './client.ts'
+
+/** What the stack of these tests was started with. */
+const DEADLINE_MS = 1_000
+
+interface Report {
+  readonly verdict: string
+  readonly findings: readonly {
+    readonly check: string
+    readonly result: string
+    readonly seen: string
+    readonly advice: string | null
+  }[]
+}
+
+let acme: Client
+let globex: Client
+let receiver: Receiver
+let subscription: Subscription
+
+beforeAll(async () => {
+  ;[acme, globex] = await Promise.all([openClient('acme'), openClient('globex', 1)])
+})
+
+beforeEach(async () => {
+  receiver = await startReceiver()
+  subscription = await acme.subscribe(receiver.url('/hook'), ['agent.status', 'call.status'])
+})
+
+afterEach(async () => {
+  await acme.request('DELETE', `/webhooks/subscriptions/${subscription.id}`)
+  await receiver.close()
+})
+
+const path = (what: string): string => `/webhooks/subscriptions/${subscription.id}/${what}`
+
+describe('a test delivery', () => {
+  const send = (body: object = {}, headers: Record<string, string> = {}) =>
+    acme.request<{ deliveryId: string; eventId: string; eventType: string; code?: string }>(
+      'POST',
+      path('test'),
+      body,
+      headers,
+    )
+
+  test('comes like any other, says that nothing has happened, and can be looked up', async () => {
+    const { status, body } = await send()
+    expect(status).toBe(202)
+    expect(body.eventType).toBe('agent.status')
+    const [request] = await receiver.waitFor(1, '/hook')
+    expect(request?.headers).toMatchObject({
+      'x-svc-event': 'agent.status',
+      'x-svc-delivery': body.deliveryId,
+      'x-svc-attempt': '1',
+      'x-svc-test': 'true',
+    })
+    const { deliveryId, data, occurredAt, tenant } = envelopeOf(request)
+    expect({ deliveryId, tenant }).toEqual({ deliveryId: body.deliveryId, tenant: 'acme' })
+    expect(data).toMatchObject({ agentUri: 'sip:alice@acme.example', occurredAt })
+    expect(Math.abs(Date.parse(occurredAt) - Date.now())).toBeLessThan(60_000)
+    await eventually(async () => {
+      const read = await acme.request<Delivery>('GET', `/webhooks/deliveries/${body.deliveryId}`)
+      expect(read.body.state).toBe('acknowledged')
+    })
+  })
+
+  test('is retried, and is a test at every attempt', async () => {
+    receiver.answer('/hook', [{ status: 503 }, { status: 204 }])
+    await send({ eventType: 'webhook.delivery.parked' })
+    const requests = await receiver.waitFor(2, '/hook')
+    expect(requests.map(({ headers }) => [headers['x-svc-attempt'], headers['x-svc-test']])).toEqual([
+      ['1', 'true'],
+      ['2', 'true'],
+    ])
+    expect(requests[0]?.body.equals(requests[1]?.body ?? Buffer.of())).toBe(true)
+  })
+
+  test('asked for again with the same key is the same one', async () => {
+    const key = { 'idempotency-key': randomUUID() }
+    const first = await send({}, key)
+    const again = await send({}, key)
+    expect(again.body).toEqual(first.body)
+    await send({ eventType: 'call.status' })
+    await eventually(() =>
+      expect(receiver.requests('/hook').map(({ headers }) => headers['x-svc-event'])).toContain('call.status'),
+    )
+    expect(receiver.requests('/hook')).toHaveLength(2)
+  })
+})
+
+describe('a check', () => {
+  const check = async (): Promise<Report> => {
+    const { status, body } = await acme.request<Report>('POST', path('check'), {})
+    expect(status).toBe(200)
+    return body
+  }
+
+  const refusing: ReceiverScript = (_request, index): Answer => ({ status: index === 0 ? 204 : 409 })
+
+  test.each<[string, ReceiverScript, string, RegExp | null]>([
+    ['does everything right', { status: 202 }, 'passed passed passed skipped skipped', null],
+    ['is slow', { delayMs: DEADLINE_MS * 0.7 }, 'passed failed passed skipped skipped', /queue of your own/],
+    ['refuses a duplicate', refusing, 'passed passed failed skipped skipped', /more than once/],
+    [
+      'redirects',
+      { status: 307, headers: { location: '/other' } },
+      'failed skipped skipped skipped skipped',
+      /Redirects/,
+    ],
+    ['knows no such path', { status: 404 }, 'failed skipped skipped skipped skipped', /Correct the url/],
+    ['fails', { status: 500 }, 'failed skipped skipped skipped skipped', /log of this moment/],
+    ['hangs', { instead: 'hang' }, 'failed skipped skipped skipped skipped', /Answer before the work is done/],
+    ['hangs up', { instead: 'reset' }, 'failed skipped skipped skipped skipped', /closed before an answer/],
+  ])('of an endpoint that %s', async (_name, script, results, advice) => {
+    receiver.answer('/hook', script)
+    const { verdict, findings } = await check()
+    expect(findings.map(({ result }) => result).join(' ')).toBe(results)
+    expect(verdict).toBe(advice === null ? 'good' : 'needs-work')
+    const failed = findings.find(({ result }) => result === 'failed')
+    if (advice === null) expect(failed).toBeUndefined()
+    else expect(failed?.advice).toMatch(advice)
+    for (const { headers } of receiver.requests('/hook')) expect(headers['x-svc-test']).toBe('true')
+    const posts = receiver.requests('/hook').length
+    expect(posts).toBe(results.startsWith('passed') ? 2 : 1)
+
+    // Nothing of it is retried, parked or counted.
+    const parked = await acme.request<{ items: Delivery[] }>('GET', path('deliveries?state=parked'))
+    expect(parked.body.items).toEqual([])
+    const { body } = await acme.request<{ health: object }>('GET', `/webhooks/subscriptions/${subscription.id}`)
+    expect(body.health).toMatchObject({ state: 'closed', consecutiveFailures: 0 })
+  })
+
+  test('of an endpoint that nobody listens at', async () => {
+    await receiver.close()
+    const { findings } = await check()
+    expect(findings[0]).toMatchObject({ result: 'failed', seen: expect.stringContaining('refused') as string })
+  })
+
+  test('is one at a time for a subscription, on whichever replica', async () => {
+    receiver.answer('/hook', { delayMs: DEADLINE_MS * 0.7 })
+    const first = check()
+    await receiver.waitFor(1, '/hook')
+    const other = await openClient('acme', 1)
+    const { status, body } = await other.request<{ code: string }>('POST', path('check'), {})
+    expect([status, body.code]).toEqual([409, 'check-running'])
+    await first
+    await check()
+  })
+})
+
+test.each(['test', 'check'])('a %s of a disabled subscription, or of another tenant’s, is refused', async (what) => {
+  const stranger = await globex.request<{ code: string }>('POST', path(what), {})
+  expect([stranger.status, stranger.body.code]).toEqual([404, 'subscription-not-found'])
+  await acme.request('PATCH', `/webhooks/subscriptions/${subscription.id}`, { enabled: false })
+  const disabled = await acme.request<{ code: string }>('POST', path(what), {})
+  expect([disabled.status, disabled.body.code]).toEqual([409, 'subscription-disabled'])
+  const unknown = await acme.request<{ code: string }>('POST', path(what), { eventType: 'call.unknown' })
+  expect([unknown.status, unknown.body.code]).toEqual([400, 'invalid-request'])
+  expect(receiver.requests()).toEqual([])
+})
+
+test('the catalogue tells what can be subscribed to, each with a schema and an example', async () => {
+  const { status, body } = await acme.request<{
+    items: { type: string; description: string; schema: { $schema: string }; example: { eventType: string } }[]
+  }>('GET', '/webhooks/event-types')
+  expect(status).toBe(200)
+  expect(body.items.map(({ type }) => type)).toEqual([
+    'call.status',
+    'agent.status',
+    'webhook.endpoint.failing',
+    'webhook.endpoint.recovered',
+    'webhook.delivery.parked',
+  ])
+  for (const { type, schema, example } of body.items) {
+    expect(example.eventType).toBe(type)
+    expect(schema.$schema).toBe('https://json-schema.org/draft/2020-12/schema')
+  }
+})
