@@ -25,6 +25,7 @@ export {
 export type { Log } from './log.ts'
 export { createOutbox, type Outbox, type OutboxEntry } from './outbox.ts'
 export type { ListedDelivery, ParkedPage } from './parked-index.ts'
+export { createParkedWindow, type ParkedRange, type ParkedWindow, type RunState } from './parked-window.ts'
 export { openRedis, type Redis } from './redis.ts'
 export { createStateStore, type StateChange, type StateRecord, type StateStore } from './state-store.ts'
 export {

@@ -4,11 +4,13 @@ import type { CallRouteDeps } from './calls/commands.ts'
 import { createDeliveryRoutes, type DeliveryRoutesDeps } from './deliveries/delivery-routes.ts'
 import type { Route } from './http/route.ts'
 import { withDocument } from './openapi/with-document.ts'
+import { createRecoveryRoutes, type RecoveryRouteDeps } from './recoveries/recovery-routes.ts'
 import { createSimulatorRoutes, type SimulatorRouteDeps } from './simulator/simulator-routes.ts'
 import { createSubscriptionRoutes, type SubscriptionRoutesDeps } from './subscriptions/subscription-routes.ts'
 
 export type RoutesDeps = SubscriptionRoutesDeps &
   DeliveryRoutesDeps &
+  RecoveryRouteDeps &
   CallRouteDeps &
   AgentRouteDeps & {
     /** null: its development endpoints are not served. */
@@ -20,6 +22,7 @@ export function createRoutes({ simulator, ...deps }: RoutesDeps): readonly Route
   return withDocument([
     ...createSubscriptionRoutes(deps),
     ...createDeliveryRoutes(deps),
+    ...createRecoveryRoutes(deps),
     ...createCallRoutes(deps),
     ...createAgentRoutes(deps),
     ...(simulator === null ? [] : createSimulatorRoutes({ simulator })),

@@ -14,6 +14,7 @@ import {
   createDeliveryArchive,
   createIdempotencyStore,
   createOutbox,
+  createParkedWindow,
   createStateStore,
   createSubscriptionStore,
   createTimerStore,
@@ -33,6 +34,7 @@ import { createRequestScope, createRequestTrace } from './http/request-trace.ts'
 import { type OutboxRelay, startOutboxRelay } from './outbox-relay.ts'
 import { openSimulator } from './platform/open-simulator.ts'
 import { createPublishEvent } from './publish-event.ts'
+import { createRecoveries } from './recoveries/create-recoveries.ts'
 import { createRoutes } from './routes.ts'
 import { countTimers } from './timers/count-timers.ts'
 import { createTimerLoop, type TimerLoop } from './timers/timer-loop.ts'
@@ -102,6 +104,22 @@ export async function startApi(options: StartApiOptions): Promise<Api> {
     now: Date.now,
     traceOfRequest: scope.current,
   })
+  const breakers = createBreakerReader(redis)
+  const deliveries = createDeliveryArchive(redis)
+  const publishDelivery = tracePublishDelivery(tracing, (delivery) => broker.publishDelivery(delivery))
+  const parked = createParkedWindow(redis)
+  const recoveries = createRecoveries({
+    store,
+    committed: (written) => announce(written, relay, timers),
+    look: breakers.look,
+    parked,
+    deliveries,
+    publish: publishDelivery,
+    mostPerSecond: config.RECOVERY_RATE,
+    now: Date.now,
+    log,
+  })
+  shutdown.defer('recoveries', () => recoveries.driver.idle())
   await platform.start(center.listener)
   shutdown.defer('platform', () => platform.stop())
   timers.start(
@@ -109,18 +127,19 @@ export async function startApi(options: StartApiOptions): Promise<Api> {
       simulator: (timer) => platform.due(timer),
       agent: (timer) => center.agentTimerDue(timer),
       audit: (timer) => center.auditTimerDue(timer),
+      recovery: (timer) => recoveries.driver.timerDue(timer),
     }),
   )
   shutdown.defer('timers', () => timers.stop())
 
   const auth = openAuth({ ...authOptionsOf(config), log, ...(keyTiming && { keyTiming }) })
   shutdown.defer('signing keys', () => auth.close())
-  const breakers = createBreakerReader(redis)
-  const publishDelivery = tracePublishDelivery(tracing, (delivery) => broker.publishDelivery(delivery))
   const routes = createRoutes({
     subscriptions: createSubscriptionStore(redis),
-    deliveries: createDeliveryArchive(redis),
+    deliveries,
     publishDelivery: (delivery) => publishDelivery({ ...delivery, ...traceOf(scope.current()) }),
+    recoveries: recoveries.book,
+    parked,
     urlRules: urlRulesOf(config),
     healthOf: ({ tenant, id }) => breakers.ask({ tenant, subscriptionId: id }),
     platform,
