@@ -93,9 +93,11 @@ test('every operation that needs a token can answer 401 and 503, each that takes
   }
 })
 
-test('every call command and the create take an Idempotency-Key, and whatever takes one says so', () => {
+const OTHERS_WITH_KEY: readonly string[] = ['createSubscription', 'recover']
+
+test('every call command, the create and the recovery take an Idempotency-Key, and whatever takes one says so', () => {
   for (const route of describedRoutes()) {
-    const isCommand = route.method === 'post' && (route.tag === 'calls' || route.operationId === 'createSubscription')
+    const isCommand = route.method === 'post' && (route.tag === 'calls' || OTHERS_WITH_KEY.includes(route.operationId))
     const operation = document.paths[route.path]?.[route.method]
     const [status = ''] = Object.keys(route.responses)
     expect({
