@@ -89,7 +89,7 @@ export function createParkedWindow(redis: Redis): ParkedWindow {
       const isCut = taken.length < found.length
       const last = isCut ? taken.at(-1) : entries.at(-1)
       return {
-        entries: taken.map(({ since: _, ...entry }) => entry),
+        entries: taken.map(({ deliveryId, run: parkedRun }) => ({ deliveryId, run: parkedRun })),
         after: isCut || entries.length === size ? (last?.since ?? null) : null,
       }
     },

@@ -111,7 +111,7 @@ export async function startApi(options: StartApiOptions): Promise<Api> {
   const recoveries = createRecoveries({
     store,
     committed: (written) => announce(written, relay, timers),
-    look: breakers.look,
+    look: (endpoint) => breakers.look(endpoint),
     parked,
     deliveries,
     publish: publishDelivery,

@@ -32,6 +32,15 @@ export function createRecoveries(deps: RecoveriesDeps): {
   const send = createSendItems({ deliveries, publish, now, log })
   return {
     book,
-    driver: createRecoveryDriver({ transact, find: book.find, look, parked, send, mostPerSecond, now, log }),
+    driver: createRecoveryDriver({
+      transact,
+      find: (tenant, recoveryId) => book.find(tenant, recoveryId),
+      look,
+      parked,
+      send,
+      mostPerSecond,
+      now,
+      log,
+    }),
   }
 }

@@ -89,7 +89,7 @@ function openReplica(redis: Redis): Replica {
   const { book, driver } = createRecoveries({
     store: createStateStore(redis),
     committed: ({ timers = [] }) => (timer = timers[0] ?? timer),
-    look: breaker().look,
+    look: (endpoint) => breaker().look(endpoint),
     parked: createParkedWindow(redis),
     deliveries: createDeliveryArchive(redis),
     publish: (delivery) => replica.publish(delivery),
@@ -259,10 +259,11 @@ test('a replica that dies between beginning a run and publishing it is followed 
   replicas[0].publish = dead.publish
   const lost = turn(replicas[0])
   await eventually(() => expect(dead.begun).toHaveLength(1))
-  expect(await isParked(dead.begun[0]?.deliveryId as DeliveryId)).toBe(true)
+  const [begun] = dead.begun
+  expect(begun && (await isParked(begun.deliveryId))).toBe(true)
   // The lease is over.
   await turn(replicas[1])
-  expect(published).toMatchObject([{ deliveryId: dead.begun[0]?.deliveryId, run: 2 }])
+  expect(published).toMatchObject([{ deliveryId: begun?.deliveryId, run: 2 }])
   expect(await read(id)).toMatchObject({ sent: 1 })
   // It was not dead after all: at worst the same run comes twice, and it is counted once.
   dead.letGo()

@@ -1,6 +1,6 @@
-import { AppError, isGuid, parseRecoveryId } from '@switchhook/contracts'
+import { AppError, isGuid, parseRecoveryId, type RecoveryId } from '@switchhook/contracts'
 import type { ParkedWindow, SubscriptionStore } from '@switchhook/store'
-import type { Caller, Route } from '../http/route.ts'
+import type { Route } from '../http/route.ts'
 import { findSubscription, SUBSCRIPTIONS } from '../subscriptions/subscription-routes.ts'
 import { subscriptionIdSchema } from '../subscriptions/subscription-schema.ts'
 import { newRecovery, type Recovery, rangeOf, type Selection } from './recovery.ts'
@@ -101,7 +101,7 @@ export function createRecoveryRoutes({ subscriptions, recoveries, parked, now }:
     responses: { 200: { description: 'The recovery.', body: recoverySchema } },
     failures: ['recovery-not-found'],
     async handle({ caller, params: { recoveryId } }) {
-      return { status: 200, body: viewOf(await found(caller, recoveryId, recoveries.find)) }
+      return { status: 200, body: viewOf(await found(recoveryId, (id) => recoveries.find(caller.tenant, id))) }
     },
   }
 
@@ -118,7 +118,7 @@ export function createRecoveryRoutes({ subscriptions, recoveries, parked, now }:
     responses: { 200: { description: 'The recovery as it ended.', body: recoverySchema } },
     failures: ['recovery-not-found'],
     async handle({ caller, params: { recoveryId } }) {
-      return { status: 200, body: viewOf(await found(caller, recoveryId, recoveries.cancel)) }
+      return { status: 200, body: viewOf(await found(recoveryId, (id) => recoveries.cancel(caller.tenant, id))) }
     },
   }
 
@@ -126,8 +126,11 @@ export function createRecoveryRoutes({ subscriptions, recoveries, parked, now }:
 }
 
 /** Another tenant's recovery does not exist, and neither does one by a malformed id. */
-async function found({ tenant }: Caller, id: string | undefined, find: RecoveryBook['find']): Promise<Recovery> {
-  const recovery = isGuid(id) ? await find(tenant, parseRecoveryId(id)) : undefined
+async function found(
+  id: string | undefined,
+  find: (id: RecoveryId) => Promise<Recovery | undefined>,
+): Promise<Recovery> {
+  const recovery = isGuid(id) ? await find(parseRecoveryId(id)) : undefined
   if (recovery === undefined) throw new AppError('recovery-not-found')
   return recovery
 }
