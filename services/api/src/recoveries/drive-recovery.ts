@@ -1,7 +1,7 @@
 import type { Subscription } from '@switchhook/contracts'
 import type { Logger } from '@switchhook/runtime'
 import type { BreakerStore, DueTimer, ParkedWindow } from '@switchhook/store'
-import type { Transact, Writing } from '../center/transact.ts'
+import type { Step, Transact } from '../center/transact.ts'
 import { PATIENCE_MS, type Sample, takeTurn } from './pace.ts'
 import {
   cancelled,
@@ -63,12 +63,15 @@ export function createRecoveryDriver(deps: RecoveryDriverDeps): RecoveryDriver {
   const { transact, now, log } = deps
   const sending = new Set<Promise<void>>()
 
-  async function take(tenant: string | null, { recoveryId, turn }: RecoveryTimer): Promise<Taken | undefined> {
-    return transact<Taken | undefined>(tenant, [recoveryKey(recoveryId)], async ([stored]) => {
+  async function take(
+    tenant: string | null,
+    { recoveryId, turn }: RecoveryTimer,
+  ): Promise<Taken | Recovery | undefined> {
+    return transact<Taken | Recovery | undefined>(tenant, [recoveryKey(recoveryId)], async ([stored]) => {
       const present = stored as Recovery | undefined
       if (present?.turn !== turn) return { result: undefined }
       const nowMs = now()
-      if (present.state !== 'running') return write(present.isSending ? putDown(present, nowMs) : undefined)
+      if (present.state !== 'running') return present.isSending ? write(putDown(present, nowMs)) : { result: undefined }
       const { health, subscription } = await deps.look({ tenant, subscriptionId: present.subscriptionId })
       if (subscription === undefined) return write(cancelled(putDown(present, nowMs), 'subscription-deleted', nowMs))
 
@@ -128,14 +131,19 @@ export function createRecoveryDriver(deps: RecoveryDriverDeps): RecoveryDriver {
         return isOurs(present) && present.state === 'running'
       },
     })
-    await transact(tenant, [recoveryKey(recoveryId)], ([stored]) => {
+    const noted = await transact<Recovery | undefined>(tenant, [recoveryKey(recoveryId)], ([stored]) => {
       const present = stored as Recovery | undefined
       if (!isOurs(present)) return { result: undefined }
       const leftMs = Math.max(0, waitMs - (now() - startedAtMs))
       const next = withSending(present, sent, { waitMs: leftMs, nowMs: now() })
       return write(next.recovery, next.dueInMs)
     })
-    if (sent.isBrokerAway) log.info('a recovery waits for the broker', { tenant, recoveryId })
+    if (noted !== undefined) tell(noted)
+  }
+
+  function tell({ recoveryId, subscriptionId, state, found, sent, skipped, failed, endedAt }: Recovery): void {
+    const counts = { found, sent, skipped, failed }
+    if (endedAt !== null) log.info('a recovery has ended', { recoveryId, subscriptionId, state, ...counts })
   }
 
   function track(work: Promise<void>): void {
@@ -148,6 +156,7 @@ export function createRecoveryDriver(deps: RecoveryDriverDeps): RecoveryDriver {
       const timer = payload as RecoveryTimer
       const taken = await take(tenant, timer)
       if (taken === undefined) return
+      if (!('items' in taken)) return tell(taken)
       track(
         carryOut(tenant, taken).catch((error: unknown) => {
           log.warn('a turn of a recovery was broken off, will be repeated', { recoveryId: timer.recoveryId, error })
@@ -161,6 +170,7 @@ export function createRecoveryDriver(deps: RecoveryDriverDeps): RecoveryDriver {
 }
 
 /** A step that takes nothing in hand. */
-function write(recovery: Recovery | undefined, dueInMs?: number): { result: undefined; writing?: Writing } {
-  return recovery === undefined ? { result: undefined } : { result: undefined, writing: writingOf(recovery, dueInMs) }
-}
+const write = (recovery: Recovery, dueInMs?: number): Step<Recovery> => ({
+  result: recovery,
+  writing: writingOf(recovery, dueInMs),
+})
