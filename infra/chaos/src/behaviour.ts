@@ -11,8 +11,13 @@ export interface Behaviour {
   readonly eventTypes: readonly string[]
   /** It is away now and then: nobody listens on its port. */
   readonly isAwayAtTimes: boolean
+  /** Until it is repaired it rejects everything. */
+  readonly isBrokenAtFirst?: true
   readonly react: (seed: number, post: { readonly deliveryId: string; readonly attempt: number }) => Reaction
 }
+
+/** Of it, a recovery sends again what was parked. */
+export const BROKEN_AT_FIRST = 'broken at first'
 
 const BOTH = ['call.status', 'agent.status']
 const WELL: Reaction = { status: 204, delayMs: 0 }
@@ -41,6 +46,13 @@ export const BEHAVIOURS: readonly Behaviour[] = [
     }),
   },
   { name: 'away at times', eventTypes: BOTH, isAwayAtTimes: true, react: () => WELL },
+  {
+    name: BROKEN_AT_FIRST,
+    eventTypes: ['call.status'],
+    isAwayAtTimes: false,
+    isBrokenAtFirst: true,
+    react: () => WELL,
+  },
   {
     name: 'rejecting some',
     eventTypes: BOTH,

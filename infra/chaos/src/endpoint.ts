@@ -9,11 +9,15 @@ import type { Post, Told } from './observation.ts'
 export interface RunningEndpoint {
   readonly behaviour: Behaviour
   readonly url: string
+  /** From now on it answers by its behaviour alone. */
+  repair(): void
   /** Nobody listens any more, and every connection is dropped. */
   leave(): Promise<void>
   /** Listens on the same port again. */
   comeBack(): Promise<void>
 }
+
+const BROKEN = { status: 400, delayMs: 0 }
 
 export async function startEndpoint(
   behaviour: Behaviour,
@@ -22,13 +26,14 @@ export async function startEndpoint(
 ): Promise<RunningEndpoint> {
   let server: Server | undefined
   let port = 0
+  let isBroken = behaviour.isBrokenAtFirst === true
 
   async function take(incoming: IncomingMessage, response: ServerResponse): Promise<void> {
     const chunks: Buffer[] = []
     for await (const chunk of incoming) chunks.push(chunk as Buffer)
     const post = readPost(behaviour.name, incoming, Buffer.concat(chunks))
     note(post)
-    const { status, delayMs } = behaviour.react(seed, post)
+    const { status, delayMs } = isBroken ? BROKEN : behaviour.react(seed, post)
     const timer = setTimeout(() => {
       response.once('finish', () => (post.status = status))
       response.writeHead(status).end()
@@ -52,6 +57,9 @@ export async function startEndpoint(
     behaviour,
     url: `http://127.0.0.1:${port}/hook`,
     comeBack,
+    repair: () => {
+      isBroken = false
+    },
     leave: async () => {
       const leaving = server
       if (leaving === undefined) return

@@ -39,6 +39,18 @@ export interface Disturbance {
   readonly toMs: number
 }
 
+/** The sending again of what was parked at one endpoint, and what became of it. */
+export interface RecoverySeen {
+  /** `done`, unless it is still at it. */
+  readonly state: string
+  readonly found: number
+  readonly sent: number
+  readonly skipped: number
+  readonly failed: number
+  /** Those that were parked when it began. */
+  readonly deliveries: readonly { readonly deliveryId: string; readonly state: string; readonly run: number }[]
+}
+
 /** All that was seen of a run. */
 export interface Observation {
   readonly endpoints: readonly Endpoint[]
@@ -49,6 +61,7 @@ export interface Observation {
   /** In the order of arrival. */
   readonly posts: readonly Post[]
   readonly parked: readonly { readonly endpoint: string; readonly deliveryId: string; readonly reason: string }[]
+  readonly recovery: RecoverySeen
   readonly disturbances: readonly Disturbance[]
   /** Messages that are left, by queue. */
   readonly left: Readonly<Record<string, number>>

@@ -1,4 +1,5 @@
 import { judgeDelivery } from './judge-delivery.ts'
+import { judgeRecovery } from './judge-recovery.ts'
 import type { Endpoint, Observation, Post, Told } from './observation.ts'
 
 export interface Problem {
@@ -13,6 +14,7 @@ export interface Problem {
     | 'rejected, not parked'
     | 'left in a queue'
     | 'not ready'
+    | 'recovery'
   readonly what: string
 }
 
@@ -24,6 +26,8 @@ export interface Verdict {
   readonly deliveries: number
   readonly acknowledged: number
   readonly parked: number
+  /** Sent again by the recovery. */
+  readonly recovered: number
   readonly posts: number
   /** POSTs of a delivery that had been acknowledged before. */
   readonly duplicates: number
@@ -76,6 +80,7 @@ export function reconcile(observation: Observation): Verdict {
   for (const [queue, count] of Object.entries(left)) {
     if (count > 0) problems.push({ kind: 'left in a queue', what: `${count} in ${queue}` })
   }
+  problems.push(...judgeRecovery(observation.recovery))
   problems.push(...notReady.map((what): Problem => ({ kind: 'not ready', what })))
 
   return {
@@ -85,6 +90,7 @@ export function reconcile(observation: Observation): Verdict {
     deliveries: owed,
     acknowledged,
     parked: parkedRightly,
+    recovered: observation.recovery.sent,
     posts: posts.length,
     duplicates: sum(judged.map(({ duplicates }) => duplicates)),
     stepsBack: sum(judged.map(({ stepsBack }) => stepsBack)),

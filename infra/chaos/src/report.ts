@@ -27,6 +27,7 @@ export function summaryOf({
     ['deliveries owed', String(verdict.deliveries)],
     ['acknowledged', String(verdict.acknowledged)],
     ['parked, rejected by their receiver', String(verdict.parked)],
+    ['parked, then sent again by a recovery', String(verdict.recovered)],
     ['lost or otherwise wrong', String(verdict.problems.length + faults.length)],
     ['POSTs', String(verdict.posts)],
     ['duplicates', `${verdict.duplicates} (${((100 * verdict.duplicates) / Math.max(1, verdict.posts)).toFixed(2)} %)`],

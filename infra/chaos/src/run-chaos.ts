@@ -10,6 +10,7 @@ import { parkedOf } from './parked.ts'
 import { describeFault, type Fault, type PlannedFault } from './plan.ts'
 import { createRandom } from './random.ts'
 import { reconcile, type Verdict } from './reconcile.ts'
+import { beginRecovery, type RunningRecovery } from './recovery.ts'
 import { type Strike, strike } from './strike.ts'
 import { type Subscribers, startSubscribers } from './subscribers.ts'
 
@@ -24,6 +25,13 @@ export interface ChaosResult {
   /** From the end of the load until all of it was dealt with. */
   readonly settlingMs: number
 }
+
+/** Whichever replica of the api is at it. */
+const KILLS_OF_WHO_RECOVERS: readonly PlannedFault[] = ['api-1', 'api-2'].map((target) => ({
+  fault: { kind: 'kill', target },
+  overlaps: false,
+  pauseMs: 500,
+}))
 
 /** Beyond a whole schedule: whatever is not done by then will not be. */
 const SETTLES_WITHIN_MS = 120_000
@@ -48,13 +56,19 @@ export async function runChaos(
     const calls = startCalls(client, (call) => subscribers.notebook.callArrives('well', call))
     const newEventArrives = (): Promise<void> => subscribers.notebook.newEventArrives('well')
     await newEventArrives()
-    const strikes = await strikeAll(stack, plan, newEventArrives, say, signal)
+    const recovery = await beginRecovery(client, subscribers)
+    say(`a recovery of ${recovery.count} parked deliveries has begun`)
+    const strikes = await strikeAll(stack, [...KILLS_OF_WHO_RECOVERS, ...plan], newEventArrives, say, signal)
     await Promise.all([events.stop(), calls.stop(), subscribers.allStay()])
     const loadMs = Date.now() - startedAt
 
     say('the load has ended; what is left is dealt with')
     const observe = (): Promise<Observation> =>
-      observeAll(stack, client, subscribers, { confirmed: events.confirmed, calls: calls.accepted, strikes })
+      observeAll(stack, client, subscribers, recovery, {
+        confirmed: events.confirmed,
+        calls: calls.accepted,
+        strikes,
+      })
     const verdict = await settle(observe)
     return {
       strikes,
@@ -104,6 +118,7 @@ async function observeAll(
   stack: ChaosStack,
   client: Client,
   { notebook, subscriptions }: Subscribers,
+  recovery: RunningRecovery,
   { confirmed, calls, strikes }: Pick<Observation, 'confirmed' | 'calls'> & { readonly strikes: readonly Strike[] },
 ): Promise<Observation> {
   const lists = subscriptions.map(({ endpoint, subscriptionId }) => parkedOf(client, endpoint, subscriptionId))
@@ -113,6 +128,7 @@ async function observeAll(
     calls,
     posts: notebook.posts,
     parked: (await Promise.all(lists)).flat(),
+    recovery: await recovery.look(),
     disturbances: strikes,
     left: await countMessages(stack.managementUrl()),
     notReady: await stack.notReady(),

@@ -8,6 +8,8 @@ import { type Notebook, openNotebook } from './notebook.ts'
 export interface Subscribers {
   readonly notebook: Notebook
   readonly subscriptions: readonly { readonly endpoint: string; readonly subscriptionId: string }[]
+  /** From now on none of them is broken. */
+  repair(): void
   /** From now on all of them are there. */
   allStay(): Promise<void>
   close(): Promise<void>
@@ -37,6 +39,9 @@ export async function startSubscribers(client: Client, seed: number): Promise<Su
   return {
     notebook,
     subscriptions,
+    repair: () => {
+      for (const endpoint of endpoints) endpoint.repair()
+    },
     allStay,
     close: async () => {
       await allStay()

@@ -25,6 +25,8 @@ test('every code is stable: clients know it by its name and its status', () => {
   "missing-agent-uri": 400,
   "not-found": 404,
   "platform-unavailable": 503,
+  "recovery-in-progress": 409,
+  "recovery-not-found": 404,
   "service-unavailable": 503,
   "subscription-deleted": 409,
   "subscription-disabled": 409,

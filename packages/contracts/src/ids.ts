@@ -10,6 +10,7 @@ export type DeliveryId = Guid<'delivery id'>
 export type SubscriptionId = Guid<'subscription id'>
 export type CallId = Guid<'call id'>
 export type CommandId = Guid<'command id'>
+export type RecoveryId = Guid<'recovery id'>
 
 /** Any RFC 9562 layout, in either case; `parse…` answers the canonical lower case. */
 const GUID = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/i
@@ -29,6 +30,7 @@ export const parseDeliveryId = parser('delivery id')
 export const parseSubscriptionId = parser('subscription id')
 export const parseCallId = parser('call id')
 export const parseCommandId = parser('command id')
+export const parseRecoveryId = parser('recovery id')
 
 export const newEventId = (): EventId => randomUUID() as EventId
 export const newSubscriptionId = (): SubscriptionId => randomUUID() as SubscriptionId

@@ -70,7 +70,9 @@ export {
   parseCommandId,
   parseDeliveryId,
   parseEventId,
+  parseRecoveryId,
   parseSubscriptionId,
+  type RecoveryId,
   type SubscriptionId,
   uuidV5,
 } from './ids.ts'

@@ -1,12 +1,17 @@
 -- Begins the next run of a parked delivery; begun again as long as nobody has noted that the run was published.
 -- KEYS    1 record   2 body
--- result  the record; '' if it is not parked; nil if it is no longer remembered whole
+-- ARGV    1 the run that was parked, '' for whichever
+-- result  the record; '' if it is not parked (by that run); nil if it is no longer remembered whole
 local stored = redis.call('GET', KEYS[1])
 if not stored then
   return false
 end
 local run, state, rest = string.match(stored, '^(%d+) %-?%d+ (%a+)(\n.*)$')
 if state ~= 'parked' and state ~= 'unsent' then
+  return ''
+end
+local parkedRun = state == 'unsent' and run - 1 or tonumber(run)
+if ARGV[1] ~= '' and tonumber(ARGV[1]) ~= parkedRun then
   return ''
 end
 if redis.call('EXISTS', KEYS[2]) == 0 then

@@ -23,8 +23,9 @@ export interface DeliveryArchive {
   /**
    * Begins the next run of a parked delivery: the record is what to publish, as slot 0. Until `redeliverySent` it counts
    * as parked to everybody else and can be begun again, so that a crash in between leaves nothing stuck.
+   * @param parkedRun which run must have been parked, for whoever must not send what was parked again meanwhile
    */
-  beginRedelivery(deliveryId: DeliveryId): Promise<Redelivery>
+  beginRedelivery(deliveryId: DeliveryId, parkedRun?: number): Promise<Redelivery>
   /** @param record As `beginRedelivery` gave it, or changed (url, firstDueAt) as it was published. */
   redeliverySent(record: DeliveryRecord): Promise<void>
 }
@@ -41,9 +42,9 @@ export function createDeliveryArchive(redis: Redis): DeliveryArchive {
       return found && { deliveryId, ...found.view, attempts: found.attempts, body }
     },
     parked: (subscriptionId, query) => index.page(subscriptionId, query),
-    async beginRedelivery(deliveryId) {
+    async beginRedelivery(deliveryId, parkedRun) {
       const stored = await redis[run]((commands) =>
-        commands.runScript('begin-redelivery', [recordKey(deliveryId), bodyKey(deliveryId)], []),
+        commands.runScript('begin-redelivery', [recordKey(deliveryId), bodyKey(deliveryId)], [parkedRun ?? '']),
       )
       if (stored === '') return { kind: 'not-parked' }
       const begun = parseRecord(stored ?? '')

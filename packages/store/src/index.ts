@@ -36,6 +36,7 @@ export type { Log } from './log.ts'
 export { createOutageStore, type Outage, type OutageStore } from './outage-store.ts'
 export { createOutbox, type Outbox, type OutboxEntry } from './outbox.ts'
 export type { ListedDelivery, ParkedPage, ParkedQuery } from './parked-index.ts'
+export { createParkedWindow, type ParkedRange, type ParkedWindow, type RunState } from './parked-window.ts'
 export { openRedis, type Redis } from './redis.ts'
 export { createStateStore, type StateChange, type StateRecord, type StateStore } from './state-store.ts'
 export {

@@ -34,7 +34,7 @@ export interface ParkedIndex {
 /** The run belongs to the name: the end of one run must not remove what the next one added. */
 type Place = Pick<Delivery, 'deliveryId' | 'subscriptionId' | 'run'>
 
-interface Entry {
+export interface ParkedEntry {
   readonly deliveryId: DeliveryId
   readonly run: number
   /** Since when, in µs, as Redis wrote it; unique within a list. */
@@ -42,14 +42,19 @@ interface Entry {
 }
 
 export function createParkedIndex(redis: Redis): ParkedIndex {
-  async function entriesBetween(id: SubscriptionId, before: string, from: string, limit: number): Promise<Entry[]> {
+  async function entriesBetween(
+    id: SubscriptionId,
+    before: string,
+    from: string,
+    limit: number,
+  ): Promise<ParkedEntry[]> {
     const reply = await redis[run]((commands) =>
       commands.zrevrangebyscore(parkedKey(id), before, from, 'WITHSCORES', 'LIMIT', 0, limit),
     )
     return Array.from({ length: reply.length / 2 }, (_, i) => toEntry(reply[2 * i] ?? '', reply[2 * i + 1] ?? ''))
   }
 
-  async function read({ deliveryId, run: listedRun }: Entry): Promise<ListedDelivery | undefined> {
+  async function read({ deliveryId, run: listedRun }: ParkedEntry): Promise<ListedDelivery | undefined> {
     const found = parseRecord((await redis[run]((commands) => commands.get(recordKey(deliveryId)))) ?? '')
     if (found === undefined || !isParked(found, listedRun)) return undefined
     return { deliveryId, ...found.view, attempts: found.attempts }
@@ -81,14 +86,14 @@ export function createParkedIndex(redis: Redis): ParkedIndex {
 }
 
 /** A run that was begun but is not known to be published still counts as the parked one before it. */
-function isParked({ ledger }: StoredRecord, listedRun: number): boolean {
+export function isParked({ ledger }: Pick<StoredRecord, 'ledger'>, listedRun: number): boolean {
   if (ledger.state === 'parked') return ledger.run === listedRun
   return ledger.state === 'unsent' && ledger.run === listedRun + 1
 }
 
 const member = ({ deliveryId, run }: Place): string => `${deliveryId}:${run}`
 
-function toEntry(name: string, since: string): Entry {
+export function toEntry(name: string, since: string): ParkedEntry {
   const [deliveryId = '', run] = name.split(':')
   return { deliveryId: parseDeliveryId(deliveryId), run: Number(run), since }
 }

@@ -63,6 +63,12 @@ test.each<[string, Record<string, string>, string]>([
   expect(() => load(env)).toThrow(said)
 })
 
+test('recoveries have a limit, and it is a whole number of deliveries per second', () => {
+  expect(load({}).RECOVERY_RATE).toBe(50)
+  expect(load({ RECOVERY_RATE: '5' }).RECOVERY_RATE).toBe(5)
+  expect(() => load({ RECOVERY_RATE: '0' })).toThrow('RECOVERY_RATE')
+})
+
 test.each<[Record<string, string>, boolean]>([
   [{}, false],
   [{ NODE_ENV: 'production', SECRET_KEYS }, true],

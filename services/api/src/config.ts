@@ -33,6 +33,7 @@ export const apiFields = {
   WEBHOOK_REQUIRE_HTTPS: optional(flag()),
   WEBHOOK_ALLOWED_NETWORKS: networks(''),
   RECEIVER_CHECK_TIMEOUT: duration('30s', { minMs: 1_000, maxMs: 300_000 }),
+  RECOVERY_RATE: integer({ min: 1, max: 1_000 }, 50),
   WRAP_UP_SECONDS: integer({ min: 0, max: 86_400 }, 10),
   USER_STATUS_CODES: json<StatusNames>(statusNamesSchema, JSON.stringify(DEFAULT_STATUS_NAMES)),
   PLATFORM: choice(['simulator'], 'simulator'),

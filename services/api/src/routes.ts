@@ -5,6 +5,7 @@ import { createDeliveryRoutes, type DeliveryRoutesDeps } from './deliveries/deli
 import { createExplainRoute, type ExplainRouteDeps } from './deliveries/explain-route.ts'
 import type { Route } from './http/route.ts'
 import { withDocument } from './openapi/with-document.ts'
+import { createRecoveryRoutes, type RecoveryRouteDeps } from './recoveries/recovery-routes.ts'
 import { createSimulatorRoutes, type SimulatorRouteDeps } from './simulator/simulator-routes.ts'
 import { createEventTypeRoutes } from './subscriptions/event-type-routes.ts'
 import { createRotateRoute, type RotateRouteDeps } from './subscriptions/rotate-route.ts'
@@ -16,6 +17,7 @@ export type RoutesDeps = SubscriptionRoutesDeps &
   DeliveryRoutesDeps &
   ExplainRouteDeps &
   TrialRoutesDeps &
+  RecoveryRouteDeps &
   CallRouteDeps &
   AgentRouteDeps & {
     /** null: its development endpoints are not served. */
@@ -31,6 +33,7 @@ export function createRoutes({ simulator, ...deps }: RoutesDeps): readonly Route
     ...createEventTypeRoutes(),
     ...createDeliveryRoutes(deps),
     createExplainRoute(deps),
+    ...createRecoveryRoutes(deps),
     ...createCallRoutes(deps),
     ...createAgentRoutes(deps),
     ...(simulator === null ? [] : createSimulatorRoutes({ simulator })),

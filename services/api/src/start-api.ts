@@ -18,6 +18,7 @@ import {
   createDeliveryLogReader,
   createIdempotencyStore,
   createOutbox,
+  createParkedWindow,
   createStateStore,
   createSubscriptionStore,
   createTimerStore,
@@ -37,6 +38,7 @@ import { createRequestScope, createRequestTrace } from './http/request-trace.ts'
 import { type OutboxRelay, startOutboxRelay } from './outbox-relay.ts'
 import { openSimulator } from './platform/open-simulator.ts'
 import { createPublishEvent } from './publish-event.ts'
+import { createRecoveries } from './recoveries/create-recoveries.ts'
 import { createRoutes } from './routes.ts'
 import { createSubscriptionSecrets } from './subscriptions/subscription-secrets.ts'
 import { countTimers } from './timers/count-timers.ts'
@@ -107,6 +109,22 @@ export async function startApi(options: StartApiOptions): Promise<Api> {
     now: Date.now,
     traceOfRequest: scope.current,
   })
+  const breakers = createBreakerReader(redis)
+  const deliveries = createDeliveryArchive(redis)
+  const publishDelivery = tracePublishDelivery(tracing, (delivery) => broker.publishDelivery(delivery))
+  const parked = createParkedWindow(redis)
+  const recoveries = createRecoveries({
+    store,
+    committed: (written) => announce(written, relay, timers),
+    look: (endpoint) => breakers.look(endpoint),
+    parked,
+    deliveries,
+    publish: publishDelivery,
+    mostPerSecond: config.RECOVERY_RATE,
+    now: Date.now,
+    log,
+  })
+  shutdown.defer('recoveries', () => recoveries.driver.idle())
   await platform.start(center.listener)
   shutdown.defer('platform', () => platform.stop())
   timers.start(
@@ -114,6 +132,7 @@ export async function startApi(options: StartApiOptions): Promise<Api> {
       simulator: (timer) => platform.due(timer),
       agent: (timer) => center.agentTimerDue(timer),
       audit: (timer) => center.auditTimerDue(timer),
+      recovery: (timer) => recoveries.driver.timerDue(timer),
     }),
   )
   shutdown.defer('timers', () => timers.stop())
@@ -121,14 +140,14 @@ export async function startApi(options: StartApiOptions): Promise<Api> {
   const auth = openAuth({ ...authOptionsOf(config), log, ...(keyTiming && { keyTiming }) })
   shutdown.defer('signing keys', () => auth.close())
   const vault = openVault(config, log)
-  const breakers = createBreakerReader(redis)
   const contacts = createContactStore(redis)
-  const publishDelivery = tracePublishDelivery(tracing, (delivery) => broker.publishDelivery(delivery))
   const routes = createRoutes({
     subscriptions: createSubscriptionStore(redis),
-    deliveries: createDeliveryArchive(redis),
+    deliveries,
     deliveryLog: createDeliveryLogReader(redis),
     publishDelivery: (delivery) => publishDelivery({ ...delivery, ...traceOf(scope.current()) }),
+    recoveries: recoveries.book,
+    parked,
     urlRules: urlRulesOf(config),
     secrets: createSubscriptionSecrets(vault),
     signatureOverlapMs: config.SIGNATURE_OVERLAP,

@@ -93,10 +93,16 @@ test('every operation that needs a token can answer 401 and 503, each that takes
   }
 })
 
-test('every call command, the create, the rotation and the test delivery take an Idempotency-Key, and whatever takes one says so', () => {
-  const others = ['createSubscription', 'rotateSubscriptionSecret', 'testSubscription']
+const OTHERS_WITH_KEY: readonly string[] = [
+  'createSubscription',
+  'rotateSubscriptionSecret',
+  'testSubscription',
+  'recover',
+]
+
+test('every call command and whatever must not happen twice takes an Idempotency-Key, and says so', () => {
   for (const route of describedRoutes()) {
-    const isCommand = route.method === 'post' && (route.tag === 'calls' || others.includes(route.operationId))
+    const isCommand = route.method === 'post' && (route.tag === 'calls' || OTHERS_WITH_KEY.includes(route.operationId))
     const operation = document.paths[route.path]?.[route.method]
     const [status = ''] = Object.keys(route.responses)
     expect({

@@ -1,0 +1,46 @@
+import type { Broker } from '@switchhook/messaging'
+import type { Logger } from '@switchhook/runtime'
+import type { BreakerStore, DeliveryArchive, ParkedWindow, StateStore } from '@switchhook/store'
+import { createTransact, type Writing } from '../center/transact.ts'
+import { createRecoveryDriver, type RecoveryDriver } from './drive-recovery.ts'
+import { createRecoveryBook, type RecoveryBook } from './recovery-book.ts'
+import { createSendItems } from './send-items.ts'
+
+export interface RecoveriesDeps {
+  readonly store: StateStore
+  /** Is told of every timer that was set. */
+  readonly committed: (writing: Writing) => void
+  readonly look: BreakerStore['look']
+  readonly parked: Pick<ParkedWindow, 'take' | 'stateOf'>
+  readonly deliveries: Pick<DeliveryArchive, 'beginRedelivery' | 'redeliverySent' | 'find'>
+  readonly publish: Broker['publishDelivery']
+  /** Deliveries per second of one recovery, at most. */
+  readonly mostPerSecond: number
+  /** Milliseconds since 1970. */
+  readonly now: () => number
+  readonly log: Pick<Logger, 'info' | 'warn'>
+}
+
+/** The recoveries of this installation as one replica sees them. Their timers have the owner `recovery`. */
+export function createRecoveries(deps: RecoveriesDeps): {
+  readonly book: RecoveryBook
+  readonly driver: RecoveryDriver
+} {
+  const { store, committed, look, parked, deliveries, publish, mostPerSecond, now, log } = deps
+  const transact = createTransact(store, committed)
+  const book = createRecoveryBook({ store, transact, now })
+  const send = createSendItems({ deliveries, publish, now, log })
+  return {
+    book,
+    driver: createRecoveryDriver({
+      transact,
+      find: (tenant, recoveryId) => book.find(tenant, recoveryId),
+      look,
+      parked,
+      send,
+      mostPerSecond,
+      now,
+      log,
+    }),
+  }
+}

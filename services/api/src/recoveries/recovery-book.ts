@@ -1,0 +1,133 @@
+import { setTimeout as delay } from 'node:timers/promises'
+import { AppError, type RecoveryId, type SubscriptionId } from '@switchhook/contracts'
+import type { StateStore } from '@switchhook/store'
+import type { Transact, Writing } from '../center/transact.ts'
+import { cancelled, type Recovery } from './recovery.ts'
+
+/** Where recoveries are kept. Rejects with Unavailable without Redis. */
+export interface RecoveryBook {
+  /**
+   * Stores a recovery together with the timer of its first turn. Resolves to the one that is there already if it has the
+   * same id, or runs for the same selection.
+   * @throws AppError `recovery-in-progress` while one of the same subscription runs for another selection
+   */
+  begin(tenant: string | null, recovery: Recovery): Promise<Recovery>
+  find(tenant: string | null, recoveryId: RecoveryId): Promise<Recovery | undefined>
+  /** The newest first; those that ended long ago are forgotten. */
+  list(tenant: string | null, subscriptionId: SubscriptionId): Promise<readonly Recovery[]>
+  /**
+   * Ends it if it runs. Resolves once whoever has deliveries of it in hand has put them down, or may be presumed dead:
+   * nothing more is sent then.
+   */
+  cancel(tenant: string | null, recoveryId: RecoveryId): Promise<Recovery | undefined>
+}
+
+/** The last ones of a subscription, by id, the newest first. */
+interface Listed {
+  readonly recoveries: readonly RecoveryId[]
+}
+
+/** What a timer says. */
+export interface RecoveryTimer {
+  readonly recoveryId: RecoveryId
+  readonly turn: number
+}
+
+const DAY_MS = 24 * 60 * 60_000
+/** After their end. */
+const KEPT_MS = 7 * DAY_MS
+/** After the last one began: longer than any runs. */
+const LIST_KEPT_MS = 90 * DAY_MS
+const MOST_LISTED = 50
+/** Longer than a broker takes to confirm, or to be found silent. */
+const PUT_DOWN_WITHIN_MS = 12_000
+const PUT_DOWN_CHECK_MS = 50
+/** Nobody has driven it for so long, though it had something to do: its timer was lost. */
+const FORSAKEN_MS = 60_000
+
+export const recoveryKey = (recoveryId: RecoveryId): string => `recovery:${recoveryId}`
+const listKey = (subscriptionId: SubscriptionId): string => `recoveries:${subscriptionId}`
+
+/** The recovery as it is written, and the timer of its next turn, in one step. */
+export function writingOf(recovery: Recovery, dueInMs?: number): Writing {
+  const { recoveryId, turn, endedAt } = recovery
+  const payload: RecoveryTimer = { recoveryId, turn }
+  return {
+    records: [{ key: recoveryKey(recoveryId), value: recovery, ...(endedAt !== null && { ttlMs: KEPT_MS }) }],
+    timers: dueInMs === undefined ? [] : [{ id: recoveryKey(recoveryId), dueInMs, payload }],
+  }
+}
+
+export function createRecoveryBook(deps: {
+  readonly store: Pick<StateStore, 'read'>
+  readonly transact: Transact
+  /** Milliseconds since 1970. */
+  readonly now: () => number
+}): RecoveryBook {
+  const { store, transact, now } = deps
+
+  async function read(tenant: string | null, ids: readonly RecoveryId[]): Promise<readonly Recovery[]> {
+    const records = await store.read(tenant, ids.map(recoveryKey))
+    return records.flatMap((record) => (record === undefined ? [] : [record.value as Recovery]))
+  }
+
+  /** A replica of a version that knew no recoveries may have taken a timer for nobody's. */
+  async function wake(tenant: string | null, recovery: Recovery): Promise<Recovery> {
+    if (recovery.state !== 'running' || now() - Date.parse(recovery.updatedAt) < FORSAKEN_MS) return recovery
+    return transact(tenant, [recoveryKey(recovery.recoveryId)], ([stored]) => {
+      const present = stored as Recovery | undefined
+      if (present?.turn !== recovery.turn || present.state !== 'running') return { result: present ?? recovery }
+      const next = { ...present, turn: present.turn + 1 }
+      return { result: next, writing: writingOf(next, 0) }
+    })
+  }
+
+  async function find(tenant: string | null, recoveryId: RecoveryId): Promise<Recovery | undefined> {
+    const [found] = await read(tenant, [recoveryId])
+    return found && wake(tenant, found)
+  }
+
+  return {
+    find,
+    begin: (tenant, recovery) =>
+      transact(tenant, [listKey(recovery.subscriptionId)], async ([stored]) => {
+        const { recoveries } = (stored as Listed | undefined) ?? { recoveries: [] }
+        if (recoveries.includes(recovery.recoveryId)) {
+          const existing = await find(tenant, recovery.recoveryId)
+          if (existing !== undefined) return { result: existing }
+        }
+        // Only the newest can be running: none begins before the last one has ended.
+        const newest = recoveries[0] && (await find(tenant, recoveries[0]))
+        if (newest && newest.state === 'running') {
+          if (isSame(newest, recovery)) return { result: newest }
+          throw new AppError('recovery-in-progress', { detail: `Recovery ${newest.recoveryId} is still running` })
+        }
+        const { records, timers = [] } = writingOf(recovery, 0)
+        const listed: Listed = { recoveries: [recovery.recoveryId, ...recoveries].slice(0, MOST_LISTED) }
+        const list = { key: listKey(recovery.subscriptionId), value: listed, ttlMs: LIST_KEPT_MS }
+        return { result: recovery, writing: { records: [list, ...records], timers } }
+      }),
+    list: async (tenant, subscriptionId) => {
+      const [listed] = await store.read(tenant, [listKey(subscriptionId)])
+      return read(tenant, (listed?.value as Listed | undefined)?.recoveries ?? [])
+    },
+    cancel: async (tenant, recoveryId) => {
+      const ended = await transact<Recovery | undefined>(tenant, [recoveryKey(recoveryId)], ([stored]) => {
+        const present = stored as Recovery | undefined
+        if (present?.state !== 'running') return { result: present }
+        const next = cancelled(present, 'requested', now())
+        return { result: next, writing: writingOf(next) }
+      })
+      let latest = ended
+      const deadline = now() + PUT_DOWN_WITHIN_MS
+      while (latest !== undefined && latest.state === 'cancelled' && latest.isSending && now() < deadline) {
+        await delay(PUT_DOWN_CHECK_MS)
+        latest = (await read(tenant, [recoveryId]))[0]
+      }
+      return latest
+    },
+  }
+}
+
+const isSame = ({ selection: a }: Recovery, { selection: b }: Recovery): boolean =>
+  a.from === b.from && a.to === b.to && a.reason === b.reason

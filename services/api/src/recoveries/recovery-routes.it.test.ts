@@ -1,0 +1,264 @@
+import {
+  type Attempt,
+  type Delivery,
+  deliveryIdOf,
+  newEventId,
+  parseDelivery,
+  parseSubscriptionId,
+} from '@switchhook/contracts'
+import { type Broker, openBroker, Queue, serviceTopology } from '@switchhook/messaging'
+import { createDeliveryStore, type DeliveryStore, openRedis, type Redis } from '@switchhook/store'
+import {
+  eventually,
+  startTcpProxy,
+  startTokenIssuer,
+  type TcpProxy,
+  type TestBroker,
+  type TestRedis,
+  type TokenIssuer,
+  testBroker,
+  testRedis,
+} from '@switchhook/testkit'
+import { type ApiUnderTest, startApiUnderTest } from '../testing/api-under-test.ts'
+import type { RecoveryView } from './recovery-schema.ts'
+
+const SUBSCRIPTIONS = '/api/v1/webhooks/subscriptions'
+const RECOVERIES = '/api/v1/webhooks/recoveries'
+const log = { debug() {}, info() {}, warn() {}, error() {} }
+
+let testDb: TestRedis
+let testMq: TestBroker
+let wire: TcpProxy
+let idp: TokenIssuer
+let globexIdp: TokenIssuer
+let apis: readonly [ApiUnderTest, ApiUnderTest]
+let redis: Redis
+let worker: Broker
+let store: DeliveryStore
+let acme: { authorization: string }
+let globex: { authorization: string }
+const due: Delivery[] = []
+
+beforeAll(async () => {
+  ;[testDb, testMq, idp, globexIdp] = await Promise.all([
+    testRedis(),
+    testBroker(),
+    startTokenIssuer(),
+    startTokenIssuer(),
+  ])
+  wire = await startTcpProxy(testMq.amqpUrl)
+  const issuers = [
+    { issuer: idp.issuer, audience: idp.audience, tenant: 'acme' },
+    { issuer: globexIdp.issuer, audience: globexIdp.audience, tenant: 'globex' },
+  ]
+  const env = { REDIS_URL: testDb.redisUrl, AMQP_URL: wire.url, AUTH_ISSUERS: JSON.stringify(issuers) }
+  apis = [await startApiUnderTest(env), await startApiUnderTest(env)]
+  acme = { authorization: `Bearer ${idp.token()}` }
+  globex = { authorization: `Bearer ${globexIdp.token()}` }
+
+  redis = await openRedis({ url: testDb.redisUrl, log, name: 'worker' })
+  const retentionMs = 60_000
+  store = createDeliveryStore(redis, {
+    settledRetentionMs: retentionMs,
+    waitingRetentionMs: retentionMs,
+    parkedRetentionMs: retentionMs,
+  })
+  worker = await openBroker({ url: testMq.amqpUrl, topology: serviceTopology([]), log, name: 'worker' })
+  await worker.consume({
+    queue: Queue.deliveryDue,
+    parse: ({ content, headers }) => parseDelivery(content, headers),
+    handle: async (delivery) => {
+      due.push(delivery)
+      const { attempt } = delivery
+      const made = attemptOf(attempt + 1, { run: delivery.run, outcome: 'delivered', status: 204 })
+      await store.settle(delivery, made, { state: 'acknowledged' })
+    },
+    concurrency: 10,
+    recovered: async () => {},
+  })
+})
+
+afterAll(async () => {
+  await Promise.all(apis.map((api) => api.close()))
+  await worker.close()
+  await redis.close()
+  await wire.close()
+  await Promise.all([testDb.close(), testMq.close(), idp.close(), globexIdp.close()])
+})
+
+afterEach(() => {
+  due.length = 0
+})
+
+const attemptOf = (attempt: number, more: Partial<Attempt> = {}): Attempt => ({
+  run: 1,
+  slot: 0,
+  attempt,
+  at: new Date().toISOString(),
+  durationMs: 12,
+  outcome: 'answered',
+  status: 503,
+  ...more,
+})
+
+async function subscribe(headers = acme): Promise<string> {
+  const json = { url: 'https://client.example/hooks', eventTypes: ['call.status'] }
+  const { body } = await apis[0].call('POST', SUBSCRIPTIONS, { headers, json })
+  return (body as { id: string }).id
+}
+
+async function park(subscription: string): Promise<string> {
+  const subscriptionId = parseSubscriptionId(subscription)
+  const eventId = newEventId()
+  const deliveryId = deliveryIdOf(eventId, subscriptionId)
+  const firstDueAt = new Date().toISOString()
+  const url = 'https://client.example/hooks'
+  const place = { run: 1, slot: 0, attempt: 0, firstDueAt, tenant: 'acme', url, eventType: 'call.status' }
+  const body = Buffer.from('{}')
+  await store.park({ deliveryId, subscriptionId, eventId, body, ...place }, attemptOf(1), 'exhausted')
+  return deliveryId
+}
+
+async function parkSome(subscription: string, count: number): Promise<string[]> {
+  return Promise.all(Array.from({ length: count }, () => park(subscription)))
+}
+
+const recover = (subscription: string, json: object = {}, headers = {}) =>
+  apis[0].call('POST', `${SUBSCRIPTIONS}/${subscription}/recover`, { headers: { ...acme, ...headers }, json })
+
+const read = async (id: string): Promise<RecoveryView> =>
+  (await apis[1].call('GET', `${RECOVERIES}/${id}`, { headers: acme })).body as RecoveryView
+
+const begin = async (subscription: string, json: object = {}): Promise<RecoveryView> => {
+  const { status, body } = await recover(subscription, json)
+  expect(status).toBe(202)
+  return body as RecoveryView
+}
+
+const until = (id: string, state: RecoveryView['state'], timeoutMs = 20_000): Promise<RecoveryView> =>
+  eventually(
+    async () => {
+      const recovery = await read(id)
+      expect(recovery.state).toBe(state)
+      return recovery
+    },
+    { timeoutMs },
+  )
+
+test('a dry run counts and changes nothing; then all are sent again, once, and the job tells of it', async () => {
+  const subscription = await subscribe()
+  const parked = await parkSome(subscription, 5)
+  const counted = await recover(subscription, { dryRun: true })
+  expect(counted).toMatchObject({ status: 200, body: { dryRun: true, count: 5, oldest: expect.any(String) } })
+  expect((await recover(subscription, { dryRun: true, reason: 'rejected' })).body).toEqual({
+    dryRun: true,
+    count: 0,
+    oldest: null,
+    newest: null,
+  })
+
+  const { status, headers, body } = await recover(subscription)
+  expect(status).toBe(202)
+  const { recoveryId } = body as RecoveryView
+  expect(headers.get('location')).toBe(`${RECOVERIES}/${recoveryId}`)
+  expect(body).toMatchObject({ state: 'running', found: 5, sent: 0, remaining: 5, perSecond: 1, from: null, to: null })
+  const done = await until(recoveryId, 'done')
+  expect(done).toMatchObject({ found: 5, sent: 5, skipped: 0, failed: 0, remaining: 0, perSecond: 0 })
+  await eventually(() => expect(due).toHaveLength(5))
+  expect(due.map(({ deliveryId }) => deliveryId).toSorted()).toEqual(parked.toSorted())
+  for (const { run, slot, attempt } of due) expect([run, slot, attempt]).toEqual([2, 0, 1])
+
+  const list = await apis[1].call('GET', `${SUBSCRIPTIONS}/${subscription}/recoveries`, { headers: acme })
+  expect(list.body).toEqual({ items: [done] })
+  expect((await recover(subscription, { dryRun: true })).body).toMatchObject({ count: 0 })
+})
+
+test('an Idempotency-Key, and the same request without one, start one recovery; another window is refused', async () => {
+  const subscription = await subscribe()
+  await parkSome(subscription, 3)
+  const keyed = { 'idempotency-key': 'weekend' }
+  const first = await recover(subscription, {}, keyed)
+  const again = await recover(subscription, {}, keyed)
+  expect(again).toMatchObject({ status: 202, body: first.body })
+  expect(again.headers.get('idempotent-replayed')).toBe('true')
+  const { recoveryId } = first.body as RecoveryView
+  expect((await begin(subscription)).recoveryId).toBe(recoveryId)
+  const other = await recover(subscription, { from: '2026-01-01T00:00:00Z' })
+  expect(other).toMatchObject({ status: 409, body: { code: 'recovery-in-progress', detail: expect.any(String) } })
+  await until(recoveryId, 'done')
+  expect(due).toHaveLength(3)
+})
+
+test('cancelled at once, it sends no more; cancelled again, it stays as it is', async () => {
+  const subscription = await subscribe()
+  await parkSome(subscription, 5)
+  const { recoveryId } = await begin(subscription)
+  const cancel = () => apis[1].call('POST', `${RECOVERIES}/${recoveryId}/cancel`, { headers: acme })
+  const { status, body } = await cancel()
+  expect(status).toBe(200)
+  const { sent } = body as RecoveryView
+  expect(body).toMatchObject({ state: 'cancelled', cancelledBecause: 'requested', remaining: 5 - sent })
+  expect((await cancel()).body).toEqual(body)
+  // Another one sends exactly the rest.
+  const { recoveryId: next } = await begin(subscription)
+  expect(await until(next, 'done')).toMatchObject({ found: 5 - sent, sent: 5 - sent })
+  await eventually(() => expect(due).toHaveLength(5))
+  expect(new Set(due.map(({ run }) => run))).toEqual(new Set([2]))
+})
+
+test('while the subscription is disabled it is paused, and goes on by itself', async () => {
+  const subscription = await subscribe()
+  await parkSome(subscription, 2)
+  const change = (enabled: boolean) =>
+    apis[0].call('PATCH', `${SUBSCRIPTIONS}/${subscription}`, { headers: acme, json: { enabled } })
+  await change(false)
+  const { recoveryId } = await begin(subscription)
+  expect(await until(recoveryId, 'paused')).toMatchObject({ waitingFor: 'subscription-enabled', perSecond: 0, sent: 0 })
+  await change(true)
+  expect(await until(recoveryId, 'done')).toMatchObject({ sent: 2, waitingFor: null })
+})
+
+test('while the broker is away it is paused, and goes on by itself', async () => {
+  const subscription = await subscribe()
+  await parkSome(subscription, 3)
+  wire.refuse()
+  await eventually(() => expect(apis.every((api) => !api.isReady())).toBe(true))
+  const { recoveryId } = await begin(subscription)
+  expect(await until(recoveryId, 'paused')).toMatchObject({ waitingFor: 'broker', sent: 0, remaining: 3 })
+  wire.accept()
+  expect(await until(recoveryId, 'done', 40_000)).toMatchObject({ sent: 3, failed: 0, skipped: 0 })
+  await eventually(() => expect(new Set(due.map(({ deliveryId }) => deliveryId)).size).toBe(3))
+}, 60_000)
+
+test.each<[object, string]>([
+  [{ from: 'yesterday' }, '/from'],
+  [{ from: '2026-11-20T17:06:01Z', to: '2026-11-20T17:06:00Z' }, '/to'],
+  [{ reason: 'tired' }, '/reason'],
+  [{ maxPerSecond: 0 }, '/maxPerSecond'],
+  [{ dryRun: 'yes' }, '/dryRun'],
+])('%j answers 400 and says where', async (json, pointer) => {
+  const { status, body } = await recover(await subscribe(), json)
+  expect(status).toBe(400)
+  expect(body).toMatchObject({ code: 'invalid-request', errors: [{ pointer }] })
+})
+
+test('of another tenant, of a malformed id and of nobody answers 404', async () => {
+  const subscription = await subscribe()
+  const { recoveryId } = await begin(subscription)
+  for (const id of [recoveryId, 'hello', deliveryIdOf(newEventId(), parseSubscriptionId(subscription))]) {
+    for (const [method, path] of [
+      ['GET', `${RECOVERIES}/${id}`],
+      ['POST', `${RECOVERIES}/${id}/cancel`],
+    ] as const) {
+      const answer = await apis[0].call(method, path, { headers: globex })
+      expect(answer).toMatchObject({ status: 404, body: { code: 'recovery-not-found' } })
+    }
+  }
+  for (const [method, path] of [
+    ['POST', `${SUBSCRIPTIONS}/${subscription}/recover`],
+    ['GET', `${SUBSCRIPTIONS}/${subscription}/recoveries`],
+  ] as const) {
+    const answer = await apis[0].call(method, path, { headers: globex, ...(method === 'POST' && { json: {} }) })
+    expect(answer).toMatchObject({ status: 404, body: { code: 'subscription-not-found' } })
+  }
+})

@@ -1,0 +1,147 @@
+import { AppError, isGuid, parseRecoveryId, type RecoveryId } from '@switchhook/contracts'
+import type { ParkedWindow, SubscriptionStore } from '@switchhook/store'
+import type { Route } from '../http/route.ts'
+import { findSubscription, SUBSCRIPTIONS } from '../subscriptions/subscription-routes.ts'
+import { subscriptionIdSchema } from '../subscriptions/subscription-schema.ts'
+import { newRecovery, type Recovery, rangeOf, type Selection } from './recovery.ts'
+import type { RecoveryBook } from './recovery-book.ts'
+import {
+  type RecoveryRequest,
+  recoveryCountSchema,
+  recoveryIdSchema,
+  recoveryListSchema,
+  recoveryRequestSchema,
+  recoverySchema,
+  viewOf,
+} from './recovery-schema.ts'
+
+export interface RecoveryRouteDeps {
+  readonly subscriptions: Pick<SubscriptionStore, 'find'>
+  readonly recoveries: RecoveryBook
+  readonly parked: Pick<ParkedWindow, 'newest' | 'count'>
+  /** Milliseconds since 1970. */
+  readonly now: () => number
+}
+
+const RECOVERIES = '/api/v1/webhooks/recoveries'
+
+const params = { recoveryId: recoveryIdSchema }
+
+export function createRecoveryRoutes({ subscriptions, recoveries, parked, now }: RecoveryRouteDeps): Route[] {
+  const begin: Route<RecoveryRequest> = {
+    method: 'post',
+    path: `${SUBSCRIPTIONS}/{id}/recover`,
+    operationId: 'recover',
+    tag: 'deliveries',
+    summary: 'Send the parked deliveries of a subscription again',
+    description:
+      'Sends what is parked now, the oldest first, each as by `redeliver`: gently at first, faster while the endpoint ' +
+      'acknowledges, and not at all while it is in its cool-down or the subscription is disabled. What is parked again meanwhile ' +
+      'stays parked. While a recovery of the subscription runs, the same request answers that one. With `dryRun`, 200 and a count.',
+    idempotent: true,
+    params: { id: subscriptionIdSchema },
+    body: recoveryRequestSchema,
+    responses: {
+      200: { description: 'The count of a dry run.', body: recoveryCountSchema },
+      202: {
+        description: 'It runs.',
+        body: recoverySchema,
+        headers: { Location: { type: 'string', description: 'Where to see how far it is.' } },
+      },
+    },
+    failures: ['subscription-not-found', 'recovery-in-progress'],
+    async handle({ caller, params: { id }, body, idFor }) {
+      const subscription = await findSubscription(subscriptions, caller, id)
+      const selection = selectionOf(body)
+      // Where the list ends now is where the recovery ends: what it parks again itself comes later.
+      const range = rangeOf(selection, await parked.newest(subscription.id))
+      const found = await parked.count(subscription.id, range)
+      if (body.dryRun === true) return { status: 200, body: { dryRun: true, ...found } }
+      const recovery = newRecovery(
+        {
+          recoveryId: parseRecoveryId(idFor('recovery')),
+          subscriptionId: subscription.id,
+          selection,
+          maxPerSecond: body.maxPerSecond ?? null,
+          found: found.count,
+          after: range.after,
+          until: range.until,
+        },
+        now(),
+      )
+      const begun = await recoveries.begin(caller.tenant, recovery)
+      return { status: 202, body: viewOf(begun), headers: { Location: `${RECOVERIES}/${begun.recoveryId}` } }
+    },
+  }
+
+  const list: Route = {
+    method: 'get',
+    path: `${SUBSCRIPTIONS}/{id}/recoveries`,
+    operationId: 'listRecoveries',
+    tag: 'deliveries',
+    summary: 'List the recoveries of a subscription',
+    description: 'The newest 50. One that has ended is remembered for seven days.',
+    params: { id: subscriptionIdSchema },
+    responses: { 200: { description: 'The recoveries.', body: recoveryListSchema } },
+    failures: ['subscription-not-found'],
+    async handle({ caller, params: { id } }) {
+      const subscription = await findSubscription(subscriptions, caller, id)
+      const found = await recoveries.list(caller.tenant, subscription.id)
+      return { status: 200, body: { items: found.map(viewOf) } }
+    },
+  }
+
+  const read: Route = {
+    method: 'get',
+    path: `${RECOVERIES}/{recoveryId}`,
+    operationId: 'readRecovery',
+    tag: 'deliveries',
+    summary: 'Read how far a recovery is',
+    params,
+    responses: { 200: { description: 'The recovery.', body: recoverySchema } },
+    failures: ['recovery-not-found'],
+    async handle({ caller, params: { recoveryId } }) {
+      return { status: 200, body: viewOf(await found(recoveryId, (id) => recoveries.find(caller.tenant, id))) }
+    },
+  }
+
+  const cancel: Route = {
+    method: 'post',
+    path: `${RECOVERIES}/{recoveryId}/cancel`,
+    operationId: 'cancelRecovery',
+    tag: 'deliveries',
+    summary: 'Cancel a recovery',
+    description:
+      'Nothing more is sent again after the answer; the rest stays parked. What was sent before keeps its schedule. One that ' +
+      'has ended stays as it is.',
+    params,
+    responses: { 200: { description: 'The recovery as it ended.', body: recoverySchema } },
+    failures: ['recovery-not-found'],
+    async handle({ caller, params: { recoveryId } }) {
+      return { status: 200, body: viewOf(await found(recoveryId, (id) => recoveries.cancel(caller.tenant, id))) }
+    },
+  }
+
+  return [begin, list, read, cancel]
+}
+
+/** Another tenant's recovery does not exist, and neither does one by a malformed id. */
+async function found(
+  id: string | undefined,
+  find: (id: RecoveryId) => Promise<Recovery | undefined>,
+): Promise<Recovery> {
+  const recovery = isGuid(id) ? await find(parseRecoveryId(id)) : undefined
+  if (recovery === undefined) throw new AppError('recovery-not-found')
+  return recovery
+}
+
+/** @throws AppError `invalid-request` for a window that ends before it begins */
+function selectionOf({ from = null, to = null, reason = null }: RecoveryRequest): Selection {
+  if (from !== null && to !== null && Date.parse(from) > Date.parse(to)) {
+    throw new AppError('invalid-request', { errors: [{ pointer: '/to', detail: 'is before from' }] })
+  }
+  return { from: toIso(from), to: toIso(to), reason }
+}
+
+/** One text for one moment, in UTC. */
+const toIso = (time: string | null): string | null => (time === null ? null : new Date(time).toISOString())

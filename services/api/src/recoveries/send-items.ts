@@ -1,0 +1,79 @@
+import { type DeliveryId, type Subscription, Unavailable } from '@switchhook/contracts'
+import type { Broker } from '@switchhook/messaging'
+import type { Logger } from '@switchhook/runtime'
+import type { DeliveryArchive } from '@switchhook/store'
+import type { Item, Sending } from './recovery.ts'
+
+export interface SendItemsDeps {
+  readonly deliveries: Pick<DeliveryArchive, 'beginRedelivery' | 'redeliverySent' | 'find'>
+  readonly publish: Broker['publishDelivery']
+  readonly now: () => number
+  readonly log: Pick<Logger, 'warn'>
+}
+
+export interface Errand {
+  readonly items: readonly Item[]
+  readonly url: Subscription['url']
+  /** A former turn may have sent some of them. */
+  readonly isRepeated: boolean
+  /** Asked before each handful: has nobody else taken over, and has nobody cancelled? */
+  readonly mayGoOn: () => Promise<boolean>
+}
+
+/** So many at once: a cancelled recovery sends no more than those. */
+const HANDFUL = 10
+
+type Fate = 'sent' | 'skipped' | 'failed' | 'held'
+
+/**
+ * Sends parked deliveries again, each as a new run. Repeating it with the same items is harmless: a run that was begun is
+ * the one that is published, and what has gone on since is left alone. So is what was parked anew.
+ * @throws Unavailable without Redis; then nobody knows how far it came
+ */
+export function createSendItems(deps: SendItemsDeps): (errand: Errand) => Promise<Sending> {
+  async function send({ deliveryId, run }: Item, { url, isRepeated }: Errand): Promise<Fate> {
+    const begun = await deps.deliveries.beginRedelivery(deliveryId, run)
+    if (begun.kind === 'unknown') return 'failed'
+    if (begun.kind === 'not-parked') return isRepeated && (await wasSent(deliveryId, run)) ? 'sent' : 'skipped'
+    const record = { ...begun.record, url, firstDueAt: new Date(deps.now()).toISOString() }
+    await deps.publish(record)
+    await deps.deliveries.redeliverySent(record)
+    return 'sent'
+  }
+
+  /** By the turn that was broken off: it may have died before it could take the delivery from the list. */
+  async function wasSent(deliveryId: DeliveryId, parkedRun: number): Promise<boolean> {
+    const found = await deps.deliveries.find(deliveryId)
+    if (found === undefined || found.run <= parkedRun) return false
+    if (found.run === parkedRun + 1) await deps.deliveries.redeliverySent(found)
+    return true
+  }
+
+  async function fateOf(item: Item, errand: Errand): Promise<Fate> {
+    try {
+      return await send(item, errand)
+    } catch (error) {
+      if (error instanceof Unavailable && error.dependency === 'rabbitmq') return 'held'
+      if (error instanceof Unavailable) throw error
+      // One that can never be sent must not keep the others from being sent.
+      deps.log.warn('a parked delivery could not be sent again', { deliveryId: item.deliveryId, error })
+      return 'failed'
+    }
+  }
+
+  return async (errand) => {
+    const { items, mayGoOn } = errand
+    const fates: Fate[] = []
+    while (fates.length < items.length && !fates.includes('held') && (await mayGoOn())) {
+      const handful = items.slice(fates.length, fates.length + HANDFUL)
+      fates.push(...(await Promise.all(handful.map((item) => fateOf(item, errand)))))
+    }
+    const those = (fate: Fate): Item[] => items.filter((_, i) => fates[i] === fate)
+    return {
+      sent: those('sent'),
+      skipped: those('skipped'),
+      failed: those('failed'),
+      isBrokerAway: fates.includes('held'),
+    }
+  }
+}

@@ -1,0 +1,134 @@
+import { eventually, type Receiver, startReceiver } from '@switchhook/testkit'
+import { type Client, type Delivery, envelopeOf, openClient, publishEvent, type Subscription } from './client.ts'
+import { bringUp, end } from './stack.ts'
+
+interface Recovery {
+  readonly recoveryId: string
+  readonly state: string
+  readonly found: number
+  readonly sent: number
+  readonly skipped: number
+  readonly failed: number
+  readonly remaining: number
+}
+
+const EVENTS = 12
+
+let acme: Client
+let receiver: Receiver
+let subscription: Subscription
+
+beforeAll(async () => {
+  // The second replica: the first one is going to be killed.
+  acme = await openClient('acme', 1)
+})
+
+beforeEach(async () => {
+  receiver = await startReceiver()
+  subscription = await acme.subscribe(receiver.url('/hook'))
+})
+
+afterEach(async () => {
+  await acme.request('DELETE', `/webhooks/subscriptions/${subscription.id}`)
+  await receiver.close()
+})
+
+const path = (): string => `/webhooks/subscriptions/${subscription.id}`
+
+const parked = async (): Promise<readonly Delivery[]> =>
+  (await acme.request<{ items: Delivery[] }>('GET', `${path()}/deliveries?limit=100`)).body.items
+
+/** Events that the endpoint refuses for good, until all of them are parked. */
+async function parkSome(count: number): Promise<string[]> {
+  receiver.answer('/hook', { status: 400 })
+  const markers = await Promise.all(Array.from({ length: count }, () => publishEvent()))
+  await eventually(async () => expect(await parked()).toHaveLength(count))
+  return markers
+}
+
+async function recover(): Promise<Recovery> {
+  const { status, body } = await acme.request<Recovery>('POST', `${path()}/recover`, {})
+  expect(status).toBe(202)
+  return body
+}
+
+const until = (id: string, state: string): Promise<Recovery> =>
+  eventually(
+    async () => {
+      const { body } = await acme.request<Recovery>('GET', `/webhooks/recoveries/${id}`)
+      expect(body.state).toBe(state)
+      return body
+    },
+    { timeoutMs: 60_000 },
+  )
+
+test('after an outage everything is sent again, gently at first, even if the replica that does it is killed', async () => {
+  const markers = await parkSome(EVENTS)
+  const before = receiver.requests('/hook').length
+  const again = () => receiver.requests('/hook').slice(before)
+  receiver.answer('/hook', { status: 204 })
+
+  const dryRun = await acme.request('POST', `${path()}/recover`, { dryRun: true })
+  expect(dryRun).toMatchObject({ status: 200, body: { dryRun: true, count: EVENTS } })
+  const { recoveryId, found } = await recover()
+  expect(found).toBe(EVENTS)
+  await eventually(() => expect(again().length).toBeGreaterThan(1))
+  try {
+    await end('api-1', 'SIGKILL')
+    const done = await until(recoveryId, 'done')
+    expect(done).toMatchObject({ found: EVENTS, sent: EVENTS, skipped: 0, failed: 0, remaining: 0 })
+  } finally {
+    await bringUp()
+  }
+
+  await eventually(async () => {
+    const got = again().map((request) => envelopeOf(request).data['marker'])
+    expect(new Set(got)).toEqual(new Set(markers))
+  })
+  expect(await parked()).toEqual([])
+  for (const { headers } of again()) expect(headers['x-svc-attempt']).toBe('2')
+  const [first, second, third] = again().map(({ receivedAt }) => receivedAt)
+  expect(Number(second) - Number(first)).toBeGreaterThan(500)
+  expect(Number(third) - Number(second)).toBeGreaterThan(500)
+}, 120_000)
+
+test('what the endpoint still refuses is parked again, and not sent a third time', async () => {
+  await parkSome(3)
+  const { recoveryId } = await recover()
+  expect(await until(recoveryId, 'done')).toMatchObject({ found: 3, sent: 3 })
+  await eventually(async () => {
+    const items = await parked()
+    expect(items.map(({ attempts }) => attempts.map(({ attempt }) => attempt))).toEqual([
+      [1, 2],
+      [1, 2],
+      [1, 2],
+    ])
+  })
+})
+
+test('cancelled at once, the rest stays parked', async () => {
+  await parkSome(4)
+  receiver.answer('/hook', { status: 204 })
+  const { recoveryId } = await recover()
+  const { status, body } = await acme.request<Recovery>('POST', `/webhooks/recoveries/${recoveryId}/cancel`)
+  expect(status).toBe(200)
+  expect(body).toMatchObject({ state: 'cancelled', remaining: 4 - body.sent })
+  expect(await parked()).toHaveLength(4 - body.sent)
+})
+
+test('a subscription that is enabled again is not sent what it missed', async () => {
+  await acme.request('PATCH', path(), { enabled: false })
+  await Promise.all(Array.from({ length: 20 }, () => publishEvent()))
+  // What was published before has come through when another subscriber has the last of it.
+  const probe = await startReceiver()
+  const { id } = await acme.subscribe(probe.url('/probe'))
+  await publishEvent()
+  await probe.waitFor(1)
+  await acme.request('PATCH', path(), { enabled: true })
+  const marker = await publishEvent()
+  const [request] = await receiver.waitFor(1, '/hook')
+  expect(envelopeOf(request).data['marker']).toBe(marker)
+  expect(receiver.requests('/hook')).toHaveLength(1)
+  await acme.request('DELETE', `/webhooks/subscriptions/${id}`)
+  await probe.close()
+})
