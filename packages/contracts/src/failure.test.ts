@@ -22,6 +22,7 @@ test('every code is stable: clients know it by its name and its status', () => {
   "missing-agent-uri": 400,
   "not-found": 404,
   "platform-unavailable": 503,
+  "rate-limited": 429,
   "service-unavailable": 503,
   "subscription-deleted": 409,
   "subscription-disabled": 409,

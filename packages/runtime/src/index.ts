@@ -12,6 +12,8 @@ export {
   networks,
   optional,
   port,
+  type Rate,
+  rate,
   text,
   url,
 } from './fields.ts'

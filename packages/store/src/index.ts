@@ -1,3 +1,4 @@
+export { type AuditRetention, type AuditStore, createAuditStore } from './audit-store.ts'
 export {
   type BreakerStore,
   createBreakerReader,
@@ -26,6 +27,7 @@ export type { Log } from './log.ts'
 export { createOutbox, type Outbox, type OutboxEntry } from './outbox.ts'
 export type { ListedDelivery, ParkedPage } from './parked-index.ts'
 export { openRedis, type Redis } from './redis.ts'
+export { createRequestLimiter, type RequestLimiter, type RequestRate } from './request-limiter.ts'
 export { createStateStore, type StateChange, type StateRecord, type StateStore } from './state-store.ts'
 export {
   createSubscriptionStore,

@@ -17,6 +17,8 @@ import type { DeliveryId, SubscriptionId } from '@switchhook/contracts'
  * sh:{<delivery>}:body             string  the webhook body, of parked ones only            with the record
  * sh:{s:<subscription>}:parked     zset    <delivery>:<run> → when it was parked, µs        parkedRetentionMs after the last
  * sh:{i:<scope>}:request           hash    fingerprint, seed, claim or answer of a request  IdempotencyTimes.retentionMs
+ * sh:{l:<client>}:requests         string  a client's requests in the present window          RequestRate.windowMs
+ * sh:{t:<tenant>}:audit            stream  who did what (audit-store.ts)                    AuditRetention after the last
  * sh:probe                         string  nothing: shows that Redis takes writes           1 s
  *
  * Calls and agents share their tag with the outbox and the timers, because the three change in one step. A tenant's
@@ -47,6 +49,11 @@ export const breakerKey = (tenant: string | null, subscription: SubscriptionId):
 
 /** A scope is a hash: it has no braces. */
 export const idempotentKey = (scope: string): string => `sh:{i:${scope}}:request`
+
+/** A client is a hash: it has no braces. */
+export const requestsKey = (client: string): string => `sh:{l:${client}}:requests`
+
+export const auditKey = (tenant: string | null): string => `sh:{t:${escapeTenant(tenant)}}:audit`
 
 export const PROBE_KEY = 'sh:probe'
 

@@ -2,12 +2,14 @@ import { readFileSync } from 'node:fs'
 
 /** The Lua scripts of this package and what they reply; each file's header names its KEYS, ARGV and result. */
 export interface ScriptReplies {
+  'append-audit': string
   'begin-idempotent': ['new' | 'replay', string] | ['mismatch' | 'busy', undefined?]
   'begin-redelivery': string | null
   'claim-outbox': string[]
   'claim-probe': 0 | 1
   'claim-timers': string[]
   'commit-state': 0 | 1
+  'count-request': [count: number, leftMs: number]
   'finish-idempotent': 0 | 1
   'finish-timers': number
   'index-parked': string
@@ -23,12 +25,14 @@ export interface ScriptReplies {
 export type ScriptName = keyof ScriptReplies
 
 const FILES: Readonly<Record<ScriptName, string>> = {
+  'append-audit': 'append-audit.lua',
   'begin-idempotent': 'begin-idempotent.lua',
   'begin-redelivery': 'begin-redelivery.lua',
   'claim-outbox': 'claim-outbox.lua',
   'claim-probe': 'claim-probe.lua',
   'claim-timers': 'claim-timers.lua',
   'commit-state': 'commit-state.lua',
+  'count-request': 'count-request.lua',
   'finish-idempotent': 'finish-idempotent.lua',
   'finish-timers': 'finish-timers.lua',
   'index-parked': 'index-parked.lua',
