@@ -91,7 +91,12 @@ const bad: [string, Field<unknown>, string, RegExp][] = [
   ['durations', durations(), '10s,none', /duration/],
   ['durations', durations(), '0s', /from 1ms/],
   ...['600', '600/', '/1m', '0/1m', '600/1', '600/500ms', '600 / 1m', '-1/1m', '1e3/1m', 'none'].map(
-    (raw): [string, Field<unknown>, string, RegExp] => ['rate', rate(), raw, /^must be off, or a rate such as 600\/1m$/],
+    (raw): [string, Field<unknown>, string, RegExp] => [
+      'rate',
+      rate(),
+      raw,
+      /^must be off, or a rate such as 600\/1m$/,
+    ],
   ),
   ['rate', rate(), '600/0s', /^must be from 1000ms to 1d$/],
   ['rate', rate(), '600/25h', /^must be from 1000ms to 1d$/],
@@ -132,7 +137,18 @@ test('what a field takes by default is written as in the environment, and is rig
     [json({ type: 'array' }, '[]'), []],
   ]
   for (const [field, expected] of fields) expect(field.parse(field.fallback ?? '')).toEqual(expected)
-  const required = [text(), choice(['a']), flag(), port(), url(['a']), duration(), durations(), rate(), networks(), json({})]
+  const required = [
+    text(),
+    choice(['a']),
+    flag(),
+    port(),
+    url(['a']),
+    duration(),
+    durations(),
+    rate(),
+    networks(),
+    json({}),
+  ]
   expect(required.map(({ fallback }) => fallback)).toEqual(required.map(() => undefined))
 })
 

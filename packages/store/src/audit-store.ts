@@ -8,7 +8,7 @@ export interface AuditRetention {
   readonly retentionMs: number
 }
 
-export interface AuditedEntry {
+interface AuditedEntry {
   /** By Redis' clock, ms since 1970, then a number within that; the order of the log. */
   readonly id: string
   readonly atMs: number
@@ -16,7 +16,7 @@ export interface AuditedEntry {
   readonly entry: unknown
 }
 
-export interface AuditPage {
+interface AuditPage {
   readonly items: readonly AuditedEntry[]
   /** For the next page; null on the last. */
   readonly nextCursor: string | null
@@ -60,9 +60,7 @@ export function createAuditStore(redis: Redis, { entries, retentionMs }: AuditRe
       let before = cursor === undefined ? beginning(toMs) : `(${parseCursor(cursor)}`
       // One more than asked for tells whether there is another page.
       while (found.length <= limit) {
-        const read = await redis[run]((commands) =>
-          commands.xrevrange(auditKey(tenant), before, from, 'COUNT', chunk),
-        )
+        const read = await redis[run]((commands) => commands.xrevrange(auditKey(tenant), before, from, 'COUNT', chunk))
         for (const [id, [, entryAction, , entry = 'null']] of read) {
           if (action === undefined || entryAction === action) found.push(toEntry(id, entry))
         }

@@ -10,7 +10,7 @@ export interface RequestRate {
   readonly windowMs: number
 }
 
-export interface RequestQuota {
+interface RequestQuota {
   /** The request is one too many. */
   readonly isOver: boolean
   readonly remaining: number

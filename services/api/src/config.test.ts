@@ -49,9 +49,25 @@ test.each<[string, Record<string, string>, string]>([
     { AUTH_ISSUERS: JSON.stringify([{ ...ISSUER, jwksURI: 'https://x' }]) },
     'AUTH_ISSUERS',
   ],
+  ['a limit without a window', { RATE_LIMIT: '600' }, 'RATE_LIMIT'],
+  ['an audit log of no entries', { AUDIT_LOG_SIZE: '0' }, 'AUDIT_LOG_SIZE'],
+  ['an audit log that is kept for ever', { AUDIT_RETENTION: 'forever' }, 'AUDIT_RETENTION'],
   ['networks that are none', { DEPLOYMENT: 'on-premise', TRUSTED_NETWORKS: '10.0.0.0/33' }, 'TRUSTED_NETWORKS'],
 ])('%s stops the start', (_name, env, said) => {
   expect(() => load(env)).toThrow(said)
+})
+
+test('an installation has a limit and an audit log unless it says otherwise', () => {
+  expect(load({})).toMatchObject({
+    RATE_LIMIT: { requests: 6_000, windowMs: 60_000 },
+    AUDIT_LOG_SIZE: 10_000,
+    AUDIT_RETENTION: 90 * 86_400_000,
+  })
+  expect(load({ RATE_LIMIT: 'off', AUDIT_LOG_SIZE: '1', AUDIT_RETENTION: '400d' })).toMatchObject({
+    RATE_LIMIT: null,
+    AUDIT_LOG_SIZE: 1,
+    AUDIT_RETENTION: 400 * 86_400_000,
+  })
 })
 
 test.each<[Record<string, string>, boolean]>([

@@ -4,6 +4,7 @@ import {
   type Config,
   choice,
   commonFields,
+  duration,
   file,
   flag,
   integer,
@@ -12,6 +13,7 @@ import {
   optional,
   port,
   type Rule,
+  rate,
   text,
 } from '@switchhook/runtime'
 import { DEFAULT_STATUS_NAMES, type StatusNames, statusNamesSchema } from './agents/status-codes.ts'
@@ -28,6 +30,9 @@ export const apiFields = {
   TRUSTED_NETWORKS: networks(''),
   TRUSTED_NETWORK_TENANT: optional(text()),
   TRUST_PROXY: networks(''),
+  RATE_LIMIT: rate('6000/1m'),
+  AUDIT_LOG_SIZE: integer({ min: 1, max: 1_000_000 }, 10_000),
+  AUDIT_RETENTION: duration('90d', { minMs: 60_000, maxMs: 3650 * 86_400_000 }),
   WEBHOOK_REQUIRE_HTTPS: optional(flag()),
   WEBHOOK_ALLOWED_NETWORKS: networks(''),
   WRAP_UP_SECONDS: integer({ min: 0, max: 86_400 }, 10),

@@ -10,6 +10,7 @@ import {
 } from '@switchhook/runtime'
 import {
   assertDurableInProduction,
+  createAuditStore,
   createBreakerReader,
   createDeliveryArchive,
   createIdempotencyStore,
@@ -19,6 +20,7 @@ import {
   createTimerStore,
   openRedis,
 } from '@switchhook/store'
+import { createAudit } from './audit/audit-log.ts'
 import { type KeyTiming, openAuth } from './auth/open-auth.ts'
 import { showBacklogs } from './backlogs.ts'
 import { createCenter } from './center/center.ts'
@@ -30,6 +32,7 @@ import { createApp } from './http/create-app.ts'
 import { type ClientDeadlines, startHttpServer } from './http/http-server.ts'
 import { createAnswerOnce, IDEMPOTENCY_TIMING, type IdempotencyTiming } from './http/idempotency.ts'
 import { createRequestScope, createRequestTrace } from './http/request-trace.ts'
+import { openLimits } from './limits/open-limits.ts'
 import { type OutboxRelay, startOutboxRelay } from './outbox-relay.ts'
 import { openSimulator } from './platform/open-simulator.ts'
 import { createPublishEvent } from './publish-event.ts'
@@ -117,6 +120,7 @@ export async function startApi(options: StartApiOptions): Promise<Api> {
   shutdown.defer('signing keys', () => auth.close())
   const breakers = createBreakerReader(redis)
   const publishDelivery = tracePublishDelivery(tracing, (delivery) => broker.publishDelivery(delivery))
+  const auditLog = createAuditStore(redis, { entries: config.AUDIT_LOG_SIZE, retentionMs: config.AUDIT_RETENTION })
   const routes = createRoutes({
     subscriptions: createSubscriptionStore(redis),
     deliveries: createDeliveryArchive(redis),
@@ -125,6 +129,7 @@ export async function startApi(options: StartApiOptions): Promise<Api> {
     healthOf: ({ tenant, id }) => breakers.ask({ tenant, subscriptionId: id }),
     platform,
     center,
+    auditLog,
     statusNames: config.USER_STATUS_CODES,
     simulator: config.NODE_ENV === 'production' ? null : platform,
     now: Date.now,
@@ -132,8 +137,11 @@ export async function startApi(options: StartApiOptions): Promise<Api> {
   const timing = { ...IDEMPOTENCY_TIMING, ...idempotencyTiming }
   const app = createApp({
     routes,
-    authenticate: auth.authenticate,
-    answerOnce: createAnswerOnce(createIdempotencyStore(redis, timing), timing.waitMs, log),
+    passage: {
+      ...openLimits(config, redis, auth.authenticate),
+      answerOnce: createAnswerOnce(createIdempotencyStore(redis, timing), timing.waitMs, log),
+      audit: createAudit((...entry) => auditLog.append(...entry), log),
+    },
     trustProxy: config.TRUST_PROXY,
     metrics,
     log,
