@@ -96,7 +96,7 @@ end: ${events.unended}.
 ### What a command costs in Redis
 
 One command at a time on a stack that does nothing else; reads of records, and scripts that write. Each counts one round trip. The
-scripts include those that fetch and clear the outbox, which a busy stack shares among many commands.
+scripts include the one that counts the client's requests, and those that fetch and clear the outbox, which a busy stack shares among many commands.
 
 | command | reads | scripts |
 | ------- | ----- | ------- |

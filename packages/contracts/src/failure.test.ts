@@ -25,6 +25,7 @@ test('every code is stable: clients know it by its name and its status', () => {
   "missing-agent-uri": 400,
   "not-found": 404,
   "platform-unavailable": 503,
+  "rate-limited": 429,
   "recovery-in-progress": 409,
   "recovery-not-found": 404,
   "service-unavailable": 503,

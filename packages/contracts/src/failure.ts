@@ -33,6 +33,7 @@ export const FAILURES = {
   'body-too-large': { status: 413, title: 'The body is larger than 64 KiB' },
   'unsupported-media-type': { status: 415, title: 'The body must be application/json' },
   'idempotency-key-reused': { status: 422, title: 'The Idempotency-Key was used for another request' },
+  'rate-limited': { status: 429, title: 'Too many requests; try again later' },
   internal: { status: 500, title: 'Internal error' },
   'platform-unavailable': { status: 503, title: 'The contact center cannot be reached; nothing was sent to it' },
   'check-unfinished': { status: 503, title: 'No delivery worker has finished the check in time; try again' },

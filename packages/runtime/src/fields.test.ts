@@ -11,6 +11,7 @@ import {
   networks,
   optional,
   port,
+  rate,
   text,
   url,
   urls,
@@ -89,6 +90,16 @@ const bad: [string, Field<unknown>, string, RegExp][] = [
   ['durations', durations(), '10s;1m', /duration/],
   ['durations', durations(), '10s,none', /duration/],
   ['durations', durations(), '0s', /from 1ms/],
+  ...['600', '600/', '/1m', '0/1m', '600/1', '600/500ms', '600 / 1m', '-1/1m', '1e3/1m', 'none'].map(
+    (raw): [string, Field<unknown>, string, RegExp] => [
+      'rate',
+      rate(),
+      raw,
+      /^must be off, or a rate such as 600\/1m$/,
+    ],
+  ),
+  ['rate', rate(), '600/0s', /^must be from 1000ms to 1d$/],
+  ['rate', rate(), '600/25h', /^must be from 1000ms to 1d$/],
   ...['10.0.0.0/33', 'fd00::/129', '10.0.0/8', '10.0.0.0/', '10.0.0.0/-1', '10.0.0.0/8/8', 'host', '*'].map(
     (raw): [string, Field<unknown>, string, RegExp] => ['networks', networks(), raw, /^must be networks such as/],
   ),
@@ -120,11 +131,24 @@ test('what a field takes by default is written as in the environment, and is rig
     [url(['redis'], 'redis://127.0.0.1'), 'redis://127.0.0.1'],
     [duration('30s'), 30_000],
     [durations('10s,1m'), [10_000, 60_000]],
+    [rate('600/1m'), { requests: 600, windowMs: 60_000 }],
+    [rate('off'), null],
     [networks(''), []],
     [json({ type: 'array' }, '[]'), []],
   ]
   for (const [field, expected] of fields) expect(field.parse(field.fallback ?? '')).toEqual(expected)
-  const required = [text(), choice(['a']), flag(), port(), url(['a']), duration(), durations(), networks(), json({})]
+  const required = [
+    text(),
+    choice(['a']),
+    flag(),
+    port(),
+    url(['a']),
+    duration(),
+    durations(),
+    rate(),
+    networks(),
+    json({}),
+  ]
   expect(required.map(({ fallback }) => fallback)).toEqual(required.map(() => undefined))
 })
 
@@ -150,6 +174,7 @@ test('whatever is written there, a field reads it or says what it expects', () =
     url(['redis']),
     duration(),
     durations(),
+    rate(),
     networks(),
   ]
   fc.assert(

@@ -98,6 +98,21 @@ export const duration = (fallback?: string, { minMs = 0, maxMs = MAX_TIMER_MS } 
 export const durations = (fallback?: string): Field<readonly number[]> =>
   field((raw) => (raw === 'none' ? [] : raw.split(',').map((part) => toMs(part.trim(), 1, MAX_TIMER_MS))), fallback)
 
+/** So many requests within so long. */
+export interface Rate {
+  readonly requests: number
+  readonly windowMs: number
+}
+
+/** `600/1m`: so many within so long, in whole seconds up to a day; `off` is null. */
+export const rate = (fallback?: string): Field<Rate | null> =>
+  field((raw) => {
+    if (raw === 'off') return null
+    const [, requests, window] = /^([1-9]\d{0,8})\/(\d+[smhd])$/.exec(raw) ?? []
+    if (requests === undefined || window === undefined) throw new FieldError('must be off, or a rate such as 600/1m')
+    return { requests: Number(requests), windowMs: toMs(window, 1_000, 86_400_000) }
+  }, fallback)
+
 function toMs(raw: string, minMs: number, maxMs: number): number {
   const [, amount, unit] = /^(\d{1,12})(ms|s|m|h|d)$/.exec(raw) ?? []
   const ms = Number(amount) * (UNIT_MS[unit ?? ''] ?? Number.NaN)

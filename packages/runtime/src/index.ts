@@ -13,6 +13,8 @@ export {
   networks,
   optional,
   port,
+  type Rate,
+  rate,
   text,
   url,
 } from './fields.ts'

@@ -1,3 +1,4 @@
+export { type AuditRetention, type AuditStore, createAuditStore } from './audit-store.ts'
 export {
   type BreakerStore,
   createBreakerReader,
@@ -38,6 +39,7 @@ export { createOutbox, type Outbox, type OutboxEntry } from './outbox.ts'
 export type { ListedDelivery, ParkedPage, ParkedQuery } from './parked-index.ts'
 export { createParkedWindow, type ParkedRange, type ParkedWindow, type RunState } from './parked-window.ts'
 export { openRedis, type Redis } from './redis.ts'
+export { createRequestLimiter, type RequestLimiter, type RequestRate } from './request-limiter.ts'
 export { createStateStore, type StateChange, type StateRecord, type StateStore } from './state-store.ts'
 export {
   createSubscriptionStore,

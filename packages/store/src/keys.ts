@@ -22,6 +22,8 @@ import type { DeliveryId, EventId, SubscriptionId } from '@switchhook/contracts'
  * sh:{s:<subscription>}:check      string  the check of its endpoint that is under way      as CheckStore is told
  * sh:{c:<check>}:facts             string  what a check has seen, JSON                      as CheckStore is told
  * sh:{i:<scope>}:request           hash    fingerprint, seed, claim or answer of a request  IdempotencyTimes.retentionMs
+ * sh:{l:<client>}:requests         string  a client's requests in the present window          RequestRate.windowMs
+ * sh:{t:<tenant>}:audit            stream  who did what (audit-store.ts)                    AuditRetention after the last
  * sh:probe                         string  nothing: shows that Redis takes writes           1 s
  *
  * Calls and agents share their tag with the outbox and the timers, because the three change in one step. A tenant's
@@ -61,6 +63,11 @@ export const checkFactsKey = (checkId: string): string => `sh:{c:${checkId}}:fac
 
 /** A scope is a hash: it has no braces. */
 export const idempotentKey = (scope: string): string => `sh:{i:${scope}}:request`
+
+/** A client is a hash: it has no braces. */
+export const requestsKey = (client: string): string => `sh:{l:${client}}:requests`
+
+export const auditKey = (tenant: string | null): string => `sh:{t:${escapeTenant(tenant)}}:audit`
 
 export const PROBE_KEY = 'sh:probe'
 

@@ -2,6 +2,7 @@ import { readFileSync } from 'node:fs'
 
 /** The Lua scripts of this package and what they reply; each file's header names its KEYS, ARGV and result. */
 export interface ScriptReplies {
+  'append-audit': string
   'begin-idempotent': ['new' | 'replay', string] | ['mismatch' | 'busy', undefined?]
   'begin-recovery': [opening: string, recoveredAt: string] | []
   'begin-redelivery': string | null
@@ -9,6 +10,7 @@ export interface ScriptReplies {
   'claim-probe': 0 | 1
   'claim-timers': string[]
   'commit-state': 0 | 1
+  'count-request': [count: number, leftMs: number]
   'finish-idempotent': 0 | 1
   'finish-timers': number
   'index-parked': string
@@ -26,6 +28,7 @@ export interface ScriptReplies {
 export type ScriptName = keyof ScriptReplies
 
 const FILES: Readonly<Record<ScriptName, string>> = {
+  'append-audit': 'append-audit.lua',
   'begin-idempotent': 'begin-idempotent.lua',
   'begin-recovery': 'begin-recovery.lua',
   'begin-redelivery': 'begin-redelivery.lua',
@@ -33,6 +36,7 @@ const FILES: Readonly<Record<ScriptName, string>> = {
   'claim-probe': 'claim-probe.lua',
   'claim-timers': 'claim-timers.lua',
   'commit-state': 'commit-state.lua',
+  'count-request': 'count-request.lua',
   'finish-idempotent': 'finish-idempotent.lua',
   'finish-timers': 'finish-timers.lua',
   'index-parked': 'index-parked.lua',

@@ -55,6 +55,9 @@ test.each<[string, Record<string, string>, string]>([
     { AUTH_ISSUERS: JSON.stringify([{ ...ISSUER, jwksURI: 'https://x' }]) },
     'AUTH_ISSUERS',
   ],
+  ['a limit without a window', { RATE_LIMIT: '600' }, 'RATE_LIMIT'],
+  ['an audit log of no entries', { AUDIT_LOG_SIZE: '0' }, 'AUDIT_LOG_SIZE'],
+  ['an audit log that is kept for ever', { AUDIT_RETENTION: 'forever' }, 'AUDIT_RETENTION'],
   ['networks that are none', { DEPLOYMENT: 'on-premise', TRUSTED_NETWORKS: '10.0.0.0/33' }, 'TRUSTED_NETWORKS'],
   ['production without a key for webhook secrets', { NODE_ENV: 'production' }, 'SECRET_KEYS is required'],
   ['a key that is too short', { SECRET_KEYS: 'one:AAAA' }, 'SECRET_KEYS'],
@@ -67,6 +70,19 @@ test('recoveries have a limit, and it is a whole number of deliveries per second
   expect(load({}).RECOVERY_RATE).toBe(50)
   expect(load({ RECOVERY_RATE: '5' }).RECOVERY_RATE).toBe(5)
   expect(() => load({ RECOVERY_RATE: '0' })).toThrow('RECOVERY_RATE')
+})
+
+test('an installation has a limit and an audit log unless it says otherwise', () => {
+  expect(load({})).toMatchObject({
+    RATE_LIMIT: { requests: 6_000, windowMs: 60_000 },
+    AUDIT_LOG_SIZE: 10_000,
+    AUDIT_RETENTION: 90 * 86_400_000,
+  })
+  expect(load({ RATE_LIMIT: 'off', AUDIT_LOG_SIZE: '1', AUDIT_RETENTION: '400d' })).toMatchObject({
+    RATE_LIMIT: null,
+    AUDIT_LOG_SIZE: 1,
+    AUDIT_RETENTION: 400 * 86_400_000,
+  })
 })
 
 test.each<[Record<string, string>, boolean]>([

@@ -13,6 +13,7 @@ import {
   optional,
   port,
   type Rule,
+  rate,
   text,
 } from '@switchhook/runtime'
 import { secretKeys, secretKeysInProduction } from '@switchhook/signing'
@@ -30,6 +31,9 @@ export const apiFields = {
   TRUSTED_NETWORKS: networks(''),
   TRUSTED_NETWORK_TENANT: optional(text()),
   TRUST_PROXY: networks(''),
+  RATE_LIMIT: rate('6000/1m'),
+  AUDIT_LOG_SIZE: integer({ min: 1, max: 1_000_000 }, 10_000),
+  AUDIT_RETENTION: duration('90d', { minMs: 60_000, maxMs: 3650 * 86_400_000 }),
   WEBHOOK_REQUIRE_HTTPS: optional(flag()),
   WEBHOOK_ALLOWED_NETWORKS: networks(''),
   RECEIVER_CHECK_TIMEOUT: duration('30s', { minMs: 1_000, maxMs: 300_000 }),

@@ -1,4 +1,5 @@
 import { type AgentRouteDeps, createAgentRoutes } from './agents/agent-routes.ts'
+import { type AuditRoutesDeps, createAuditRoutes } from './audit/audit-routes.ts'
 import { createCallRoutes } from './calls/call-routes.ts'
 import type { CallRouteDeps } from './calls/commands.ts'
 import { createDeliveryRoutes, type DeliveryRoutesDeps } from './deliveries/delivery-routes.ts'
@@ -19,7 +20,8 @@ export type RoutesDeps = SubscriptionRoutesDeps &
   TrialRoutesDeps &
   RecoveryRouteDeps &
   CallRouteDeps &
-  AgentRouteDeps & {
+  AgentRouteDeps &
+  AuditRoutesDeps & {
     /** null: its development endpoints are not served. */
     readonly simulator: SimulatorRouteDeps['simulator'] | null
   }
@@ -36,6 +38,7 @@ export function createRoutes({ simulator, ...deps }: RoutesDeps): readonly Route
     ...createRecoveryRoutes(deps),
     ...createCallRoutes(deps),
     ...createAgentRoutes(deps),
+    ...createAuditRoutes(deps),
     ...(simulator === null ? [] : createSimulatorRoutes({ simulator })),
   ])
 }

@@ -11,6 +11,7 @@ import {
 import { openVault } from '@switchhook/signing'
 import {
   assertDurableInProduction,
+  createAuditStore,
   createBreakerReader,
   createCheckStore,
   createContactStore,
@@ -24,6 +25,7 @@ import {
   createTimerStore,
   openRedis,
 } from '@switchhook/store'
+import { createAudit } from './audit/audit-log.ts'
 import { type KeyTiming, openAuth } from './auth/open-auth.ts'
 import { showBacklogs } from './backlogs.ts'
 import { createCenter } from './center/center.ts'
@@ -35,6 +37,7 @@ import { createApp } from './http/create-app.ts'
 import { type ClientDeadlines, startHttpServer } from './http/http-server.ts'
 import { createAnswerOnce, IDEMPOTENCY_TIMING, type IdempotencyTiming } from './http/idempotency.ts'
 import { createRequestScope, createRequestTrace } from './http/request-trace.ts'
+import { openLimits } from './limits/open-limits.ts'
 import { type OutboxRelay, startOutboxRelay } from './outbox-relay.ts'
 import { openSimulator } from './platform/open-simulator.ts'
 import { createPublishEvent } from './publish-event.ts'
@@ -141,6 +144,7 @@ export async function startApi(options: StartApiOptions): Promise<Api> {
   shutdown.defer('signing keys', () => auth.close())
   const vault = openVault(config, log)
   const contacts = createContactStore(redis)
+  const auditLog = createAuditStore(redis, { entries: config.AUDIT_LOG_SIZE, retentionMs: config.AUDIT_RETENTION })
   const routes = createRoutes({
     subscriptions: createSubscriptionStore(redis),
     deliveries,
@@ -161,6 +165,7 @@ export async function startApi(options: StartApiOptions): Promise<Api> {
     checkTimeoutMs: config.RECEIVER_CHECK_TIMEOUT,
     platform,
     center,
+    auditLog,
     statusNames: config.USER_STATUS_CODES,
     simulator: config.NODE_ENV === 'production' ? null : platform,
     now: Date.now,
@@ -168,8 +173,11 @@ export async function startApi(options: StartApiOptions): Promise<Api> {
   const timing = { ...IDEMPOTENCY_TIMING, ...idempotencyTiming }
   const app = createApp({
     routes,
-    authenticate: auth.authenticate,
-    answerOnce: createAnswerOnce(createIdempotencyStore(redis, timing), timing.waitMs, vault, log),
+    passage: {
+      ...openLimits(config, redis, auth.authenticate),
+      answerOnce: createAnswerOnce(createIdempotencyStore(redis, timing), timing.waitMs, vault, log),
+      audit: createAudit((...entry) => auditLog.append(...entry), log),
+    },
     trustProxy: config.TRUST_PROXY,
     metrics,
     log,

@@ -37,6 +37,8 @@ export async function tryContainers(say: Say): Promise<void> {
     RABBITMQ_MANAGEMENT_PORT: '0',
     DELIVERY_RETRY_WAITS: '1s,2s,3s',
     WRAP_UP_SECONDS: '2',
+    // The load is one client, which tries again several times a second while a replica is away.
+    RATE_LIMIT: 'off',
     SIMULATOR_AGENTS: JSON.stringify([...AGENTS, LOAD_AGENTS]),
     NODE_ENV: 'development',
   })

@@ -31,8 +31,14 @@ function signed(header: object, claims: unknown): string {
 const HEADER = { alg: 'ES256', kid: 'a' }
 const claims = () => ({ iss: ISSUER, aud: 'switchhook', sub: 'crm', exp: Math.floor(Date.now() / 1000) + 60 })
 
-test('a good token is its client, of its issuer’s tenant', async () => {
-  await expect(verifyToken(`Bearer ${signed(HEADER, claims())}`)).resolves.toEqual({ tenant: 'acme', clientId: 'crm' })
+test.each([
+  [{}, { clientId: 'crm' }],
+  [{ azp: 'crm' }, { clientId: 'crm' }],
+  [{ azp: 'app' }, { clientId: 'app', subject: 'crm' }],
+  [{ azp: 'app', sub: '' }, { clientId: 'app' }],
+])('a good token with %j is its client, of its issuer and that one’s tenant', async (more, named) => {
+  const token = signed(HEADER, { ...claims(), ...more })
+  await expect(verifyToken(`Bearer ${token}`)).resolves.toEqual({ tenant: 'acme', issuer: ISSUER, ...named })
 })
 
 test('whatever stands in the header, it is refused and nothing else happens', async () => {

@@ -51,7 +51,11 @@ function createVerifier(issuer: TrustedIssuer): (token: string, kid: string | un
     const keys = await issuer.keysFor(kid)
     const handler = handlers.get(keys) ?? createHandler(issuer, keys)
     handlers.set(keys, handler)
-    return { tenant: issuer.tenant, clientId: clientIdOf(await claimsOf(handler, token)) }
+    const claims = await claimsOf(handler, token)
+    const clientId = clientIdOf(claims)
+    const subject = subjectOf(claims)
+    const isOther = subject !== undefined && subject !== clientId
+    return { tenant: issuer.tenant, clientId, issuer: issuer.issuer, ...(isOther && { subject }) }
   }
 }
 
@@ -82,3 +86,6 @@ function clientIdOf({ azp, client_id: clientId, sub }: Readonly<Record<string, u
   const id = [azp, clientId, sub].find((claim) => typeof claim === 'string' && claim !== '')
   return typeof id === 'string' ? id.slice(0, 256) : 'unknown'
 }
+
+const subjectOf = ({ sub }: Readonly<Record<string, unknown>>): string | undefined =>
+  typeof sub === 'string' && sub !== '' ? sub.slice(0, 256) : undefined

@@ -302,6 +302,8 @@ describe('sending again', () => {
     expect((await api.call('GET', `${DELIVERIES}/${deliveryId}`, { headers: acme })).body).toEqual(body)
     const { body: page } = await api.call('GET', `${SUBSCRIPTIONS}/${subscription}/deliveries`, { headers: acme })
     expect(page).toEqual({ items: [], nextCursor: null })
+    const { body: audit } = await api.call('GET', '/api/v1/audit?limit=1', { headers: acme })
+    expect(audit).toMatchObject({ items: [{ action: 'delivery.redelivered', on: { deliveryId, subscriptionId } }] })
   })
 
   test('a delivery that is not parked answers 409', async () => {

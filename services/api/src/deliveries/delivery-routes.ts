@@ -90,6 +90,10 @@ export function createDeliveryRoutes({
     description:
       'Starts the schedule anew, to the url that the subscription has now, with the same delivery id and body; the count of ' +
       'attempts goes on.',
+    audit: {
+      action: 'delivery.redelivered',
+      on: ({ made: { deliveryId, subscriptionId } }) => ({ deliveryId, subscriptionId }),
+    },
     params,
     responses: { 202: { description: 'It is due now.', body: deliverySchema } },
     failures: ['delivery-not-found', 'delivery-not-parked', 'subscription-disabled', 'subscription-deleted'],

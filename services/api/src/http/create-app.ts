@@ -1,20 +1,17 @@
 import { AppError } from '@switchhook/contracts'
 import type { Logger, Metrics } from '@switchhook/runtime'
 import express, { type Express, type RequestHandler } from 'express'
-import type { Authenticate } from '../auth/authenticate.ts'
 import { mountPages } from '../pages/mount-pages.ts'
-import type { AnswerOnce } from './idempotency.ts'
 import { createProblemHandler, HeaderedError } from './problem-handler.ts'
 import { createRequestLog } from './request-log.ts'
 import { createRequestMeter } from './request-meter.ts'
 import type { Route } from './route.ts'
-import { serveRoute } from './serve-route.ts'
+import { type Passage, serveRoute } from './serve-route.ts'
 
 /** The table of routes as an Express application: one resource, one spelling of its url. */
 export function createApp(options: {
   readonly routes: readonly Route[]
-  readonly authenticate: Authenticate
-  readonly answerOnce: AnswerOnce
+  readonly passage: Passage
   /** Networks of the proxies whose `X-Forwarded-For` is believed. */
   readonly trustProxy: readonly string[]
   readonly log: Logger
@@ -33,7 +30,7 @@ export function createApp(options: {
   app.use(createRequestLog(options.log), createRequestMeter(options.metrics), options.trace, answerPrivately)
   for (const [path, routes] of byPath(options.routes)) {
     const resource = app.route(path.replaceAll(/\{(\w+)\}/g, ':$1'))
-    for (const route of routes) resource[route.method](serveRoute(route, options.authenticate, options.answerOnce))
+    for (const route of routes) resource[route.method](serveRoute(route, options.passage))
     resource.all(refuseMethod(routes))
   }
   mountPages(app)

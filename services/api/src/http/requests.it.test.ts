@@ -274,6 +274,7 @@ describe('every answer', () => {
           route: `${PATH}/{id}`,
           status: 404,
           durationMs: expect.any(Number),
+          traceId: expect.stringMatching(/^[0-9a-f]{32}$/),
           tenant: 'acme',
           clientId: 'test-client',
         },

@@ -1,4 +1,5 @@
 import type { AppError, FailureCode, Fault } from '@switchhook/contracts'
+import type { Audited } from '../audit/audit-action.ts'
 
 /** Who asks, as authentication found out. */
 export interface Caller {
@@ -6,6 +7,10 @@ export interface Caller {
   readonly tenant: string | null
   /** The token's `azp`, `client_id` or `sub`; `trusted-network` for a request that was let in by its address. */
   readonly clientId: string
+  /** Whose token it is; absent for a request that was let in by its address. */
+  readonly issuer?: string
+  /** The token's `sub`, where that is somebody else than the client. */
+  readonly subject?: string
 }
 
 export interface RouteRequest<Body = unknown, Query = unknown> {
@@ -55,7 +60,7 @@ export interface FailureAt {
 
 type Method = 'get' | 'post' | 'patch' | 'delete'
 
-type Tag = 'subscriptions' | 'deliveries' | 'calls' | 'agents' | 'simulator' | 'document'
+type Tag = 'subscriptions' | 'deliveries' | 'calls' | 'agents' | 'simulator' | 'audit' | 'document'
 
 /**
  * One operation: what is mounted, what is validated and what the API document says, all from here. `handle` and
@@ -77,6 +82,8 @@ export interface Route<Body = unknown, Query = unknown> {
    * `idFor`, and making it twice makes it once.
    */
   readonly idempotent?: true
+  /** Its successes stand in the audit log. Each webhook route that changes or sends something has it. */
+  readonly audit?: Audited
   /** Of each name in `path`. */
   readonly params?: Readonly<Record<string, Schema>>
   /** Of each query parameter; all are optional. `integer`, `boolean` and `string` are understood. */

@@ -1,7 +1,9 @@
 import { randomUUID } from 'node:crypto'
 import { AppError, compileSchema, type Fault } from '@switchhook/contracts'
 import type { Request, RequestHandler } from 'express'
+import type { Audit } from '../audit/audit-log.ts'
 import type { Authenticate } from '../auth/authenticate.ts'
+import type { LimitClient } from '../limits/limit-client.ts'
 import { exchangeOf } from './exchange.ts'
 import { type AnswerOnce, idempotencyKeyOf } from './idempotency.ts'
 import { readJson } from './read-json.ts'
@@ -12,8 +14,20 @@ import { sendJson } from './send-json.ts'
 /** Who asks for a route that needs no token. */
 const ANYBODY: Caller = { tenant: null, clientId: 'anybody' }
 
-/** The way of every request: who, query, body, then the route itself. Nothing of a body is read for an unknown caller. */
-export function serveRoute(route: Route, authenticate: Authenticate, answerOnce: AnswerOnce): RequestHandler {
+/** What stands between a request and its route. */
+export interface Passage {
+  readonly authenticate: Authenticate
+  readonly limitClient: LimitClient
+  readonly answerOnce: AnswerOnce
+  readonly audit: Audit
+}
+
+/**
+ * The way of every request: who, how often, query, body, then the route itself. Nothing of a body is read for an unknown
+ * caller, or for one who asks too often.
+ */
+export function serveRoute(route: Route, passage: Passage): RequestHandler {
+  const { authenticate, limitClient, answerOnce, audit } = passage
   const readQuery = createReadQuery(route.query ?? {})
   const readBody = bodyReader(route)
   return async (request, response) => {
@@ -21,6 +35,7 @@ export function serveRoute(route: Route, authenticate: Authenticate, answerOnce:
     exchange.route = route
     const caller = route.isPublic === true ? ANYBODY : await authenticate(request)
     exchange.caller = caller
+    if (route.isPublic !== true) response.set(await limitClient(caller, request.ip))
     const query = readQuery(searchOf(request))
     const body = await readBody(request)
     const params = request.params as Record<string, string>
@@ -34,10 +49,14 @@ export function serveRoute(route: Route, authenticate: Authenticate, answerOnce:
       idFor: () => randomUUID(),
       isKeyed: key !== undefined,
     }
+    const { requestId, traceId } = exchange
+    const origin = { address: request.ip, userAgent: request.get('user-agent'), requestId, traceId }
+    // Within answerOnce: an answer that is only repeated was written down when it was given first.
+    const handle = (request: RouteRequest): Promise<Answer> => audit(route, request, origin)
     const answer =
       key === undefined
-        ? await route.handle(asked)
-        : await answerOnce({ key, method: request.method, path: request.path }, asked, (again) => route.handle(again))
+        ? await handle(asked)
+        : await answerOnce({ key, method: request.method, path: request.path }, asked, handle)
     if (answer.headers !== undefined) response.set(answer.headers)
     sendJson(response, answer.status, bodyOf(answer))
   }

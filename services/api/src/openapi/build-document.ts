@@ -4,6 +4,7 @@ import { commonFailures } from './common-failures.ts'
 import { type Components, createComponents } from './components.ts'
 import { canBeReplayed, idempotencyKey, replayedHeader } from './idempotency-headers.ts'
 import { problemSchema } from './problem-schema.ts'
+import { rateLimitHeaders } from './rate-limit-headers.ts'
 
 /** An OpenAPI 3.1 document, as JSON. */
 export type ApiDocument = Readonly<Record<string, unknown>>
@@ -11,6 +12,8 @@ export type ApiDocument = Readonly<Record<string, unknown>>
 const DESCRIPTION = `Call control, agent state, presence and webhook subscriptions of a contact center.
 
 Times are ISO 8601 in UTC. Members that a request carries and that are not described are ignored; clients likewise ignore members of an answer that they do not know. A command that is answered 2xx was accepted; what came of it is told by the \`call.status\` event.
+
+Requests are counted for each client. Every answer to a client that was let in by its token tells of it, unless the installation has no limit: \`RateLimit-Policy\` (requests per window of seconds) and \`RateLimit\` (what is left, and the seconds until the window ends), by draft-ietf-httpapi-ratelimit-headers-11. One request too many is answered 429 \`rate-limited\` with \`Retry-After\`, and nothing is carried out.
 
 Every error is a \`Problem\`. Beside those listed with an operation: an unknown path is answered 404 \`not-found\`, a method that the resource does not know 405 \`method-not-allowed\`, and what is not HTTP, or arrives too slowly, 400, 408 or 431.`
 
@@ -20,6 +23,7 @@ const TAGS = [
   { name: 'calls', description: 'Commands to calls, on behalf of an agent.' },
   { name: 'agents', description: 'State and presence of agents.' },
   { name: 'simulator', description: 'Only where the simulator is the contact center.' },
+  { name: 'audit', description: 'Who did what.' },
   { name: 'document', description: 'This document.' },
 ]
 
@@ -93,8 +97,8 @@ const parameter = ({ description, ...schema }: Schema): Schema => ({ description
 
 const jsonContent = (schema: Schema): Schema => ({ 'application/json': { schema } })
 
-function successesOf({ responses, idempotent }: Route, components: Components): Schema {
-  const more = idempotent === true ? replayedHeader : {}
+function successesOf({ responses, idempotent, isPublic }: Route, components: Components): Schema {
+  const more = { ...(idempotent === true && replayedHeader), ...(isPublic !== true && rateLimitHeaders) }
   return Object.fromEntries(
     Object.entries(responses).map(([status, response]) => [status, successOf(response, more, components)]),
   )
@@ -157,7 +161,8 @@ function failureHeaders(status: number, codes: readonly FailureCode[]): Schema {
         schema: { type: 'string', examples: ['Bearer realm="switchhook"'] },
       },
     }),
-    ...((status === 503 || codes.includes('idempotency-key-in-use')) && {
+    ...(status === 429 && rateLimitHeaders),
+    ...((status === 429 || status === 503 || codes.includes('idempotency-key-in-use')) && {
       'Retry-After': { description: 'Seconds after which to try again.', schema: { type: 'integer', examples: [5] } },
     }),
   }

@@ -14,6 +14,6 @@ export function commonFailures(route: Route): FailureCode[] {
 
 const INVALID: FailureCode[] = ['invalid-request']
 /** All that needs a token also needs Redis. */
-const PROTECTED: FailureCode[] = ['unauthorized', 'service-unavailable']
+const PROTECTED: FailureCode[] = ['unauthorized', 'rate-limited', 'service-unavailable']
 const WITH_BODY: FailureCode[] = ['malformed-json', 'body-too-large', 'unsupported-media-type']
 const WITH_KEY: FailureCode[] = ['invalid-request', 'idempotency-key-in-use', 'idempotency-key-reused']

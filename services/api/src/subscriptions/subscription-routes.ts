@@ -1,5 +1,6 @@
 import { AppError, type EventType, isGuid, parseSubscriptionId, type Subscription } from '@switchhook/contracts'
 import type { SubscriptionStore } from '@switchhook/store'
+import type { Audited } from '../audit/audit-action.ts'
 import type { Caller, Route } from '../http/route.ts'
 import { judgeSubscription } from './judge-subscription.ts'
 import {
@@ -38,6 +39,8 @@ export const SUBSCRIPTIONS = '/api/v1/webhooks/subscriptions'
 
 const params = { id: subscriptionIdSchema }
 
+const onSubscription: Audited['on'] = ({ params: { id } }) => ({ subscriptionId: id })
+
 /** @throws AppError `subscription-not-found`, for a malformed id and another tenant's subscription as well */
 export async function findSubscription(
   subscriptions: Pick<SubscriptionStore, 'find'>,
@@ -64,6 +67,7 @@ export function createSubscriptionRoutes(deps: SubscriptionRoutesDeps): Route[] 
       'The subscription is enabled at once. Its deliveries are signed with the `secret` of the answer, which is shown this ' +
       'once. The answer to a faulty body lists the known event types.',
     idempotent: true,
+    audit: { action: 'subscription.created', on: ({ made }) => ({ subscriptionId: made['id'] }) },
     body: newSubscriptionSchema,
     responses: {
       201: {
@@ -136,6 +140,7 @@ export function createSubscriptionRoutes(deps: SubscriptionRoutesDeps): Route[] 
     summary: 'Change a subscription, or switch it off and on',
     description:
       'New deliveries follow the change at once. Deliveries that have already failed keep their schedule, their url and their body.',
+    audit: { action: 'subscription.changed', on: onSubscription },
     params,
     body: subscriptionChangeSchema,
     responses: { 200: { description: 'The subscription as it is now.', body: subscriptionSchema } },
@@ -163,6 +168,7 @@ export function createSubscriptionRoutes(deps: SubscriptionRoutesDeps): Route[] 
     description:
       'No first attempt of a delivery leaves after the answer. Deliveries that have already failed and wait for a retry keep ' +
       'their schedule; an answer with a 4xx that is not retried parks them.',
+    audit: { action: 'subscription.deleted', on: onSubscription },
     params,
     responses: { 204: { description: 'Deleted.' } },
     failures: ['subscription-not-found'],

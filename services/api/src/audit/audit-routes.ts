@@ -1,0 +1,59 @@
+import { AppError } from '@switchhook/contracts'
+import type { AuditStore } from '@switchhook/store'
+import type { Route } from '../http/route.ts'
+import type { AuditAction } from './audit-action.ts'
+import type { AuditEntry } from './audit-entry.ts'
+import { auditPageSchema, auditQuery } from './audit-schema.ts'
+
+export interface AuditRoutesDeps {
+  readonly auditLog: Pick<AuditStore, 'page'>
+}
+
+interface AuditFilter {
+  readonly from?: string
+  readonly to?: string
+  readonly action?: AuditAction
+  readonly limit: number
+  readonly cursor?: string
+}
+
+export function createAuditRoutes({ auditLog }: AuditRoutesDeps): Route[] {
+  const list: Route<undefined, AuditFilter> = {
+    method: 'get',
+    path: '/api/v1/audit',
+    operationId: 'listAuditEntries',
+    tag: 'audit',
+    summary: 'Read what was done, and by whom',
+    description:
+      "What the tenant's clients have changed among its webhooks, the newest first. Refused requests, commands to calls and " +
+      'mere reading are not part of it. Old entries are forgotten (by default after 90 days, or when there are more than ' +
+      '10,000). Entries that are written while you read do not shift the pages that follow.',
+    query: auditQuery,
+    responses: { 200: { description: 'A page.', body: auditPageSchema } },
+    failures: [],
+    async handle({ caller, query: { from, to, action, limit, cursor } }) {
+      const page = await auditLog.page(caller.tenant, {
+        limit,
+        ...(from !== undefined && { fromMs: toMs('from', from) }),
+        ...(to !== undefined && { toMs: toMs('to', to) }),
+        ...(action !== undefined && { action }),
+        ...(cursor !== undefined && { cursor }),
+      })
+      const items = page.items.map(({ id, atMs, entry }) => ({
+        id,
+        at: new Date(atMs).toISOString(),
+        ...(entry as AuditEntry),
+      }))
+      return { status: 200, body: { items, nextCursor: page.nextCursor } }
+    },
+  }
+
+  return [list]
+}
+
+/** A leap second has the format of a time, and is none to JavaScript. */
+function toMs(name: string, text: string): number {
+  const ms = Date.parse(text)
+  if (!Number.isNaN(ms)) return ms
+  throw new AppError('invalid-request', { errors: [{ pointer: `/${name}`, detail: 'is not a time' }] })
+}

@@ -1,0 +1,90 @@
+import { AppError } from '@switchhook/contracts'
+import { eventually } from '@switchhook/testkit'
+import type { Authenticate } from '../auth/authenticate.ts'
+import { Unauthorized } from '../auth/unauthorized.ts'
+import { limitBadTokens } from './limit-bad-tokens.ts'
+
+const CALLER = { tenant: 'acme', clientId: 'crm', issuer: 'https://idp.example' }
+const LIMITS = { perToken: { points: 2, duration: 60 }, perAddress: { points: 5, duration: 60 } }
+
+/** Knows the tokens that begin with `good`, and notes what it was asked about. */
+function aGuard(limits = LIMITS) {
+  const seen: string[] = []
+  const withdrawn = new Set<string>()
+  const judge: Authenticate = async ({ headers: { authorization = '' } }) => {
+    seen.push(authorization)
+    if (authorization === 'unclear') throw new AppError('service-unavailable')
+    if (authorization.startsWith('good') && !withdrawn.has(authorization)) return CALLER
+    throw new Unauthorized('no')
+  }
+  const guarded = limitBadTokens(judge, (address) => address === '10.0.0.1', limits)
+  const ask = async (authorization: string | undefined, ip = '203.0.113.7'): Promise<string> => {
+    try {
+      await guarded({ headers: { authorization }, ip })
+      return 'in'
+    } catch (error) {
+      if (error instanceof AppError) return error.code
+      throw error
+    }
+  }
+  return { seen, withdrawn, ask, guarded }
+}
+
+test('a bad token is looked at a few times, then no more, and the answer says for how long', async () => {
+  const { ask, seen, guarded } = aGuard()
+  for (const expected of ['unauthorized', 'unauthorized', 'rate-limited', 'rate-limited']) {
+    expect(await ask('bad')).toBe(expected)
+  }
+  expect(seen).toEqual(['bad', 'bad'])
+  const refused = await guarded({ headers: { authorization: 'bad' }, ip: '203.0.113.7' }).catch(
+    (error: unknown) => error,
+  )
+  expect(refused).toMatchObject({
+    code: 'rate-limited',
+    headers: { 'Retry-After': expect.stringMatching(/^(60|5\d)$/) },
+  })
+})
+
+test('who shares the address with a client that repeats its bad token is let in, with a new token as well', async () => {
+  const { ask } = aGuard()
+  for (let n = 0; n < 100; n++) await ask('bad')
+  expect(await ask('good-1')).toBe('in')
+  expect(await ask('another-bad')).toBe('unauthorized')
+  expect(await ask('good-2')).toBe('in')
+})
+
+test('an address that makes up tokens has only those looked at that were good before', async () => {
+  const { ask, seen } = aGuard()
+  expect(await ask('good-1')).toBe('in')
+  for (let n = 0; n < 20; n++) await ask(`made-up-${n}`)
+  expect(seen).toHaveLength(1 + LIMITS.perAddress.points)
+  expect(await ask('good-2')).toBe('rate-limited')
+  expect(await ask('good-1')).toBe('in')
+  expect(await ask('good-2', '203.0.113.8')).toBe('in')
+})
+
+test('an address is let off when its window is over', async () => {
+  const { ask, seen } = aGuard({ ...LIMITS, perAddress: { points: 5, duration: 1 } })
+  for (let n = 0; n < 20; n++) await ask(`made-up-${n}`)
+  expect(seen).toHaveLength(5)
+  await eventually(async () => expect(await ask('good-2')).toBe('in'), { timeoutMs: 5_000 })
+})
+
+test('a token that was good and is so no longer has no privilege', async () => {
+  const { ask, withdrawn } = aGuard()
+  expect(await ask('good-1')).toBe('in')
+  withdrawn.add('good-1')
+  expect(await ask('good-1')).toBe('unauthorized')
+  expect(await ask('good-1')).toBe('unauthorized')
+  expect(await ask('good-1')).toBe('rate-limited')
+})
+
+test.each<[string, string | undefined, string, string]>([
+  ['no token at all', undefined, '203.0.113.7', 'unauthorized'],
+  ['a bad token from a trusted network', 'bad', '10.0.0.1', 'unauthorized'],
+  ['a token that nobody can judge now', 'unclear', '203.0.113.7', 'service-unavailable'],
+])('%s is not counted', async (_name, authorization, ip, code) => {
+  const { ask } = aGuard()
+  for (let n = 0; n < 20; n++) expect(await ask(authorization, ip)).toBe(code)
+  expect(await ask('good', ip)).toBe('in')
+})

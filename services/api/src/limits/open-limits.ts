@@ -1,0 +1,20 @@
+import { createRequestLimiter, type Redis } from '@switchhook/store'
+import type { Authenticate } from '../auth/authenticate.ts'
+import { createNetworkMatcher } from '../auth/trusted-network.ts'
+import type { ApiConfig } from '../config.ts'
+import type { Passage } from '../http/serve-route.ts'
+import { limitBadTokens } from './limit-bad-tokens.ts'
+import { createLimitClient } from './limit-client.ts'
+
+/** Who is let in, and how often. `RATE_LIMIT=off` is for an installation whose gateway does all of this. */
+export function openLimits(
+  { RATE_LIMIT: rate, TRUSTED_NETWORKS }: Pick<ApiConfig, 'RATE_LIMIT' | 'TRUSTED_NETWORKS'>,
+  redis: Redis,
+  authenticate: Authenticate,
+): Pick<Passage, 'authenticate' | 'limitClient'> {
+  const isTrustedAddress = createNetworkMatcher(TRUSTED_NETWORKS)
+  return {
+    authenticate: rate === null ? authenticate : limitBadTokens(authenticate, isTrustedAddress),
+    limitClient: createLimitClient({ rate, limiter: (of) => createRequestLimiter(redis, of), isTrustedAddress }),
+  }
+}
