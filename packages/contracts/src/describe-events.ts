@@ -23,6 +23,26 @@ const envelopeProperties = {
   data: { type: 'object', description: 'Specific to the event type.' },
 }
 
+/** https://www.standardwebhooks.com; absent where the subscription is of before there were signatures. */
+const signatureHeaders = {
+  'webhook-id': { type: 'string', format: 'uuid', description: 'Equals `X-SVC-Delivery`.' },
+  'webhook-timestamp': {
+    type: 'integer',
+    description: 'When this attempt was made, in seconds since 1970. Refuse what is more than 5 minutes off.',
+  },
+  'webhook-signature': {
+    type: 'string',
+    pattern: '^v1,[A-Za-z0-9+/]{43}=( v1,[A-Za-z0-9+/]{43}=)*$',
+    description:
+      'Standard Webhooks: `v1,` and the Base64 of HMAC-SHA256 over `{webhook-id}.{webhook-timestamp}.{body}`, by the secret of the subscription. After a rotation several, separated by spaces: one that fits is enough.',
+  },
+}
+
+const SIGNATURE_EXAMPLE = {
+  'webhook-timestamp': 1_795_194_361,
+  'webhook-signature': 'v1,g0hM9SsE+OTPJTGt/tmIKtSyZlE3uFJELVlNIOLJ1OE=',
+}
+
 /** The AsyncAPI 3 document: events on the exchange, which any platform may publish, and the deliveries made of them. */
 export function describeEvents(): object {
   return {
@@ -128,6 +148,7 @@ function deliveryMessage(
           minimum: 1,
           description: 'One-based attempt counter: 1 is the first delivery, higher is a retry.',
         },
+        ...signatureHeaders,
       },
     },
     payload: {
@@ -142,7 +163,13 @@ function deliveryMessage(
     },
     examples: examples.map((data) => ({
       name: schemaName,
-      headers: { 'X-SVC-Event': eventType, 'X-SVC-Delivery': deliveryId, 'X-SVC-Attempt': 1 },
+      headers: {
+        'X-SVC-Event': eventType,
+        'X-SVC-Delivery': deliveryId,
+        'X-SVC-Attempt': 1,
+        'webhook-id': deliveryId,
+        ...SIGNATURE_EXAMPLE,
+      },
       payload: { deliveryId, eventType, occurredAt: data.occurredAt, tenant: 'acme', data },
     })),
   }
