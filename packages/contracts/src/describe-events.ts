@@ -9,6 +9,26 @@ const EVENT_EXAMPLE = {
   data: { agentUri: 'sip:alice@acme.example', statusCode: 2 },
 }
 
+/** https://www.standardwebhooks.com; absent where the subscription is of before there were signatures. */
+const signatureHeaders = {
+  'webhook-id': { type: 'string', format: 'uuid', description: 'Equals `X-SVC-Delivery`.' },
+  'webhook-timestamp': {
+    type: 'integer',
+    description: 'When this attempt was made, in seconds since 1970. Refuse what is more than 5 minutes off.',
+  },
+  'webhook-signature': {
+    type: 'string',
+    pattern: '^v1,[A-Za-z0-9+/]{43}=( v1,[A-Za-z0-9+/]{43}=)*$',
+    description:
+      'Standard Webhooks: `v1,` and the Base64 of HMAC-SHA256 over `{webhook-id}.{webhook-timestamp}.{body}`, by the secret of the subscription. After a rotation several, separated by spaces: one that fits is enough.',
+  },
+}
+
+const SIGNATURE_EXAMPLE = {
+  'webhook-timestamp': 1_795_194_361,
+  'webhook-signature': 'v1,g0hM9SsE+OTPJTGt/tmIKtSyZlE3uFJELVlNIOLJ1OE=',
+}
+
 /** The AsyncAPI 3 document: events on the exchange, which any platform may publish, and the deliveries made of them. */
 export function describeEvents(): object {
   return {
@@ -108,12 +128,19 @@ function deliveryMessage(eventType: EventType, name: string): object {
           const: 'true',
           description: 'Only on what was sent on request, as an example: nothing has happened.',
         },
+        ...signatureHeaders,
       },
     },
     payload: envelopeSchemaOf(eventType, { $ref: `#/components/schemas/${name}` }),
     examples: schema.examples.map((data) => ({
       name,
-      headers: { 'X-SVC-Event': eventType, 'X-SVC-Delivery': EXAMPLE_DELIVERY_ID, 'X-SVC-Attempt': 1 },
+      headers: {
+        'X-SVC-Event': eventType,
+        'X-SVC-Delivery': EXAMPLE_DELIVERY_ID,
+        'X-SVC-Attempt': 1,
+        'webhook-id': EXAMPLE_DELIVERY_ID,
+        ...SIGNATURE_EXAMPLE,
+      },
       payload: exampleEnvelopeOf(eventType, data),
     })),
   }

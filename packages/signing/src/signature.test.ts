@@ -1,6 +1,6 @@
 import * as fc from 'fast-check'
 import { Webhook } from 'standardwebhooks'
-import { newWebhookSecret, signatureOf } from './signature.ts'
+import { newWebhookSecret, signatureOf, signingKeyOf } from './signature.ts'
 
 const nowSeconds = (): number => Math.floor(Date.now() / 1_000)
 const json = fc.json().map((text) => Buffer.from(text))
@@ -29,7 +29,7 @@ test('the library of the specification verifies whatever is signed', () => {
     fc.property(json, fc.uuid(), (body, id) => {
       const secret = newWebhookSecret()
       const timestampSeconds = nowSeconds()
-      const signature = signatureOf([secret], { id, timestampSeconds, body })
+      const signature = signatureOf([signingKeyOf(secret)], { id, timestampSeconds, body })
       expect(verify(secret, body, id, timestampSeconds, signature)).toEqual(JSON.parse(body.toString()))
     }),
   )
@@ -38,7 +38,7 @@ test('the library of the specification verifies whatever is signed', () => {
 test('with several secrets, the receiver of any of them can verify, and of no other', () => {
   const secrets = [newWebhookSecret(), newWebhookSecret(), newWebhookSecret()]
   const message = { id: 'one', timestampSeconds: nowSeconds(), body: Buffer.from('{"a":1}') }
-  const signature = signatureOf(secrets, message)
+  const signature = signatureOf(secrets.map(signingKeyOf), message)
   expect(signature.split(' ')).toHaveLength(3)
   const verifyWith = (secret: string) => verify(secret, message.body, message.id, message.timestampSeconds, signature)
   for (const secret of secrets) expect(verifyWith(secret)).toEqual({ a: 1 })
@@ -52,12 +52,14 @@ test.each<[string, Partial<{ id: string; timestampSeconds: number; body: Buffer 
 ])('another %s is another signature', (_what, other) => {
   const message = { id: 'one', timestampSeconds: nowSeconds(), body: Buffer.from('{"a":1}') }
   const secret = newWebhookSecret()
-  expect(signatureOf([secret], { ...message, ...other })).not.toBe(signatureOf([secret], message))
+  expect(signatureOf([signingKeyOf(secret)], { ...message, ...other })).not.toBe(
+    signatureOf([signingKeyOf(secret)], message),
+  )
 })
 
 test('the example of the specification comes out as there', () => {
   // https://github.com/standard-webhooks/standard-webhooks, the vector of the reference libraries' own tests.
-  const signature = signatureOf(['whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw'], {
+  const signature = signatureOf([signingKeyOf('whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw')], {
     id: 'msg_p5jXN8AQM9LWM0D4loKWxJek',
     timestampSeconds: 1_614_265_330,
     body: Buffer.from('{"test": 2432232314}'),

@@ -64,7 +64,7 @@ test('a stale trial is signed well, for a time that is long past', () => {
   const timestampSeconds = Number(headers['webhook-timestamp'])
   expect(NOW / 1_000 - timestampSeconds).toBeGreaterThan(3_000)
   const message = { id: delivery.deliveryId, timestampSeconds, body: delivery.body }
-  expect(headers['webhook-signature']).toBe(signatureOf([secret], message))
+  expect(headers['webhook-signature']).toBe(signatureOf([signingKeyOf(secret)], message))
 })
 
 test('of a secret that cannot be opened is told once, without the secret, and nothing is signed without it', () => {

@@ -1,6 +1,7 @@
+import type { KeyObject } from 'node:crypto'
 import { type Delivery, formerSecretsAt, signedAtMs } from '@switchhook/contracts'
 import type { Logger } from '@switchhook/runtime'
-import { signatureOf, subscriptionSecret, type Vault, VaultError } from '@switchhook/signing'
+import { signatureOf, signingKeyOf, subscriptionSecret, type Vault, VaultError } from '@switchhook/signing'
 
 /** Signs attempts by the specification of Standard Webhooks (https://www.standardwebhooks.com). */
 export interface Signer {
@@ -22,23 +23,23 @@ const MOST_OPENED = 10_000
 
 export function createSigner({ vault, log, now }: SignerDeps): Signer {
   /** By whose they are and their sealed text; null for what cannot be opened, however often it is tried. */
-  const opened = new Map<string, string | null>()
+  const opened = new Map<string, KeyObject | null>()
 
-  function open({ tenant, subscriptionId }: Delivery, sealed: string): string | null {
-    const key = `${tenant} ${subscriptionId} ${sealed}`
-    const known = opened.get(key)
+  function open({ tenant, subscriptionId }: Delivery, sealed: string): KeyObject | null {
+    const name = `${tenant} ${subscriptionId} ${sealed}`
+    const known = opened.get(name)
     if (known !== undefined) return known
-    let secret: string | null = null
+    let key: KeyObject | null = null
     try {
-      secret = vault.open(sealed, subscriptionSecret(tenant, subscriptionId))
+      key = signingKeyOf(vault.open(sealed, subscriptionSecret(tenant, subscriptionId)))
     } catch (error) {
       if (!(error instanceof VaultError)) throw error
       log.error('a webhook secret cannot be opened: what needs it waits', { tenant, subscriptionId, error })
     }
     const [oldest] = opened.keys()
     if (opened.size >= MOST_OPENED && oldest !== undefined) opened.delete(oldest)
-    opened.set(key, secret)
-    return secret
+    opened.set(name, key)
+    return key
   }
 
   return {

@@ -14,9 +14,12 @@ import {
   type Workload,
 } from './workloads.ts'
 
+const EXAMPLE = readFileSync(join(overlayFolder('production'), 'secrets.example.yaml'), 'utf8')
+/** The example's is no key, so that nobody seals secrets with what everybody can read here. */
+const WITH_A_KEY = EXAMPLE.replace('first:CHANGE-ME', `first:${Buffer.alloc(32).toString('base64')}`)
 /** What an overlay does not hold itself: Secrets that the installation provides, and the one that the operator makes. */
 const PROVIDED: readonly KubernetesObject[] = [
-  ...parseObjects(readFileSync(join(overlayFolder('production'), 'secrets.example.yaml'), 'utf8')),
+  ...parseObjects(WITH_A_KEY),
   ...parseObjects(
     '{apiVersion: v1, kind: Secret, metadata: {name: rabbitmq-default-user}, stringData: {username: user, password: pw}}',
   ),

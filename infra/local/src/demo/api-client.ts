@@ -3,6 +3,8 @@ import type { Screen } from './screen.ts'
 
 interface Subscription {
   readonly id: string
+  /** Shown in the answer to its creation only. */
+  readonly secret: string
   readonly url: string
   readonly enabled: boolean
 }

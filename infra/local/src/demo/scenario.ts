@@ -33,7 +33,7 @@ const LONG_WAIT_MS = 15_000
 /** A call is made, answered and ended, and every step of it arrives at the client's endpoint. */
 export async function aCallIsFollowed({ api, subscriber, screen }: Stage): Promise<void> {
   screen.scene('A client subscribes to what happens to calls')
-  const { id } = await api.subscribe(subscriber.url('/calls'), ['call.status'])
+  const { id, secret } = await api.subscribe(subscriber.url('/calls'), ['call.status'])
 
   screen.scene('An agent calls somebody who answers')
   const callId = await api.dial(ALICE, '+15550100')
@@ -61,6 +61,11 @@ export async function aCallIsFollowed({ api, subscriber, screen }: Stage): Promi
     'each webhook came at the first attempt',
   )
   screen.claimed('initiated, proceeding, connected, ended: told once each, sequence 1 to 4, headers as specified')
+  claim(
+    told.every(({ isSignedBy }) => isSignedBy(secret)),
+    'each webhook is signed with the secret of its subscription',
+  )
+  screen.claimed('signed: each signature fits the secret that only the answer to the subscription showed')
   await api.unsubscribe(id)
 }
 

@@ -3,6 +3,7 @@ import { createServer, type IncomingMessage } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { waitUntil } from '../process/wait-until.ts'
 import { claim } from './claim.ts'
+import { isSignedBy } from './is-signed-by.ts'
 
 /** One POST as the client application sees it, and what it answered. */
 export interface Arrival {
@@ -16,6 +17,8 @@ export interface Arrival {
   readonly body: string
   readonly envelope: Envelope
   readonly answer: number
+  /** Is it what the holder of this secret has sent, and just now? */
+  readonly isSignedBy: (secret: string) => boolean
 }
 
 interface Envelope {
@@ -101,6 +104,7 @@ async function read(request: IncomingMessage): Promise<Omit<Arrival, 'answer'>> 
     deliveryId: header('x-svc-delivery'),
     attempt: Number(header('x-svc-attempt')),
     body,
+    isSignedBy: (secret) => isSignedBy(secret, { header, body, nowMs: Date.now() }),
     envelope: JSON.parse(body) as Envelope,
   }
 }

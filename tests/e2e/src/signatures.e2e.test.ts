@@ -1,0 +1,117 @@
+import { eventually, type ReceivedRequest, type Receiver, startReceiver } from '@switchhook/testkit'
+import { Webhook } from 'standardwebhooks'
+import { type Client, envelopeOf, openClient, publishEvent, type Subscription } from './client.ts'
+import { logOf } from './stack.ts'
+
+type Created = Subscription & { readonly secret: string }
+
+/** Of four, as this stack is configured: the waits between them add up to 1.5 s. */
+const TO_THE_LAST_ATTEMPT = [{ status: 503 }, { status: 503 }, { status: 503 }, { status: 204 }]
+
+let acme: Client
+let receiver: Receiver
+let created: Created
+
+beforeAll(async () => {
+  acme = await openClient('acme')
+})
+
+beforeEach(async () => {
+  receiver = await startReceiver()
+  created = (await acme.subscribe(receiver.url('/hook'))) as Created
+})
+
+afterEach(async () => {
+  await acme.request('DELETE', `/webhooks/subscriptions/${created.id}`)
+  await receiver.close()
+})
+
+/** As a receiver does it, with the library of the specification. @throws if it is not signed with this secret */
+const verify = (secret: string, { body, headers }: ReceivedRequest): unknown =>
+  new Webhook(secret).verify(body, headers as Record<string, string>)
+
+const rotate = (body?: object): Promise<{ readonly body: { readonly secret: string } }> =>
+  acme.request('POST', `/webhooks/subscriptions/${created.id}/rotate-secret`, body)
+
+test('a call is dialled, and the library of the specification verifies what comes of it', async () => {
+  await acme.dial('sip:e2e-150@acme.example', '+15550101')
+  const requests = await receiver.waitFor(2, '/hook')
+  for (const request of requests) {
+    expect(verify(created.secret, request)).toEqual(envelopeOf(request))
+    expect(request.headers['webhook-id']).toBe(request.headers['x-svc-delivery'])
+    expect(() => verify('whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw', request)).toThrow('No matching signature')
+  }
+})
+
+test('a retry has the same id and body, and the time and signature of its own attempt', async () => {
+  receiver.answer('/hook', TO_THE_LAST_ATTEMPT)
+  await publishEvent()
+  const requests = await receiver.waitFor(4, '/hook')
+  for (const request of requests) {
+    expect(verify(created.secret, request)).toEqual(envelopeOf(request))
+    const atSeconds = Number(request.headers['webhook-timestamp'])
+    expect(Math.abs(request.receivedAt / 1_000 - atSeconds)).toBeLessThan(3)
+  }
+  expect(new Set(requests.map(({ headers }) => headers['webhook-id'])).size).toBe(1)
+  expect(new Set(requests.map(({ body }) => body.toString('hex'))).size).toBe(1)
+  const [first, last] = [requests[0], requests[3]].map((request) => Number(request?.headers['webhook-timestamp']))
+  expect(last).toBeGreaterThan(first ?? 0)
+})
+
+test('after a rotation both secrets sign, and when the overlap is over the new one alone', async () => {
+  const { secret } = (await rotate({ overlapSeconds: 2 })).body
+  await publishEvent()
+  const [during] = await receiver.waitFor(1, '/hook')
+  for (const one of [created.secret, secret]) expect(verify(one, during as ReceivedRequest)).toBeDefined()
+
+  const latest = await eventually(
+    async () => {
+      await publishEvent()
+      const request = receiver.requests('/hook').at(-1) as ReceivedRequest
+      expect(String(request.headers['webhook-signature']).split(' ')).toHaveLength(1)
+      return request
+    },
+    { intervalMs: 200 },
+  )
+  expect(verify(secret, latest)).toBeDefined()
+  expect(() => verify(created.secret, latest)).toThrow('No matching signature')
+})
+
+test('a secret that has leaked signs nothing any more, a retry of an earlier delivery neither', async () => {
+  receiver.answer('/hook', TO_THE_LAST_ATTEMPT)
+  await publishEvent()
+  await receiver.waitFor(1, '/hook')
+  const { secret } = (await rotate({ overlapSeconds: 0 })).body
+  const retry = (await receiver.waitFor(4, '/hook'))[3]
+  expect(verify(secret, retry as ReceivedRequest)).toBeDefined()
+  expect(() => verify(created.secret, retry as ReceivedRequest)).toThrow('No matching signature')
+})
+
+test('a retry that outlives its subscription is signed as before', async () => {
+  receiver.answer('/hook', TO_THE_LAST_ATTEMPT)
+  await publishEvent()
+  await receiver.waitFor(1, '/hook')
+  await acme.request('DELETE', `/webhooks/subscriptions/${created.id}`)
+  const retry = (await receiver.waitFor(4, '/hook'))[3]
+  expect(verify(created.secret, retry as ReceivedRequest)).toBeDefined()
+})
+
+test('what is parked is signed when it is sent again', async () => {
+  receiver.answer('/hook', [{ status: 410 }, { status: 204 }])
+  await publishEvent()
+  const [parked] = await receiver.waitFor(1, '/hook')
+  const path = `/webhooks/deliveries/${envelopeOf(parked).deliveryId}/redeliver`
+  await eventually(async () => expect((await acme.request('POST', path)).status).toBe(202))
+  const [, again] = await receiver.waitFor(2, '/hook')
+  expect(verify(created.secret, again as ReceivedRequest)).toEqual(envelopeOf(parked))
+})
+
+test('no log line of any service has a secret', async () => {
+  const { secret } = (await rotate()).body
+  await publishEvent()
+  await receiver.waitFor(1, '/hook')
+  const services = ['api', 'fanout', 'delivery-worker'].flatMap((name) => [`${name}-1`, `${name}-2`])
+  const said = services.flatMap(logOf).join('\n')
+  expect(said).toContain(created.id)
+  for (const text of ['whsec_', created.secret.slice(6), secret.slice(6)]) expect(said).not.toContain(text)
+})
