@@ -8,6 +8,7 @@ import { type BareLoop, openBareLoop } from './open-bare-loop.ts'
 import { type CostUs, createMeter, type Meter } from './processor-cost.ts'
 import { median, round } from './statistics.ts'
 import { subscribe } from './subscriptions.ts'
+import { timePosts } from './time-posts.ts'
 
 /** One event becomes a delivery for each of so many subscriptions. */
 const SUBSCRIPTIONS = 20
@@ -115,8 +116,8 @@ function openSide(publish: () => Promise<void>, parts: Readonly<Record<string, r
     runs,
     meter,
     async run(receiver, counts) {
-      if (!counts) await timeAll(receiver, publish)
-      else runs.push(await meter.during(() => timeAll(receiver, publish)))
+      if (!counts) await timePosts(receiver, publish, DELIVERIES)
+      else runs.push(await meter.during(() => timePosts(receiver, publish, DELIVERIES)))
     },
   }
 }
@@ -126,19 +127,6 @@ const rateOf = ({ runs, meter }: Side): Rate => ({
   runs,
   costUs: meter.costUs(runs.length * DELIVERIES),
 })
-
-/** Publishes, waits until as many POSTs have been answered as that makes, and answers how many that is in a second. */
-async function timeAll(receiver: Child, publish: () => Promise<void>): Promise<number> {
-  const before = (await receiver.ask())['posts'] ?? 0
-  const startedAt = performance.now()
-  await publish()
-  for (;;) {
-    const { posts = 0 } = await receiver.ask()
-    if (posts - before >= DELIVERIES) return Math.round((DELIVERIES * 1_000) / (performance.now() - startedAt))
-    if (performance.now() - startedAt > 60_000) throw new Error(`${posts - before} of ${DELIVERIES} POSTs came`)
-    await new Promise((resolve) => setTimeout(resolve, 10))
-  }
-}
 
 async function publishEvents(channel: ConfirmChannel): Promise<void> {
   for (let n = 0; n < EVENTS; n++) publishEvent(channel, 'call.status', callData(n))

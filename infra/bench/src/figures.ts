@@ -3,6 +3,7 @@ import { measureBacklog } from './backlog-figure.ts'
 import { AGENTS, measureCommands } from './commands-figure.ts'
 import { measureDeliveries } from './deliveries-figure.ts'
 import { measureLatency } from './latency-figure.ts'
+import { measureLog } from './log-figure.ts'
 import { measureMemory } from './memory-figure.ts'
 import { measureNoisy } from './noisy-figure.ts'
 import type { BenchOptions } from './options.ts'
@@ -16,8 +17,8 @@ export interface Bench {
   readonly token: string
   readonly say: (line: string) => void
   readonly options: BenchOptions
-  /** Starts whatever of the stack is not running, and resolves when all of it is ready. */
-  readonly bringUp: () => Promise<void>
+  /** Starts whatever of the stack is not running, told this as well, and resolves when all of it is ready. */
+  readonly bringUp: (more?: Setting) => Promise<StackFile>
 }
 
 /** What the services of a stack are told; figures that share one share a stack. */
@@ -54,6 +55,11 @@ export const MEASUREMENTS: { readonly [Name in FigureName]: Measurement<Name> } 
     title: 'from the event to its first POST, beside a bare loop',
     setting: ordinary,
     measure: measureLatency,
+  },
+  log: {
+    title: 'the delivery log, with it and without',
+    setting: ordinary,
+    measure: measureLog,
   },
   outage: {
     title: 'a broker that is away',

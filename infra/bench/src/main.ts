@@ -42,7 +42,7 @@ async function withStack(env: NodeJS.ProcessEnv, setting: object, use: (bench: B
   try {
     const stack = await startStack(options, settings, say)
     const token = await requestToken(stack.urls.devIdp)
-    const bringUp = async (): Promise<void> => void (await startStack(options, settings, () => {}))
+    const bringUp: Bench['bringUp'] = (more = {}) => startStack(options, { ...settings, ...more }, () => {})
     await use({ stack, token, say, options: loadConfig(benchFields, env), bringUp })
   } finally {
     await stopStack(home, say, { discardData: true })

@@ -1,5 +1,5 @@
 import { backlogSection, memorySection, noisySection, outageSection } from './report-endurance.ts'
-import { commandsSection, deliveriesSection, latencySection } from './report-speed.ts'
+import { commandsSection, deliveriesSection, latencySection, logSection } from './report-speed.ts'
 import type { Results, Taken } from './results.ts'
 import { judgeTargets } from './targets.ts'
 
@@ -10,6 +10,7 @@ export function renderReport(results: Results): string {
     targets(results),
     ...section(results.deliveries, deliveriesSection),
     ...section(results.latency, latencySection),
+    ...section(results.log, logSection),
     ...section(results.noisy, noisySection),
     ...section(results.backlog, backlogSection),
     ...section(results.memory, memorySection),

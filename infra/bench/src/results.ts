@@ -2,6 +2,7 @@ import type { BacklogFigure } from './backlog-figure.ts'
 import type { CommandsFigure } from './commands-figure.ts'
 import type { DeliveriesFigure } from './deliveries-figure.ts'
 import type { LatencyFigure } from './latency-figure.ts'
+import type { LogFigure } from './log-figure.ts'
 import type { Machine } from './machine.ts'
 import type { MemoryFigure } from './memory-figure.ts'
 import type { NoisyFigure } from './noisy-figure.ts'
@@ -12,6 +13,7 @@ export interface Figures {
   readonly commands: CommandsFigure
   readonly deliveries: DeliveriesFigure
   readonly latency: LatencyFigure
+  readonly log: LogFigure
   readonly noisy: NoisyFigure
   readonly backlog: BacklogFigure
   readonly memory: MemoryFigure

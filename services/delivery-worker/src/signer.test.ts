@@ -3,6 +3,7 @@ import {
   newWebhookSecret,
   openVault,
   signatureOf,
+  signingKeyOf,
   subscriptionSecret,
   type Vault,
   VaultError,

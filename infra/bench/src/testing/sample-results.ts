@@ -31,6 +31,17 @@ export const sampleFigures: Figures = {
     ours: { p50Ms: 4, p99Ms: 20, runs: [spread] },
     bare: { p50Ms: 2, p99Ms: 10, runs: [spread] },
   },
+  log: {
+    deliveries: 5_000,
+    fanOuts: [
+      {
+        subscriptions: 20,
+        on: { perSecond: 5_000, runs: [5_000], costUs: { fanout: 30, redis: 40 } },
+        off: { perSecond: 5_000, runs: [5_000], costUs: { fanout: 29, redis: 38 } },
+        ratio: 1,
+      },
+    ],
+  },
   noisy: {
     few: {
       endpoints: 20,
