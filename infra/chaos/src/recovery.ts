@@ -14,7 +14,7 @@ export interface RunningRecovery {
 }
 
 /** So many have to be parked first … */
-const PARKED = 60
+const PARKED = 40
 /** … that at this pace it takes as long as several faults. */
 const PER_SECOND = 4
 const REPEAT_MS = 250
