@@ -36,20 +36,6 @@ export function createNotices({ isWanted, outages, find, publish, log }: Notices
   const concerns = async (delivery: Delivery, eventType: EventType): Promise<boolean> =>
     !isNotice(delivery.eventType) && (await isWanted(delivery.tenant, eventType))
 
-  const make = (
-    { tenant, traceparent }: Delivery,
-    eventType: EventType,
-    eventId: EventId,
-    data: EndpointFailing | EndpointRecovered | DeliveryParked,
-  ): PlatformEvent => ({
-    eventId,
-    eventType,
-    occurredAt: data.occurredAt,
-    tenant,
-    data: { ...data },
-    ...(traceparent !== undefined && { traceparent }),
-  })
-
   /** Not told now, an outage is told with its next failed probe; its end, never. */
   const quietly =
     (notice: string, tell: (delivery: Delivery) => Promise<void>) =>
@@ -113,6 +99,20 @@ export function createNotices({ isWanted, outages, find, publish, log }: Notices
     },
   }
 }
+
+const make = (
+  { tenant, traceparent }: Delivery,
+  eventType: EventType,
+  eventId: EventId,
+  data: EndpointFailing | EndpointRecovered | DeliveryParked,
+): PlatformEvent => ({
+  eventId,
+  eventType,
+  occurredAt: data.occurredAt,
+  tenant,
+  data: { ...data },
+  ...(traceparent !== undefined && { traceparent }),
+})
 
 function parkedDataOf(record: DeliveryRecord): DeliveryParked | undefined {
   const { deliveryId, subscriptionId, url, eventId, eventType, run, attempt, parkedReason, parkedAt, attempts } = record

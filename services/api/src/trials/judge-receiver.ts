@@ -3,7 +3,7 @@ import type { CheckedPost, CheckFacts } from '@switchhook/contracts'
 export const CHECKS = ['delivery', 'speed', 'duplicate', 'forged-signature', 'stale-timestamp'] as const
 
 /** One thing that receivers have to do, and whether this one does it. */
-export interface Finding {
+interface Finding {
   readonly check: (typeof CHECKS)[number]
   /** `skipped`: it could not be found out. */
   readonly result: 'passed' | 'failed' | 'skipped'

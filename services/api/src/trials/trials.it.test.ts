@@ -152,7 +152,7 @@ test('a check is asked of a worker, and what it has seen is judged', async () =>
   })
   const [request] = asked
   expect(request).toMatchObject({ subscriptionId: id, tenant: 'acme', eventType: 'call.status' })
-  const leftMs = Date.parse(String(request?.expiresAt)) - before
+  const leftMs = Date.parse(request?.expiresAt ?? '') - before
   expect(leftMs).toBeGreaterThanOrEqual(1_000)
   expect(leftMs).toBeLessThan(5_000)
 })
