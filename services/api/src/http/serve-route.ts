@@ -35,7 +35,7 @@ export function serveRoute(route: Route, passage: Passage): RequestHandler {
     exchange.route = route
     const caller = route.isPublic === true ? ANYBODY : await authenticate(request)
     exchange.caller = caller
-    if (route.isPublic !== true) response.set(await limitClient(caller, request.ip))
+    response.set(await limitClient(caller, request.ip))
     const query = readQuery(searchOf(request))
     const body = await readBody(request)
     const params = request.params as Record<string, string>
