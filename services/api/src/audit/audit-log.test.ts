@@ -46,6 +46,16 @@ function aLog(append: () => Promise<void> = async () => {}) {
 const answer: Answer = { status: 200, body: {} }
 const succeed = async (): Promise<Answer> => answer
 
+test('what only counted is not written down', async () => {
+  const { audit, happened } = aLog()
+  const { audit: audited, ...route } = aRoute(succeed)
+  if (audited === undefined) throw new Error('no audited route')
+  await audit({ ...route, audit: { ...audited, exceptStatus: 200 } }, request, origin)
+  expect(happened).toEqual([])
+  await audit({ ...route, audit: { ...audited, exceptStatus: 202 } }, request, origin)
+  expect(happened).toHaveLength(2)
+})
+
 test('what succeeded is told in the service’s log and stored for its tenant', async () => {
   const { audit, happened } = aLog()
   expect(await audit(aRoute(succeed), request, origin)).toBe(answer)

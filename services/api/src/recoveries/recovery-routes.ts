@@ -39,6 +39,11 @@ export function createRecoveryRoutes({ subscriptions, recoveries, parked, now }:
       'acknowledges, and not at all while it is in its cool-down or the subscription is disabled. What is parked again meanwhile ' +
       'stays parked. While a recovery of the subscription runs, the same request answers that one. With `dryRun`, 200 and a count.',
     idempotent: true,
+    audit: {
+      action: 'recovery.started',
+      on: ({ params, made }) => ({ subscriptionId: params['id'], recoveryId: made['recoveryId'] }),
+      exceptStatus: 200,
+    },
     params: { id: subscriptionIdSchema },
     body: recoveryRequestSchema,
     responses: {
@@ -114,6 +119,7 @@ export function createRecoveryRoutes({ subscriptions, recoveries, parked, now }:
     description:
       'Nothing more is sent again after the answer; the rest stays parked. What was sent before keeps its schedule. One that ' +
       'has ended stays as it is.',
+    audit: { action: 'recovery.cancelled', on: ({ params }) => ({ recoveryId: params['recoveryId'] }) },
     params,
     responses: { 200: { description: 'The recovery as it ended.', body: recoverySchema } },
     failures: ['recovery-not-found'],

@@ -41,6 +41,7 @@ export function createRotateRoute(deps: RotateRouteDeps): Route<Rotation> {
       'change over in their own time. Without a body the installation says for how long. A subscription that was unsigned is ' +
       'signed from now on.',
     idempotent: true,
+    audit: { action: 'subscription.secret-rotated', on: ({ params }) => ({ subscriptionId: params['id'] }) },
     params: { id: subscriptionIdSchema },
     body: rotationSchema,
     isBodyOptional: true,

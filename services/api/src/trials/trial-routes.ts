@@ -65,6 +65,10 @@ export function createTrialRoutes(deps: TrialRoutesDeps): Route[] {
       'A well-formed delivery with ids of its own that goes the way of all others: signed, retried, parked and listed alike. ' +
       'Its header `X-SVC-Test: true` says that nothing has happened.',
     idempotent: true,
+    audit: {
+      action: 'subscription.tested',
+      on: ({ params, made }) => ({ subscriptionId: params['id'], deliveryId: made['deliveryId'] }),
+    },
     params,
     body: trialSchema,
     responses: {
@@ -108,6 +112,7 @@ export function createTrialRoutes(deps: TrialRoutesDeps): Route[] {
       'Sends a few examples, each once and with `X-SVC-Test: true`, and tells what its owner should fix: a delivery, the same ' +
       'one again, and, where deliveries are signed, a forged signature and a stale timestamp that it must refuse. Nothing of ' +
       "it is retried, parked or counted against the endpoint. Answers after at most two of an attempt's deadlines.",
+    audit: { action: 'subscription.checked', on: ({ params }) => ({ subscriptionId: params['id'] }) },
     params,
     body: trialSchema,
     responses: { 200: { description: 'What was seen.', body: receiverReportSchema } },
