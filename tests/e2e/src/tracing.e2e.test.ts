@@ -35,7 +35,7 @@ beforeAll(async () => {
     startReceiver(),
     openClient('acme'),
   ])
-  receiver.answer('/failing', [{ status: 503 }, { status: 204 }])
+  receiver.answer('/failing?token=secret', [{ status: 503 }, { status: 204 }])
   well = await acme.subscribe(receiver.url('/well'), ['agent.status'])
   failing = await acme.subscribe(receiver.url('/failing?token=secret'), ['agent.status'])
 })
@@ -144,7 +144,7 @@ test('what happens to a call later belongs to the dial that began it; what nobod
   const inbound = await fetch(`${base}/simulator/v1/calls`, {
     method: 'POST',
     headers: { 'content-type': 'application/json', ...ring },
-    body: JSON.stringify({ agentUri: 'sip:e2e-192@acme.example', from: '+15550199' }),
+    body: JSON.stringify({ agentUri: 'sip:e2e-192@acme.example', from: '+15550199', ringForSeconds: 1 }),
   })
   expect(inbound.ok).toBe(true)
   await eventually(() => {
