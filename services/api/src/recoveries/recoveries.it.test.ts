@@ -487,6 +487,20 @@ describe('beginning', () => {
     expect(await read(id)).toMatchObject({ state: 'done', sent: 1 })
   })
 
+  test('again and again, the last fifty are remembered', async () => {
+    const ids: RecoveryId[] = []
+    for (let i = 0; i < 52; i++) {
+      const id = await begin()
+      ids.unshift(id)
+      await replicas[0].book.cancel(tenant, id)
+    }
+    const listed = await replicas[0].book.list(tenant, subscriptionId)
+    expect(listed.map(({ recoveryId }) => recoveryId)).toEqual(ids.slice(0, 50))
+    await eventually(async () => {
+      for (const id of ids.slice(50)) expect(await replicas[0].book.find(tenant, id)).toBeUndefined()
+    })
+  })
+
   test('of another tenant, it does not exist', async () => {
     const id = await begin()
     expect(await replicas[0].book.find('another', id)).toBeUndefined()

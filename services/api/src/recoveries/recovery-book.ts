@@ -27,6 +27,11 @@ interface Listed {
   readonly recoveries: readonly RecoveryId[]
 }
 
+interface Begun {
+  readonly begun: Recovery
+  readonly dropped: readonly RecoveryId[]
+}
+
 /** What a timer says. */
 export interface RecoveryTimer {
   readonly recoveryId: RecoveryId
@@ -82,6 +87,14 @@ export function createRecoveryBook(deps: {
     })
   }
 
+  const forget = (tenant: string | null, recoveryId: RecoveryId): Promise<void> =>
+    transact(tenant, [recoveryKey(recoveryId)], ([stored]) => ({
+      result: undefined,
+      ...(stored !== undefined && {
+        writing: { records: [{ key: recoveryKey(recoveryId), value: stored, ttlMs: 1 }] },
+      }),
+    }))
+
   async function find(tenant: string | null, recoveryId: RecoveryId): Promise<Recovery | undefined> {
     const [found] = await read(tenant, [recoveryId])
     return found && wake(tenant, found)
@@ -89,24 +102,30 @@ export function createRecoveryBook(deps: {
 
   return {
     find,
-    begin: (tenant, recovery) =>
-      transact(tenant, [listKey(recovery.subscriptionId)], async ([stored]) => {
+    begin: async (tenant, recovery) => {
+      const { begun, dropped } = await transact<Begun>(tenant, [listKey(recovery.subscriptionId)], async ([stored]) => {
         const { recoveries } = (stored as Listed | undefined) ?? { recoveries: [] }
-        if (recoveries.includes(recovery.recoveryId)) {
-          const existing = await find(tenant, recovery.recoveryId)
-          if (existing !== undefined) return { result: existing }
-        }
+        const existing = await find(tenant, recovery.recoveryId)
+        if (existing !== undefined) return { result: { begun: existing, dropped: [] } }
         // Only the newest can be running: none begins before the last one has ended.
         const newest = recoveries[0] && (await find(tenant, recoveries[0]))
         if (newest && newest.state === 'running') {
-          if (isSame(newest, recovery)) return { result: newest }
+          if (isSame(newest, recovery)) return { result: { begun: newest, dropped: [] } }
           throw new AppError('recovery-in-progress', { detail: `Recovery ${newest.recoveryId} is still running` })
         }
         const { records, timers = [] } = writingOf(recovery, 0)
-        const listed: Listed = { recoveries: [recovery.recoveryId, ...recoveries].slice(0, MOST_LISTED) }
+        const all = [recovery.recoveryId, ...recoveries]
+        const listed: Listed = { recoveries: all.slice(0, MOST_LISTED) }
         const list = { key: listKey(recovery.subscriptionId), value: listed, ttlMs: LIST_KEPT_MS }
-        return { result: recovery, writing: { records: [list, ...records], timers } }
-      }),
+        return {
+          result: { begun: recovery, dropped: all.slice(MOST_LISTED) },
+          writing: { records: [list, ...records], timers },
+        }
+      })
+      // Else whoever begins and cancels all day would fill the store. If we die here, they are forgotten in some days.
+      await Promise.all(dropped.map((recoveryId) => forget(tenant, recoveryId)))
+      return begun
+    },
     list: async (tenant, subscriptionId) => {
       const [listed] = await store.read(tenant, [listKey(subscriptionId)])
       return read(tenant, (listed?.value as Listed | undefined)?.recoveries ?? [])
