@@ -76,6 +76,7 @@ test('the request is the one of the specification, and the body arrives byte for
       'accept-encoding': 'identity',
     },
   })
+  expect(request?.headers).not.toHaveProperty('x-svc-test')
   expect(request?.body.equals(BODY)).toBe(true)
   expect(request?.rawHeaders).toEqual(expect.arrayContaining(['X-SVC-Event', 'X-SVC-Delivery', 'X-SVC-Attempt']))
 })

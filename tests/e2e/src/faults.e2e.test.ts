@@ -142,5 +142,8 @@ test('while Redis is away nothing is promised, and everything works by itself wh
   const markers = await publishMany(10)
   await bringUp()
   await allArrived(markers, 40_000)
-  expect((await acme.request<Subscription[]>('GET', '/webhooks/subscriptions')).body).toContainEqual(subscription)
+  const { id, url, createdAt } = subscription
+  expect((await acme.request<Subscription[]>('GET', '/webhooks/subscriptions')).body).toContainEqual(
+    expect.objectContaining({ id, url, createdAt }),
+  )
 }, 120_000)

@@ -1,0 +1,31 @@
+import { Unparsable } from './event.ts'
+import { newEventId, newSubscriptionId } from './ids.ts'
+import { parseReceiverCheck, type ReceiverCheck } from './receiver-check.ts'
+
+const check: ReceiverCheck = {
+  checkId: newEventId(),
+  subscriptionId: newSubscriptionId(),
+  tenant: null,
+  eventType: 'call.status',
+  expiresAt: '2026-01-01T00:00:00.000Z',
+}
+const parse = (change: object): ReceiverCheck =>
+  parseReceiverCheck(Buffer.from(JSON.stringify({ ...check, ...change })))
+
+test('a request comes out as it went in, also one of a later version that says more', () => {
+  expect(parse({})).toEqual(check)
+  expect(parse({ later: 1 })).toMatchObject(check)
+})
+
+test.each<[object, RegExp]>([
+  [{ subscriptionId: 'x' }, /\/subscriptionId must match format/],
+  [{ eventType: 'call.unknown' }, /\/eventType must be one of/],
+  [{ expiresAt: undefined }, /\/expiresAt is required/],
+])('%j cannot be understood', (change, said) => {
+  expect(() => parse(change)).toThrow(Unparsable)
+  expect(() => parse(change)).toThrow(said)
+})
+
+test('what is not JSON cannot be understood', () => {
+  expect(() => parseReceiverCheck(Buffer.from('{'))).toThrow(new Unparsable('not JSON'))
+})
