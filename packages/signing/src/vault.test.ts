@@ -55,6 +55,7 @@ describe('keys are rotated', () => {
     const both = createVault([first, second])
     expect(both.open(sealed, ours)).toBe('whsec_1')
     expect(both.seal('whsec_2', ours)).toMatch(/^v1\.2026-11\./)
+    expect([both.seal('whsec_2', ours), sealed].map((text) => both.isOfFirstKey(text))).toEqual([true, false])
   })
 
   test('without its key a text stays shut, and the key is named', () => {

@@ -17,6 +17,8 @@ export interface Vault {
   seal(text: string, context: SealContext): string
   /** @throws VaultError */
   open(sealed: string, context: SealContext): string
+  /** Otherwise whoever sealed it anew could do without its key. */
+  isOfFirstKey(sealed: string): boolean
 }
 
 /** A sealed text that cannot be opened. The message names a key at most, never what was sealed. */
@@ -36,6 +38,7 @@ export function createVault(keys: readonly [SecretKey, ...SecretKey[]]): Vault {
   const byId = new Map(keys.map(({ id, key }) => [id, key]))
 
   return {
+    isOfFirstKey: (sealed) => sealed.startsWith(`${FORMAT}.${sealing.id}.`),
     seal(text, context) {
       const nonce = randomBytes(NONCE_BYTES)
       const cipher = createCipheriv(ALGORITHM, sealing.key, nonce, { authTagLength: TAG_BYTES })

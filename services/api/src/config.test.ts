@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { loadConfig } from '@switchhook/runtime'
-import { apiFields, apiRules, authOptionsOf, urlRulesOf } from './config.ts'
+import { apiFields, apiRules, authOptionsOf, tenantsOf, urlRulesOf } from './config.ts'
 
 const SECRET_KEYS = `one:${Buffer.alloc(32).toString('base64')}`
 const ISSUER = { issuer: 'https://idp.example/acme', audience: 'switchhook', tenant: 'acme' }
@@ -22,6 +22,13 @@ test('an issuer is enough', () => {
 test('a former webhook secret signs for a day unless told otherwise', () => {
   expect(load({}).SIGNATURE_OVERLAP).toBe(86_400_000)
   expect(load({ SIGNATURE_OVERLAP: '0s' }).SIGNATURE_OVERLAP).toBe(0)
+})
+
+test('whoever is let in may have subscriptions, each named once', () => {
+  expect(tenantsOf(load({}))).toEqual([null, 'acme'])
+  const TRUSTED = { DEPLOYMENT: 'on-premise', TRUSTED_NETWORKS: '10.0.0.0/8' }
+  expect(tenantsOf(load({ ...TRUSTED, TRUSTED_NETWORK_TENANT: 'globex' }))).toEqual([null, 'acme', 'globex'])
+  expect(tenantsOf(load({ ...TRUSTED, TRUSTED_NETWORK_TENANT: 'acme' }))).toEqual([null, 'acme'])
 })
 
 test('on premise, trusted networks are enough', () => {

@@ -109,3 +109,8 @@ export const authOptionsOf = (config: ApiConfig): Omit<AuthOptions, 'log'> => ({
   trustedNetworks: config.TRUSTED_NETWORKS,
   trustedNetworkTenant: config.TRUSTED_NETWORK_TENANT ?? null,
 })
+
+/** Everybody who is let in; null is the installation itself. */
+export const tenantsOf = ({ AUTH_ISSUERS, TRUSTED_NETWORK_TENANT }: ApiConfig): readonly (string | null)[] => [
+  ...new Set([null, ...AUTH_ISSUERS.map(({ tenant }) => tenant), TRUSTED_NETWORK_TENANT ?? null]),
+]

@@ -32,7 +32,7 @@ import { createCenter } from './center/center.ts'
 import { createCenterMeter } from './center/center-meter.ts'
 import { readAgent } from './center/read-agent.ts'
 import { createTransact, type Writing } from './center/transact.ts'
-import { type ApiConfig, authOptionsOf, urlRulesOf } from './config.ts'
+import { type ApiConfig, authOptionsOf, tenantsOf, urlRulesOf } from './config.ts'
 import { createApp } from './http/create-app.ts'
 import { type ClientDeadlines, startHttpServer } from './http/http-server.ts'
 import { createAnswerOnce, IDEMPOTENCY_TIMING, type IdempotencyTiming } from './http/idempotency.ts'
@@ -43,6 +43,7 @@ import { openSimulator } from './platform/open-simulator.ts'
 import { createPublishEvent } from './publish-event.ts'
 import { createRecoveries } from './recoveries/create-recoveries.ts'
 import { createRoutes } from './routes.ts'
+import { resealSecrets } from './subscriptions/reseal-secrets.ts'
 import { createSubscriptionSecrets } from './subscriptions/subscription-secrets.ts'
 import { countTimers } from './timers/count-timers.ts'
 import { createTimerLoop, type TimerLoop } from './timers/timer-loop.ts'
@@ -143,10 +144,12 @@ export async function startApi(options: StartApiOptions): Promise<Api> {
   const auth = openAuth({ ...authOptionsOf(config), log, ...(keyTiming && { keyTiming }) })
   shutdown.defer('signing keys', () => auth.close())
   const vault = openVault(config, log)
+  const subscriptions = createSubscriptionStore(redis)
+  await resealSecrets({ subscriptions, vault, tenants: tenantsOf(config), log, nowMs: Date.now() })
   const contacts = createContactStore(redis)
   const auditLog = createAuditStore(redis, { entries: config.AUDIT_LOG_SIZE, retentionMs: config.AUDIT_RETENTION })
   const routes = createRoutes({
-    subscriptions: createSubscriptionStore(redis),
+    subscriptions,
     deliveries,
     deliveryLog: createDeliveryLogReader(redis),
     publishDelivery: (delivery) => publishDelivery({ ...delivery, ...traceOf(scope.current()) }),

@@ -33,6 +33,7 @@ export function createAdmit({ look, canSign }: Gatekeeper): (delivery: Delivery)
   }
 }
 
-function asToldBy({ url, signing }: Subscription, { signing: _, ...delivery }: Delivery): Delivery {
-  return { ...delivery, ...(delivery.attempt === 0 && { url }), ...(signing !== undefined && { signing }) }
+function asToldBy({ url, signing }: Subscription, delivery: Delivery): Delivery {
+  const { signing: _, ...rest } = delivery
+  return { ...rest, ...(delivery.attempt === 0 && { url }), ...(signing !== undefined && { signing }) }
 }

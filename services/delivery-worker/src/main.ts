@@ -113,7 +113,7 @@ startService(SERVICE, async () => {
     waitsMs: config.DELIVERY_RETRY_WAITS,
     cooldownMs,
     isSettled: (delivery) => deliveries.isSettled(delivery),
-    admit: createAdmit({ look: breakers.look, canSign: signer.canSign }),
+    admit: createAdmit({ look: (delivery) => breakers.look(delivery), canSign: signer.canSign }),
     breaker: createBreaker(
       breakers,
       config.DELIVERY_TIMEOUT + PROBE_SLACK_MS,

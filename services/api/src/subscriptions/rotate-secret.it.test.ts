@@ -305,6 +305,29 @@ describe('when the key of the installation is rotated', () => {
     }
   })
 
+  test('an api that starts seals everything with the new key, and the old one is needed no more', async () => {
+    const created = await create()
+    const rotated = await rotate(created.id)
+    const other = await start(`${NEW_KEY},${OLD_KEY}`)
+    await other.close()
+    expect(await signsWith(created.id, vaultOf(NEW_KEY))).toEqual([rotated.secret, created.secret])
+    const said = other.log.find(({ message }) => message === 'webhook secrets were sealed anew')
+    expect(said?.fields).toMatchObject({ lost: 0 })
+    const before = await stored(created.id)
+    await (await start(`${NEW_KEY},${OLD_KEY}`)).close()
+    expect(await stored(created.id)).toEqual(before)
+  })
+
+  test('without the old key it starts all the same, and names each subscription that needs a new secret', async () => {
+    await server.flush()
+    const { id } = await create()
+    const other = await start(NEW_KEY)
+    await other.close()
+    const errors = other.log.filter(({ level }) => level === 'error')
+    expect(errors.map(({ fields }) => fields['subscriptionId'])).toEqual([id])
+    expect(await signsWith(id, vaultOf(OLD_KEY))).toHaveLength(1)
+  })
+
   test('without the old key a subscription can still be given a new secret', async () => {
     const created = await create()
     const other = await start(NEW_KEY)
