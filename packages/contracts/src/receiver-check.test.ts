@@ -27,5 +27,7 @@ test.each<[object, RegExp]>([
 })
 
 test('what is not JSON cannot be understood', () => {
-  expect(() => parseReceiverCheck(Buffer.from('{'))).toThrow(new Unparsable('not JSON'))
+  const broken = (): ReceiverCheck => parseReceiverCheck(Buffer.from('{'))
+  expect(broken).toThrow(Unparsable)
+  expect(broken).toThrow('not JSON')
 })
