@@ -79,6 +79,14 @@ test('a token that was good and is so no longer has no privilege', async () => {
   expect(await ask('good-1')).toBe('rate-limited')
 })
 
+test('of the tokens that were good, those that were used last are remembered', async () => {
+  const { ask } = aGuard()
+  for (let n = 0; n <= 10_000; n++) await ask(`good-${n}`)
+  for (let n = 0; n < 5; n++) await ask(`made-up-${n}`)
+  expect(await ask('good-0')).toBe('rate-limited')
+  expect(await ask('good-1')).toBe('in')
+})
+
 test.each<[string, string | undefined, string, string]>([
   ['no token at all', undefined, '203.0.113.7', 'unauthorized'],
   ['a bad token from a trusted network', 'bad', '10.0.0.1', 'unauthorized'],

@@ -20,12 +20,14 @@ interface Quota {
 }
 
 /**
- * An honest client that got a wrong token sees soon what it did. An address is judged by the second: whoever shares it with
- * a flood (or all clients, where a proxy is not named in TRUST_PROXY) gets a token looked at in between.
+ * What an honest client has in flight when its token expires is answered 401, so that it fetches a new one; a loop goes on
+ * for longer, and alone uses up no address. An address is judged by the second: whoever shares it with a flood (or all
+ * clients, where a proxy is not named in TRUST_PROXY) gets a token looked at in between. Short windows also bound the
+ * memory, as each bad token is counted by itself.
  */
 const BAD_TOKEN_LIMITS: BadTokenLimits = {
-  perToken: { points: 10, duration: 60 },
-  perAddress: { points: 50, duration: 1 },
+  perToken: { points: 100, duration: 10 },
+  perAddress: { points: 200, duration: 1 },
 }
 
 /** Of 32 bytes each. */

@@ -129,10 +129,10 @@ test('the documents need no token and know no limit', async () => {
 test('a client that repeats a bad token is told to wait, its neighbours at the address are let in', async () => {
   const api = await anApi()
   const bad = bearer(idp.token({}, { expiresInS: -60 }))
-  expect(await statuses(11, () => api.call('GET', PATH, bad))).toEqual([...Array(10).fill(401), 429])
+  expect(await statuses(101, () => api.call('GET', PATH, bad))).toEqual([...Array(100).fill(401), 429])
   const { headers, body } = await api.call('GET', PATH, bad)
   expect(body).toMatchObject({ code: 'rate-limited' })
-  expect(headers.get('retry-after')).toMatch(/^(60|5\d)$/)
+  expect(headers.get('retry-after')).toMatch(/^(\d|10)$/)
   expect(headers.get('ratelimit')).toBeNull()
   expect((await api.call('GET', PATH, asClient('neighbour'))).status).toBe(200)
 })

@@ -7,6 +7,7 @@ import { describeApi, describedRoutes } from './describe-api.ts'
 import { documentPath, documentText } from './document-file.ts'
 
 interface Failure {
+  readonly headers: object
   readonly content: {
     readonly 'application/problem+json': {
       readonly schema: {
@@ -84,12 +85,21 @@ test('every failure code is known to the problem schema, and every failure of a 
   }
 })
 
-test('every operation that needs a token can answer 401 and 503, each that takes a body 413 and 415', () => {
+test('every operation that needs a token can answer 401, 429 and 503, each that takes a body 413 and 415', () => {
   for (const route of describedRoutes()) {
     const statuses = Object.keys(document.paths[route.path]?.[route.method]?.responses ?? {})
-    if (route.isPublic !== true) expect(statuses).toEqual(expect.arrayContaining(['401', '503']))
+    if (route.isPublic !== true) expect(statuses).toEqual(expect.arrayContaining(['401', '429', '503']))
     if (route.body !== undefined) expect(statuses).toEqual(expect.arrayContaining(['400', '413', '415']))
     expect(statuses).toContain('500')
+  }
+})
+
+test('every success of an operation that needs a token tells of the limit, and so does 429', () => {
+  for (const route of describedRoutes()) {
+    const responses = document.paths[route.path]?.[route.method]?.responses ?? {}
+    const telling = Object.keys(responses).filter((status) => 'RateLimit' in (headersIn(responses[status]) ?? {}))
+    const expected = route.isPublic === true ? [] : [...Object.keys(route.responses), '429']
+    expect([route.operationId, telling]).toEqual([route.operationId, expected])
   }
 })
 
@@ -131,6 +141,11 @@ test('every member of every schema and every parameter has a description', () =>
 function codesIn(response: Operation['responses'][string] | undefined): readonly string[] {
   const failure = document.components.responses[response?.$ref?.replace('#/components/responses/', '') ?? '']
   return failure?.content['application/problem+json'].schema.allOf[1].properties.code.enum ?? []
+}
+
+function headersIn(response: Operation['responses'][string] | undefined): object | undefined {
+  const name = response?.$ref?.replace('#/components/responses/', '')
+  return name === undefined ? response?.headers : document.components.responses[name]?.headers
 }
 
 function* membersWithoutDescription(schema: unknown, at: string): Generator<string> {
