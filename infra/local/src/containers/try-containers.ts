@@ -8,8 +8,10 @@ import { createScreen } from '../demo/screen.ts'
 import { startSubscriber } from '../demo/subscriber.ts'
 import { freePort } from '../process/free-port.ts'
 import type { Say } from '../process/progress.ts'
+import { waitUntil } from '../process/wait-until.ts'
 import { type ComposeProject, openComposeProject } from './compose-project.ts'
 import { LOAD_AGENTS, startLoad } from './load.ts'
+import { claimDashboardHasData, reached } from './watching.ts'
 
 const PROJECT = 'switchhook-try'
 const IMAGES = ['api', 'fanout', 'delivery-worker', 'dev-idp']
@@ -20,19 +22,22 @@ const AGENTS = ['alice', 'bob'].map((name) => ({
 }))
 /** How a container calls the machine that it runs on: docker-compose.yml gives the workers this name. */
 const THIS_MACHINE = 'host.docker.internal'
+/** As docker-compose.yml says. */
+const WORKERS = 2
 
 /**
  * The whole stack of docker-compose.yml as a newcomer would bring it up, beside whatever else runs: built, started, played
- * on, scaled and killed at under load, stopped, and removed with its data.
+ * on, watched, scaled and killed at under load, stopped, and removed with its data.
  * @throws NotShown with what did not go well
  */
 export async function tryContainers(say: Say): Promise<void> {
   const missing = await missingDocker()
   if (missing !== undefined) throw new RungUnavailable(missing)
-  const [apiPort, idpPort] = [await freePort(), await freePort()]
+  const [apiPort, idpPort, prometheusPort] = [await freePort(), await freePort(), await freePort()]
   const project = openComposeProject(PROJECT, {
     API_PORT: String(apiPort),
     DEV_IDP_PORT: String(idpPort),
+    PROMETHEUS_PORT: String(prometheusPort),
     // Any: nobody looks at it here.
     RABBITMQ_MANAGEMENT_PORT: '0',
     DELIVERY_RETRY_WAITS: '1s,2s,3s',
@@ -42,13 +47,15 @@ export async function tryContainers(say: Say): Promise<void> {
     SIMULATOR_AGENTS: JSON.stringify([...AGENTS, LOAD_AGENTS]),
     NODE_ENV: 'development',
   })
-  const [apiUrl, devIdpUrl] = [`http://127.0.0.1:${apiPort}`, `http://127.0.0.1:${idpPort}`]
+  const [apiUrl, devIdpUrl, prometheusUrl] = [apiPort, idpPort, prometheusPort].map(
+    (port) => `http://127.0.0.1:${port}`,
+  ) as [string, string, string]
   const step = async (what: string, act: () => Promise<string>): Promise<void> => {
     const began = Date.now()
     say(`${what}: ${await act()} (${((Date.now() - began) / 1_000).toFixed(1)} s)`)
   }
 
-  await project.compose('down', '--volumes', '--remove-orphans')
+  await remove(project)
   let isComplete = false
   try {
     await step('images', async () => {
@@ -64,12 +71,19 @@ export async function tryContainers(say: Say): Promise<void> {
       await play({ apiUrl, devIdpUrl, waitsMs: [1_000, 2_000, 3_000], webhookHost: THIS_MACHINE }, screen)
       return 'everything in it happened'
     })
+    await step('Prometheus', async () => {
+      await project.compose('--profile', 'monitoring', 'up', '--detach', '--wait', '--no-recreate', 'prometheus')
+      const all = waitUntil(async () => (await reached(prometheusUrl, 'delivery-worker')) === WORKERS, 60_000, 1_000)
+      claim(await all, `it finds ${WORKERS} workers by their name`)
+      return 'finds the services by their names'
+    })
     await step('under load', () => disturb(project, apiUrl, devIdpUrl))
+    await step('the dashboard', () => claimDashboardHasData(prometheusUrl))
     await step('docker compose stop', () => stopInOrder(project))
     isComplete = true
   } finally {
     if (!isComplete) for (const line of await lastWords(project)) say(line)
-    await project.compose('down', '--volumes', '--remove-orphans')
+    await remove(project)
   }
   claim((await project.containers()).length === 0, 'nothing is left')
   say('docker compose down --volumes: nothing is left')
@@ -80,6 +94,10 @@ async function sizeOf(project: ComposeProject, name: string): Promise<string> {
   const [bytes = '0'] = await project.docker('image', 'inspect', '--format', '{{.Size}}', image)
   return `${name} ${Math.round(Number(bytes) / 1e6)} MB`
 }
+
+/** With the services that only a profile starts. */
+const remove = (project: ComposeProject): Promise<unknown> =>
+  project.compose('--profile', '*', 'down', '--volumes', '--remove-orphans')
 
 /** Scales the workers up and down and kills one of everything, while calls are made and told. */
 async function disturb(project: ComposeProject, apiUrl: string, devIdpUrl: string): Promise<string> {
@@ -101,12 +119,20 @@ async function disturb(project: ComposeProject, apiUrl: string, devIdpUrl: strin
       await project.docker('kill', '--signal', 'KILL', container)
       await project.docker('start', container)
     }
-    await scaleWorkers(project, 2)
+    // A service is not ready while the broker starts again, and compose gives up on whatever is not.
+    const allWell = waitUntil(() => areHealthy(project), 180_000, 1_000)
+    claim(await allWell, 'every container is healthy again')
+    await scaleWorkers(project, WORKERS)
     const { calls, webhooks, twice } = await load.end()
     return `workers from 2 to 4 to 2, one container of each kind killed: ${calls} calls, ${webhooks} webhooks, none lost, ${twice} came twice`
   } finally {
     await subscriber.close()
   }
+}
+
+async function areHealthy(project: ComposeProject): Promise<boolean> {
+  const states = await project.compose('ps', '--all', '--format', '{{.Health}}')
+  return states.every((state) => state === 'healthy')
 }
 
 async function scaleWorkers(project: ComposeProject, count: number): Promise<void> {
