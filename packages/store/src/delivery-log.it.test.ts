@@ -210,8 +210,8 @@ describe('filters', () => {
     await write([early])
     const betweenMs = await eventually(async () => {
       const nowMs = Date.now()
-      const [{ firstDueAt = '' } = {}] = (await read(subscription)).items
-      expect(nowMs).toBeGreaterThan(Date.parse(firstDueAt) + 1)
+      const [listed] = (await read(subscription)).items
+      expect(nowMs).toBeGreaterThan(Date.parse(listed?.firstDueAt ?? '') + 1)
       return nowMs
     })
     const late = eventFor(subscription, 'agent.status')

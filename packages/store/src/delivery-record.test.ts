@@ -29,3 +29,13 @@ test('attempts are read in the order in which they were made', () => {
   expect(parseRecord(stored)?.attempts).toEqual([{ attempt: 1 }, { attempt: 2 }])
   expect(parseRecord('1 0 waiting\n{"run":1}')?.attempts).toEqual([])
 })
+
+test('a record that an older worker wrote, which kept nothing of answers, is read beside what a newer one adds', () => {
+  const older =
+    '{"run":1,"slot":0,"attempt":1,"at":"2026-11-20T17:06:01.173Z","durationMs":3,"outcome":"answered","status":503}'
+  const newer = older.replace('"attempt":1', '"attempt":2').replace('}', ',"answer":"back at\\nnoon"}')
+  const { attempts = [] } = parseRecord(['1 1 waiting', '{"run":1}', older, newer].join('\n')) ?? {}
+  expect(attempts).toHaveLength(2)
+  expect(attempts[0]).not.toHaveProperty('answer')
+  expect(attempts[1]).toMatchObject({ attempt: 2, answer: 'back at\nnoon' })
+})

@@ -1,6 +1,6 @@
 import { once } from 'node:events'
 import { createServer as createTlsServer } from 'node:https'
-import { type AddressInfo, createServer, type Server, type Socket } from 'node:net'
+import { type AddressInfo, createServer, type LookupFunction, type Server, type Socket } from 'node:net'
 import { getCACertificates, setDefaultCACertificates } from 'node:tls'
 import { gzipSync } from 'node:zlib'
 import { type Delivery, deliveryIdOf, newEventId, newSubscriptionId, type Outcome } from '@switchhook/contracts'
@@ -15,6 +15,12 @@ const guard = createAddressGuard(['127.0.0.0/8'])
 const ok: Outcome = { kind: 'delivered', status: 200 }
 const failed = (reason: string): Outcome => ({ kind: 'unreachable', reason }) as Outcome
 
+/** Every name is this machine. */
+const lookup: LookupFunction = (_hostname, options, callback) => {
+  if (options.all === true) callback(null, [{ address: '127.0.0.1', family: 4 }])
+  else callback(null, '127.0.0.1', 4)
+}
+
 let client: PostClient
 let servers: Server[]
 
@@ -24,10 +30,7 @@ beforeEach(() => {
     timeoutMs: TIMEOUT_MS,
     maxSockets: 10,
     guard,
-    lookup: (_hostname, options, callback) => {
-      if (options.all === true) callback(null, [{ address: '127.0.0.1', family: 4 }])
-      else callback(null, '127.0.0.1', 4)
-    },
+    lookup,
   })
 })
 
@@ -103,19 +106,17 @@ describe('an answer', () => {
         closed = true
       })
     })
+    const hasty = createPostClient({ timeoutMs: 100, maxSockets: 1, guard, lookup })
     const startedAt = performance.now()
-    await expect(post(url)).resolves.toEqual({ kind: 'answered', status: 503, answer: 'out of' })
-    expect(performance.now() - startedAt).toBeLessThan(TIMEOUT_MS + 1_000)
+    await expect(hasty.post(deliveryTo(url), 1)).resolves.toEqual({ kind: 'answered', status: 503, answer: 'out of' })
+    // Without the deadline it would take a second.
+    expect(performance.now() - startedAt).toBeLessThan(900)
     await eventually(() => expect(closed).toBe(true), { timeoutMs: 4_000 })
+    await hasty.close()
   })
 
   test('that refuses and then says nothing does not outlast its second, however long the deadline', async () => {
-    const patient = createPostClient({
-      timeoutMs: 60_000,
-      maxSockets: 1,
-      guard,
-      lookup: (_name, _options, done) => done(null, '127.0.0.1', 4),
-    })
+    const patient = createPostClient({ timeoutMs: 60_000, maxSockets: 1, guard, lookup })
     const url = await urlOf((socket) => void socket.write(`${REFUSAL}Content-Length: 100\r\n\r\n`))
     const startedAt = performance.now()
     await expect(patient.post(deliveryTo(url), 1)).resolves.toEqual({ kind: 'answered', status: 503 })

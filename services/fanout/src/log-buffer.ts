@@ -28,20 +28,24 @@ export interface LogBuffer {
 }
 
 /** An event that became 10 000 deliveries is 10 001 entries. */
-export const LOG_BUFFER_LIMITS: LogBufferLimits = { flushMs: 50, batch: 2_000, most: 50_000, retryMs: 1_000 }
+const LIMITS: LogBufferLimits = { flushMs: 50, batch: 2_000, most: 50_000, retryMs: 1_000 }
 
-export function createLogBuffer(deps: LogBufferDeps, limits: LogBufferLimits = LOG_BUFFER_LIMITS): LogBuffer {
+/** One line says it; a long time of it takes some more. */
+const REMIND_MS = 30_000
+
+export function createLogBuffer(deps: LogBufferDeps, limits: LogBufferLimits = LIMITS): LogBuffer {
   const events: EventRecord[] = []
   let held = 0
   let timer: NodeJS.Timeout | undefined
   let writing: Promise<void> | undefined
   let hasFailed = false
-  let isTold = false
+  let isClosing = false
+  let toldAt = -Infinity
 
   function drop(entries: number, error?: unknown): void {
     deps.dropped(entries)
-    if (isTold) return
-    isTold = true
+    if (performance.now() - toldAt < REMIND_MS) return
+    toldAt = performance.now()
     deps.log.warn('deliveries are missing from the delivery log; they are delivered all the same', { error })
   }
 
@@ -62,7 +66,7 @@ export function createLogBuffer(deps: LogBufferDeps, limits: LogBufferLimits = L
   }
 
   function schedule(): void {
-    if (events.length === 0 || writing !== undefined) return
+    if (events.length === 0 || writing !== undefined || isClosing) return
     if (held >= limits.batch && !hasFailed) flush()
     else timer ??= setTimeout(flush, hasFailed ? limits.retryMs : limits.flushMs)
   }
@@ -72,17 +76,19 @@ export function createLogBuffer(deps: LogBufferDeps, limits: LogBufferLimits = L
     timer = undefined
     const batch: EventRecord[] = []
     for (let taken = 0; events.length > 0 && taken < limits.batch; ) taken += take(batch)
-    writing = writeBatch(batch).then(() => {
-      writing = undefined
-      schedule()
-    })
+    writing = writeAndGoOn(batch)
+  }
+
+  async function writeAndGoOn(batch: readonly EventRecord[]): Promise<void> {
+    await writeBatch(batch)
+    writing = undefined
+    schedule()
   }
 
   async function writeBatch(batch: readonly EventRecord[]): Promise<void> {
     try {
       await deps.write(batch)
       hasFailed = false
-      isTold = false
     } catch (error) {
       hasFailed = true
       const entries = batch.reduce((sum, event) => sum + entriesOf(event), 0)
@@ -102,6 +108,7 @@ export function createLogBuffer(deps: LogBufferDeps, limits: LogBufferLimits = L
       schedule()
     },
     async close() {
+      isClosing = true
       await writing
       clearTimeout(timer)
       timer = undefined

@@ -72,7 +72,8 @@ export function createDeliveryRoutes({
     tag: 'deliveries',
     summary: 'Read one delivery with its attempts',
     description:
-      'A parked delivery is kept for long (30 days by default), an acknowledged one for a while (1 hour by default).',
+      'A parked delivery is kept for long (30 days by default), an acknowledged one for a while (1 hour by default). One of which no ' +
+      'attempt is over yet is in the list of its subscription, and not found here.',
     params,
     responses: { 200: { description: 'The delivery.', body: deliverySchema } },
     failures: ['delivery-not-found'],
