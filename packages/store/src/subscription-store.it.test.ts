@@ -39,6 +39,32 @@ const subscription = (over: Partial<Subscription> = {}): Subscription => ({
   ...over,
 })
 
+test('a revision is made of what is there, also when others come between reading and writing', async () => {
+  const created = subscription({ description: '' })
+  await store.create(created)
+  const append = (letter: string) => (present: Subscription) => ({
+    ...present,
+    description: `${present.description}${letter}`,
+  })
+  const letters = [...'abcdef']
+  await Promise.all(
+    letters.map((letter, index) => (index % 2 === 0 ? store : elsewhere).revise('acme', created.id, append(letter))),
+  )
+  const found = await store.find('acme', created.id)
+  expect([...(found?.description ?? '')].toSorted()).toEqual(letters)
+})
+
+test('a revision that is refused, or of nothing, writes nothing', async () => {
+  const created = subscription()
+  await store.create(created)
+  const refusing = store.revise('acme', created.id, () => {
+    throw new Error('not so')
+  })
+  await expect(refusing).rejects.toThrow('not so')
+  expect(await store.find('acme', created.id)).toEqual(created)
+  expect(await store.revise('globex', created.id, (present) => present)).toBeUndefined()
+})
+
 test('what was created is found as it was, whatever characters it has', async () => {
   const created = subscription({
     description: 'naïve "quotes" \u2028 \ud83d\udcde',
