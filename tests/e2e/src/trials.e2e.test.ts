@@ -1,5 +1,13 @@
-import { randomUUID } from 'node:crypto'
-import { type Answer, eventually, type Receiver, type ReceiverScript, startReceiver } from '@switchhook/testkit'
+import { createHmac, randomUUID } from 'node:crypto'
+import {
+  type Answer,
+  eventually,
+  type ReceivedRequest,
+  type Receiver,
+  type ReceiverScript,
+  startReceiver,
+} from '@switchhook/testkit'
+import { Webhook } from 'standardwebhooks'
 import { type Client, type Delivery, envelopeOf, openClient, type Subscription } from './client.ts'
 
 /** What the stack of these tests was started with. */
@@ -18,7 +26,7 @@ interface Report {
 let acme: Client
 let globex: Client
 let receiver: Receiver
-let subscription: Subscription
+let subscription: Subscription & { readonly secret?: string }
 
 beforeAll(async () => {
   ;[acme, globex] = await Promise.all([openClient('acme'), openClient('globex', 1)])
@@ -97,12 +105,39 @@ describe('a check', () => {
     return body
   }
 
+  /** As a receiver should, with the library of the specification. */
+  const isGenuine = ({ body, headers }: ReceivedRequest): boolean => {
+    try {
+      new Webhook(subscription.secret ?? '').verify(body, headers as Record<string, string>)
+      return true
+    } catch {
+      return false
+    }
+  }
+  /** As one does who forgets the time. */
+  const isSigned = ({ body, headers }: ReceivedRequest): boolean => {
+    const key = Buffer.from((subscription.secret ?? '').replace('whsec_', ''), 'base64')
+    const signed = createHmac('sha256', key).update(
+      `${String(headers['webhook-id'])}.${String(headers['webhook-timestamp'])}.`,
+    )
+    return headers['webhook-signature'] === `v1,${signed.update(body).digest('base64')}`
+  }
+  const believing =
+    (believes: (request: ReceivedRequest) => boolean, answer: Answer = {}): ReceiverScript =>
+    (request) => ({ ...answer, status: believes(request) ? 202 : 401 })
   const refusing: ReceiverScript = (_request, index): Answer => ({ status: index === 0 ? 204 : 409 })
 
   test.each<[string, ReceiverScript, string, RegExp | null]>([
-    ['does everything right', { status: 202 }, 'passed passed passed skipped skipped', null],
-    ['is slow', { delayMs: DEADLINE_MS * 0.7 }, 'passed failed passed skipped skipped', /queue of your own/],
-    ['refuses a duplicate', refusing, 'passed passed failed skipped skipped', /more than once/],
+    ['does everything right', believing(isGenuine), 'passed passed passed passed passed', null],
+    ['believes everybody', { status: 202 }, 'passed passed passed failed failed', /Verify webhook-signature/],
+    ['forgets the time', believing(isSigned), 'passed passed passed passed failed', /five minutes/],
+    [
+      'is slow',
+      believing(isGenuine, { delayMs: DEADLINE_MS * 0.7 }),
+      'passed failed passed passed passed',
+      /queue of your own/,
+    ],
+    ['refuses a duplicate', refusing, 'passed passed failed passed passed', /more than once/],
     [
       'redirects',
       { status: 307, headers: { location: '/other' } },
@@ -123,7 +158,7 @@ describe('a check', () => {
     else expect(failed?.advice).toMatch(advice)
     for (const { headers } of receiver.requests('/hook')) expect(headers['x-svc-test']).toBe('true')
     const posts = receiver.requests('/hook').length
-    expect(posts).toBe(results.startsWith('passed') ? 2 : 1)
+    expect(posts).toBe(results.startsWith('passed') ? 4 : 1)
 
     // Nothing of it is retried, parked or counted.
     const parked = await acme.request<{ items: Delivery[] }>('GET', path('deliveries?state=parked'))

@@ -142,8 +142,11 @@ function withoutSecret(created: unknown): object {
   return subscription
 }
 
+/** Each once: a replica that dies after the broker's confirm leaves an event to be published again. */
 const statuses = (): CallStatus[] =>
-  events.flatMap(({ eventType, data }) => (eventType === 'call.status' ? [data as unknown as CallStatus] : []))
+  [...new Map(events.map((event) => [event.eventId, event])).values()].flatMap(({ eventType, data }) =>
+    eventType === 'call.status' ? [data as unknown as CallStatus] : [],
+  )
 const legEnded = (callId: string): Promise<void> =>
   eventually(() => {
     const ends = statuses().filter((status) => status.callId === callId && status.state === CallState.ended)
