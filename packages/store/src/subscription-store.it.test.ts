@@ -51,7 +51,7 @@ test('a revision is made of what is there, also when others come between reading
     letters.map((letter, index) => (index % 2 === 0 ? store : elsewhere).revise('acme', created.id, append(letter))),
   )
   const found = await store.find('acme', created.id)
-  expect((found?.description ?? '').split('').toSorted()).toEqual(letters)
+  expect(found?.description?.split('').toSorted()).toEqual(letters)
 })
 
 test('a revision that is refused, or of nothing, writes nothing', async () => {

@@ -258,7 +258,7 @@ describe('every answer', () => {
 
   test('makes one line in the log, by the pattern of its route and without its query', async () => {
     const headers = { authorization, 'x-request-id': 'one-line' }
-    await api.call('GET', `${PATH}/4f1c2a9e-8a53-4c1d-9d1e-0d6d6b1f7a11?token=from-a-query`, { headers })
+    await api.call('GET', `${PATH}/4f1c2a9e-8a53-4c1d-9d1e-0d6d6b1f7a11?token=in-the-query`, { headers })
     const lines = await eventually(() => {
       const found = api.log.filter(({ fields }) => fields['requestId'] === 'one-line')
       expect(found).toHaveLength(1)
@@ -280,7 +280,7 @@ describe('every answer', () => {
         },
       },
     ])
-    expect(JSON.stringify(api.log)).not.toContain('from-a-query')
+    expect(JSON.stringify(api.log)).not.toContain('in-the-query')
   })
 })
 
