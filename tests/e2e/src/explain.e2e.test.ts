@@ -105,9 +105,9 @@ test('why nothing was sent is told as well', async () => {
   await expectVerdict(eventId, other, 'not-subscribed')
   const later = await subscribe('/later')
   await change(changed, { eventTypes: ['call.status'] })
-  expect(await explain(eventId, disabled)).toMatchObject({ verdict: 'disabled', deliveryId: null })
-  expect(await explain(eventId, later)).toMatchObject({ verdict: 'created-later' })
-  expect(await explain(eventId, changed)).toMatchObject({ verdict: 'changed-later' })
+  expect(await expectVerdict(eventId, disabled, 'disabled')).toMatchObject({ deliveryId: null })
+  await expectVerdict(eventId, later, 'created-later')
+  await expectVerdict(eventId, changed, 'changed-later')
 })
 
 test('an endpoint in its cool-down is the reason for what is not attempted', async () => {
