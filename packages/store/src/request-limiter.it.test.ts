@@ -75,6 +75,24 @@ test('a client that is over costs Redis nothing more', async () => {
   expect(await commandsOf()).toBe(before + 3)
 })
 
+test('of a large window, a hundredth costs one command', async () => {
+  const busy = createRequestLimiter(redis, { requests: 1_000, windowMs: 60_000 })
+  const before = await commandsOf()
+  const quotas = await Promise.all(Array.from({ length: 95 }, () => busy.count('a')))
+  expect(quotas.every(({ isOver }) => !isOver)).toBe(true)
+  expect(Math.min(...quotas.map(({ remaining }) => remaining))).toBe(1_000 - 95)
+  expect(await commandsOf()).toBe(before + 10)
+})
+
+test('several processes let through no more than the window has, and hardly fewer', async () => {
+  const rate = { requests: 250, windowMs: 60_000 }
+  const [here, there] = [createRequestLimiter(redis, rate), createRequestLimiter(other, rate)]
+  const over = (await Promise.all([countAll(here, 60), countAll(there, 300)])).flat()
+  const passed = over.filter((isOver) => !isOver).length
+  expect(passed).toBeLessThanOrEqual(250)
+  expect(passed).toBeGreaterThanOrEqual(248)
+})
+
 test('without Redis, each process counts for itself', async () => {
   wire.refuse()
   await eventually(() => expect(redis.isReady()).toBe(false))
