@@ -1,4 +1,4 @@
-import type { Attempt, Delivery, DeliveryId, EventId, ParkedReason, SubscriptionId } from '@switchhook/contracts'
+import type { Attempt, Delivery, DeliveryId, EventId, ParkedReason, SubscriptionId, Trial } from '@switchhook/contracts'
 
 export type DeliveryState = 'pending' | 'waiting' | 'acknowledged' | 'parked' | 'withdrawn'
 
@@ -21,6 +21,8 @@ export interface DeliveryRecord {
   readonly parkedReason: ParkedReason | null
   readonly parkedAt: string | null
   readonly nextAttemptAt: string | null
+  /** So that a parked test that is sent again is still a test; absent: of an event that has happened. */
+  readonly trial?: Trial
   /** Of all runs, in their order. */
   readonly attempts: readonly Attempt[]
   /** Kept from when a delivery is first parked; null for others. */
@@ -100,6 +102,7 @@ const VIEW_FIELDS = [
   'parkedReason',
   'parkedAt',
   'nextAttemptAt',
+  'trial',
 ] satisfies (keyof View)[]
 
 /** What a delivery looks like once one of its slots has come to `state`. */

@@ -440,6 +440,12 @@ describe('the list of parked deliveries', () => {
 })
 
 describe('sending again', () => {
+  test('a test is still a test when it is sent again', async () => {
+    const delivery = deliveryOf({ trial: 'test' })
+    await store.park(delivery, failed(delivery), 'exhausted')
+    expect(await store.beginRedelivery(delivery.deliveryId)).toMatchObject({ record: { trial: 'test', run: 2 } })
+  })
+
   test('it is a new run from slot 0; id, body and attempts stay, the attempt counter goes on', async () => {
     const delivery = deliveryOf({ slot: 7, attempt: 7 })
     await store.park(delivery, failed(delivery), 'exhausted')

@@ -85,6 +85,17 @@ describe('admit', () => {
 
   test.each([0, 1])('after %i attempts, it is not sent unsigned where its secret cannot be opened', async (attempt) => {
     const found = { ...subscription, signing: signingBy('of a lost key') }
-    await expect(admitWith(found, { ...first, attempt })).resolves.toEqual({ admitted: { kind: 'unsignable' }, health })
+    await expect(admitWith(found, { ...first, attempt })).resolves.toEqual({
+      admitted: { kind: 'unsignable', isForGood: false },
+      health,
+    })
+  })
+
+  test('where its subscription has gone as well, it never will be', async () => {
+    const retry = { ...first, slot: 1, attempt: 1, signing: signingBy('of a lost key') }
+    await expect(admitWith(undefined, retry)).resolves.toEqual({
+      admitted: { kind: 'unsignable', isForGood: true },
+      health,
+    })
   })
 })

@@ -29,7 +29,8 @@ export function createAdmit({ look, canSign }: Gatekeeper): (delivery: Delivery)
     const { health, subscription } = await look(delivery)
     if (delivery.attempt === 0 && subscription?.enabled !== true) return { admitted: { kind: 'withdrawn' }, health }
     const admitted = subscription === undefined ? delivery : asToldBy(subscription, delivery)
-    return { admitted: canSign(admitted) ? admitted : { kind: 'unsignable' }, health }
+    if (canSign(admitted)) return { admitted, health }
+    return { admitted: { kind: 'unsignable', isForGood: subscription === undefined }, health }
   }
 }
 

@@ -38,6 +38,19 @@ function aWorld(note?: () => Promise<void>) {
   return { contacts, written, lost, reported, tell }
 }
 
+test('thousands of endpoints are written a few hundred at a time, each once', async () => {
+  let [underWay, most, notes] = [0, 0, 0]
+  const { contacts, tell } = aWorld(async () => {
+    most = Math.max(most, ++underWay)
+    notes += 1
+    await new Promise(setImmediate)
+    underWay -= 1
+  })
+  for (let n = 0; n < 1_000; n++) tell(newSubscriptionId(), attempt())
+  await Promise.all([contacts.flush(), contacts.flush()])
+  expect([notes, most]).toEqual([1_000, 200])
+})
+
 test('of many attempts the latest success and the latest failure are written, once for each endpoint', async () => {
   const { contacts, written, reported, tell } = aWorld()
   const [one, other] = [newSubscriptionId(), newSubscriptionId()]

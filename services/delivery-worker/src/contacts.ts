@@ -24,12 +24,16 @@ interface Noted {
 /** More endpoints than a worker reaches in an interval. Beyond it nothing is noted until the next one. */
 const MOST_NOTED = 20_000
 
+/** Written together: deliveries share the connection, and must not wait behind thousands of notes. */
+const AT_A_TIME = 200
+
 /**
  * Notes for people when endpoints were last heard of, off the path of the deliveries: of each endpoint only the latest is
  * kept, and written every few seconds. A worker that dies loses that much, and so does one that cannot write.
  */
 export function startContacts({ store, everyMs, log }: ContactsDeps): Contacts {
   let noted = new Map<SubscriptionId, Noted>()
+  let writing: Promise<void> = Promise.resolve()
 
   const note: Report = ({ tenant, subscriptionId }: Delivery, attempt) => {
     if (attempt === null || (noted.size >= MOST_NOTED && !noted.has(subscriptionId))) return
@@ -45,14 +49,25 @@ export function startContacts({ store, everyMs, log }: ContactsDeps): Contacts {
     noted.set(subscriptionId, { tenant, contact: { ...contact, ...news } })
   }
 
-  async function flush(): Promise<void> {
+  async function write(): Promise<void> {
     const due = [...noted]
     noted = new Map()
-    const written = await Promise.allSettled(
-      due.map(([subscriptionId, { tenant, contact }]) => store.note({ tenant, subscriptionId }, contact)),
-    )
-    const lost = written.filter(({ status }) => status === 'rejected').length
+    let lost = 0
+    while (due.length > 0) {
+      const written = await Promise.allSettled(
+        due
+          .splice(0, AT_A_TIME)
+          .map(([subscriptionId, { tenant, contact }]) => store.note({ tenant, subscriptionId }, contact)),
+      )
+      lost += written.filter(({ status }) => status === 'rejected').length
+    }
     if (lost > 0) log.debug('when endpoints were last heard of was not written', { endpoints: lost })
+  }
+
+  async function flush(): Promise<void> {
+    const before = writing
+    writing = before.then(write)
+    await writing
   }
 
   const timer = setInterval(() => void flush(), everyMs)

@@ -21,6 +21,12 @@ describe('decide', () => {
       { kind: 'retry', slot: 1, waitMs: 10_000 },
     ],
     ['and never the last one', { kind: 'unsignable' }, 2, { kind: 'postpone' }],
+    [
+      'unless its subscription has gone: then nothing can open it any more',
+      { kind: 'unsignable', isForGood: true },
+      2,
+      { kind: 'park', reason: 'exhausted' },
+    ],
     ['408 is retried', answered(408), 0, { kind: 'retry', slot: 1, waitMs: 10_000 }],
     ['425 is retried', answered(425), 0, { kind: 'retry', slot: 1, waitMs: 10_000 }],
     ['429 is retried', answered(429), 0, { kind: 'retry', slot: 1, waitMs: 10_000 }],

@@ -5,7 +5,10 @@ import type { Outcome, ParkedReason } from '@switchhook/contracts'
  * first attempt. `cooling`: its endpoint keeps failing, and is not contacted for a while. `unsignable`: its secret cannot
  * be opened, which is trouble of our own: nobody is sent anything unsigned, and nobody else's deliveries wait for it.
  */
-export type Withheld = { readonly kind: 'withdrawn' | 'cooling' | 'unsignable' }
+export type Withheld =
+  | { readonly kind: 'withdrawn' | 'cooling' }
+  /** `isForGood`: its subscription has gone, so no rotation gives it another secret. */
+  | { readonly kind: 'unsignable'; readonly isForGood?: boolean }
 
 /** What becomes of a delivery after its turn. */
 export type Decision =
@@ -30,9 +33,10 @@ export function decide(outcome: Outcome | Withheld, slot: number, waitsMs: reado
       return isTransient(outcome.status) ? nextSlot(slot, waitsMs) : { kind: 'park', reason: 'rejected' }
     case 'unreachable':
       return nextSlot(slot, waitsMs)
-    case 'cooling':
     case 'unsignable':
-      return slot < waitsMs.length ? nextSlot(slot, waitsMs) : { kind: 'postpone' }
+      return outcome.isForGood === true ? nextSlot(slot, waitsMs) : nextSlotWithPost(slot, waitsMs)
+    case 'cooling':
+      return nextSlotWithPost(slot, waitsMs)
   }
 }
 
@@ -48,6 +52,10 @@ export function postponeMs(postponed: number, waitsMs: readonly number[], cooldo
   const longer = waitsMs.filter((waitMs) => waitMs > cooldownMs).toSorted((a, b) => a - b)
   return postponed === 0 ? cooldownMs : (longer[postponed - 1] ?? longer.at(-1) ?? cooldownMs)
 }
+
+/** The last slot is not used up by something that passes. */
+const nextSlotWithPost = (slot: number, waitsMs: readonly number[]): Decision =>
+  slot < waitsMs.length ? nextSlot(slot, waitsMs) : { kind: 'postpone' }
 
 function nextSlot(slot: number, waitsMs: readonly number[]): Decision {
   const waitMs = waitsMs[slot]

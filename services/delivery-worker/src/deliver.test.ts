@@ -385,7 +385,7 @@ describe('the notice of a parked delivery', () => {
       report: () => void world.steps.push('report'),
     })
     await deliver(aDelivery())
-    expect(world.steps).toEqual(['park', 'notice', 'report'])
+    expect(world.steps).toEqual(['park', 'report', 'notice'])
   })
 
   test('is told by the message that comes back, without a POST: by another worker, or by the same', async () => {
@@ -394,6 +394,7 @@ describe('the notice of a parked delivery', () => {
       let isAway = true
       const steps: string[] = []
       const change: Partial<DeliverDeps> = {
+        report: () => void steps.push('report'),
         isSettled: async () => isSettled,
         park: async () => {
           isSettled = true
@@ -413,7 +414,7 @@ describe('the notice of a parked delivery', () => {
       await expect(first.deliver(delivery)).rejects.toThrow(Unavailable)
       isAway = false
       await (isSameWorker ? first : aWorld(rejected, change)).deliver(delivery)
-      expect(steps).toEqual(['post', 'notice'])
+      expect(steps).toEqual(['post', 'report', 'notice'])
     }
   })
 

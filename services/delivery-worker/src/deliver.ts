@@ -98,7 +98,7 @@ export function createDeliver(deps: DeliverDeps): Deliverer {
     const made = unfinished.get(turn)
     if (made !== undefined) {
       if (await deps.isSettled(due)) {
-        await deps.noticeParked(due)
+        await Promise.all([deps.noticeParked(due), made.note().catch(() => {})])
         unfinished.delete(turn)
       } else await finish(turn, made)
       return undefined
@@ -163,7 +163,6 @@ export function createDeliver(deps: DeliverDeps): Deliverer {
       }
       case 'park':
         await deps.park(delivery, attempt, decision.reason)
-        await deps.noticeParked(delivery)
         break
       case 'acknowledged':
       case 'withdrawn':
@@ -171,6 +170,8 @@ export function createDeliver(deps: DeliverDeps): Deliverer {
         break
     }
     deps.report(delivery, attempt, decision, outcome)
+    // Last: while it cannot be published the message comes back, and is told of again, but not reported again.
+    if (decision.kind === 'park') await deps.noticeParked(delivery)
   }
 
   return {

@@ -118,7 +118,7 @@ const CASES: readonly (readonly [what: string, facts: Facts, verdict: Verdict, s
     'one that waits for an endpoint in its cool-down',
     facts({ delivery: waiting, health: open }),
     'cooling-down',
-    'The endpoint failed 5 times in a row and is not contacted until 2026-11-20T12:01:00.000Z. This delivery is due again at about 2026-11-20T12:00:10.000Z.',
+    'The endpoint failed 5 times in a row and is not contacted until 2026-11-20T12:01:00.000Z. This delivery is due again at about 2026-11-20T12:00:10.000Z, within that time: then it waits on, for its next place in the schedule.',
   ],
   [
     'no record yet, and an endpoint in its cool-down',
@@ -145,6 +145,23 @@ const CASES: readonly (readonly [what: string, facts: Facts, verdict: Verdict, s
     }),
     'parked',
     'Given up and kept, at 2026-11-21T00:36:10.000Z: attempt 1, made at 2026-11-20T12:00:00.100Z, was answered with 404, which is not tried again. It can be sent again.',
+  ],
+  [
+    'one that is parked, of a subscription that is disabled',
+    facts({
+      delivery: delivery({ state: 'parked', parkedReason: 'exhausted', parkedAt, attempts: [late] }),
+      subscription: { ...subscription, enabled: false },
+    }),
+    'parked',
+    'Given up and kept, at 2026-11-21T00:36:10.000Z: the schedule ran out after 8 attempts; attempt 8, made at 2026-11-20T12:00:00.100Z, got no answer (timeout). It can be sent again once the subscription, which is disabled, is enabled.',
+  ],
+  [
+    'one that is parked, of a subscription that has gone',
+    without('subscription', {
+      delivery: delivery({ state: 'parked', parkedReason: 'exhausted', parkedAt, attempts: [late] }),
+    }),
+    'parked',
+    'Given up and kept, at 2026-11-21T00:36:10.000Z: the schedule ran out after 8 attempts; attempt 8, made at 2026-11-20T12:00:00.100Z, got no answer (timeout). Its subscription was deleted, so it cannot be sent again.',
   ],
   [
     'one that was withdrawn',

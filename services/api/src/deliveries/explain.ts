@@ -75,13 +75,13 @@ export function explain(facts: Facts): Explanation {
 type Judgement = readonly [verdict: Verdict, explanation: string]
 
 function judge(facts: Facts): Judgement {
-  if (facts.delivery !== undefined) return judgeDelivery(facts.delivery, facts.health)
+  if (facts.delivery !== undefined) return judgeDelivery(facts.delivery, facts)
   if (facts.event === undefined) return judgeForgotten(facts)
   return wasMatched(facts) ? judgeUnattempted(facts) : judgeUnmatched(facts, facts.event.fannedOutAt)
 }
 
-/** What a record says stands, whatever has become of the subscription since. */
-function judgeDelivery(delivery: ListedDelivery, health: EndpointHealth): Judgement {
+/** What a record says stands, whatever has become of the subscription since; what can be done about it does not. */
+function judgeDelivery(delivery: ListedDelivery, { health, subscription }: Facts): Judgement {
   const last = delivery.attempts.at(-1)
   switch (delivery.state) {
     case 'acknowledged':
@@ -89,7 +89,7 @@ function judgeDelivery(delivery: ListedDelivery, health: EndpointHealth): Judgem
     case 'parked':
       return [
         'parked',
-        `Given up and kept, at ${delivery.parkedAt}: ${parkedSentence(delivery)}. It can be sent again.`,
+        `Given up and kept, at ${delivery.parkedAt}: ${parkedSentence(delivery)}. ${wayBackSentence(subscription)}`,
       ]
     case 'withdrawn':
       return ['withdrawn', 'Not sent: the subscription was deleted or disabled before the first attempt.']
@@ -150,8 +150,17 @@ const hasDelivery = (facts: Facts): boolean => facts.delivery !== undefined || w
 
 function coolingSentence(health: EndpointHealth, delivery?: ListedDelivery): string {
   const next = delivery?.nextAttemptAt ?? null
-  const after = next === null ? '' : ` This delivery is due again at about ${next}.`
+  const isUsedUp = next !== null && health.openUntilMs !== null && Date.parse(next) < health.openUntilMs
+  const then = isUsedUp ? ', within that time: then it waits on, for its next place in the schedule' : ''
+  const after = next === null ? '' : ` This delivery is due again at about ${next}${then}.`
   return `The endpoint failed ${times(health.consecutiveFailures)} in a row and is not contacted until ${coolingUntil(health)}.${after}`
+}
+
+function wayBackSentence(subscription: Subscription | undefined): string {
+  if (subscription === undefined) return 'Its subscription was deleted, so it cannot be sent again.'
+  return subscription.enabled
+    ? 'It can be sent again.'
+    : 'It can be sent again once the subscription, which is disabled, is enabled.'
 }
 
 const coolingUntil = ({ openUntilMs }: EndpointHealth): string | null =>

@@ -204,7 +204,7 @@ function carryOut(
 ): Promise<Answer> {
   const callId = path.split('/').at(-2) ?? ''
   const request = {
-    caller: CALLER,
+    caller: { ...CALLER, issuer: idp.issuer },
     params: { callId },
     query: {},
     body: json,

@@ -81,8 +81,8 @@ export function createAnswerOnce(
   }
 
   return async ({ key, method, path }, request, handle) => {
-    const { tenant, clientId } = request.caller
-    const scope = hash(JSON.stringify([tenant, clientId, method, path, key]))
+    const { tenant, issuer = null, clientId } = request.caller
+    const scope = hash(JSON.stringify([tenant, issuer, clientId, method, path, key]))
     const begun = await begin(scope, hash(canonical(request.body ?? null, MAX_DEPTH)))
     if (begun.kind === 'mismatch') throw new AppError('idempotency-key-reused')
     if (begun.kind === 'replay') return replay(begun.answer as Kept, (sealed) => vault.open(sealed, sealedFor(scope)))

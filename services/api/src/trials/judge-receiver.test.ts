@@ -27,6 +27,8 @@ test.each<[string, CheckFacts, string]>([
   ['does not answer a duplicate', facts({ duplicate: silent('timeout') }), 'passed passed failed skipped skipped'],
   ['believes a forged signature', signed({ forged: status(200) }), 'passed passed passed failed passed'],
   ['fails at a forged signature', signed({ forged: status(500) }), 'passed passed passed failed passed'],
+  ['asks to send a forged one later', signed({ forged: status(429) }), 'passed passed passed failed passed'],
+  ['redirects a stale one', signed({ stale: status(302) }), 'passed passed passed passed failed'],
   ['believes a stale timestamp', signed({ stale: status(204) }), 'passed passed passed passed failed'],
   ['hangs up on a stale one', signed({ stale: silent('reset') }), 'passed passed passed passed failed'],
 ])('an endpoint that %s', (_name, seen, results) => {
@@ -61,6 +63,13 @@ test.each<[CheckedPost, RegExp]>([
   expect(findings.map(({ result }) => result)).toEqual(['failed', 'skipped', 'skipped', 'skipped', 'skipped'])
   expect(findings[0]?.advice).toMatch(advice)
   expect(findings[0]?.seen).toContain(plain.status === null ? plain.outcome : String(plain.status))
+})
+
+test('whoever refuses in a way that is tried again is told to answer 401, not to verify', () => {
+  for (const code of [302, 408, 425, 429, 500]) {
+    const { findings } = judgeReceiver(signed({ forged: status(code) }))
+    expect(findings[3]?.advice).toMatch(/answer 401/)
+  }
 })
 
 test('no two reasons for silence get the same advice', () => {

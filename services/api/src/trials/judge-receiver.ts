@@ -49,8 +49,11 @@ function judgeDuplicate({ duplicate }: CheckFacts): Finding {
 function judgeRefusals({ isSigned, forged, stale }: CheckFacts): Finding[] {
   const judge = (check: Finding['check'], post: CheckedPost | undefined, advice: string): Finding => {
     if (post === undefined) return skipped(check, isSigned ? NOT_DELIVERED : NOT_SIGNED)
-    const isRefused = post.status !== null && post.status >= 400 && post.status < 500
-    return finding(check, isRefused, post, isRefused ? null : advice)
+    if (post.status !== null && (post.status < 200 || post.status >= 300)) {
+      const isFinal = post.status >= 400 && post.status < 500 && !ASKS_FOR_MORE.includes(post.status)
+      return finding(check, isFinal, post, isFinal ? null : REFUSE_FOR_GOOD)
+    }
+    return finding(check, false, post, advice)
   }
   return [
     judge(
@@ -67,6 +70,13 @@ function judgeRefusals({ isSigned, forged, stale }: CheckFacts): Finding[] {
     ),
   ]
 }
+
+/** Answers that ask for another attempt (specification, "Receiver obligations and semantics", 2). */
+const ASKS_FOR_MORE: readonly number[] = [408, 425, 429]
+
+const REFUSE_FOR_GOOD =
+  'It is refused, but not in a way that ends it: answer 401. After a 5xx, 408, 425 or 429 a delivery is tried again for half a day, and a ' +
+  'redirect hides that its signature was the reason.'
 
 const NOT_DELIVERED = 'Nothing: the first delivery was not acknowledged.'
 const NOT_SIGNED = 'Nothing: deliveries to this subscription are not signed.'
@@ -93,7 +103,7 @@ function adviceFor({ outcome, status }: CheckedPost): string {
     case 'refused':
       return 'Nothing listens at that address and port. Start the endpoint, or correct the port of the url.'
     case 'tls':
-      return 'The certificate is not trusted, has expired, is for another name, or its chain is incomplete. Serve the whole chain of a certificate of a public authority.'
+      return 'The certificate is not trusted, has expired, is for another name, or its chain is incomplete; or that port speaks no TLS at all. Serve the whole chain of a certificate of a public authority.'
     case 'reset':
       return 'The connection was closed before an answer came. See what the endpoint, or a proxy before it, does with a POST of JSON.'
     case 'network':
@@ -112,7 +122,10 @@ function adviceForStatus(status: number): string {
     return 'Redirects are never followed, and park a delivery. Change the subscription to the url that the redirect leads to in the end.'
   }
   if (status === 401 || status === 403) {
-    return 'The endpoint, or a proxy before it, asks for a login that webhooks do not have. Let the path through without one, and verify the signature instead.'
+    return (
+      'The endpoint, or a proxy before it, asks for a login that webhooks do not have: let the path through without one, and verify the signature instead. Or it does verify, with ' +
+      'another secret than the one that this subscription was given last.'
+    )
   }
   if (status === 404 || status === 410) return 'There is nothing at this path. Correct the url of the subscription.'
   if (status === 405) return 'The path does not take a POST. Correct the url, or let it take one.'

@@ -62,7 +62,8 @@ export function createTrialRoutes(deps: TrialRoutesDeps): Route[] {
     tag: 'subscriptions',
     summary: 'Send an example to the endpoint',
     description:
-      'A well-formed delivery with ids of its own that goes the way of all others: signed, retried, parked and listed alike. ' +
+      'A well-formed delivery with ids of its own that goes the way of all others: signed, retried and parked alike. It is read ' +
+      'by its id once its first attempt is over, and is in no list but that of the parked. ' +
       'Its header `X-SVC-Test: true` says that nothing has happened.',
     idempotent: true,
     audit: {
@@ -71,6 +72,7 @@ export function createTrialRoutes(deps: TrialRoutesDeps): Route[] {
     },
     params,
     body: trialSchema,
+    isBodyOptional: true,
     responses: {
       202: { description: 'It is due now. Read the delivery to see what became of it.', body: testDeliverySchema },
     },
@@ -115,6 +117,7 @@ export function createTrialRoutes(deps: TrialRoutesDeps): Route[] {
     audit: { action: 'subscription.checked', on: ({ params }) => ({ subscriptionId: params['id'] }) },
     params,
     body: trialSchema,
+    isBodyOptional: true,
     responses: { 200: { description: 'What was seen.', body: receiverReportSchema } },
     failures: ['subscription-not-found', 'subscription-disabled', 'check-running', 'check-unfinished'],
     async handle({ caller, params: { id }, body }) {
