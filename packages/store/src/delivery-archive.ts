@@ -1,5 +1,5 @@
-import type { DeliveryId, SubscriptionId } from '@switchhook/contracts'
-import { type DeliveryRecord, parseRecord, viewJson } from './delivery-record.ts'
+import type { Delivery, DeliveryId, SubscriptionId } from '@switchhook/contracts'
+import { announcedRecord, type DeliveryRecord, parseRecord, viewJson, viewOf } from './delivery-record.ts'
 import { bodyKey, recordKey } from './keys.ts'
 import { createParkedIndex, type ParkedPage, type ParkedQuery } from './parked-index.ts'
 import { type Redis, run } from './redis.ts'
@@ -14,6 +14,11 @@ export type Redelivery =
  * Nothing here makes a record live longer or shorter.
  */
 export interface DeliveryArchive {
+  /**
+   * Remembers a delivery that is about to be published, so that it can be found before its first attempt is over. Not for those
+   * of events: they are too many for a record each before they need one. Repeating it changes nothing.
+   */
+  announce(delivery: Delivery): Promise<void>
   find(deliveryId: DeliveryId): Promise<DeliveryRecord | undefined>
   /**
    * The parked deliveries of a subscription, the newest first. What is parked while somebody pages shifts no page.
@@ -30,10 +35,17 @@ export interface DeliveryArchive {
   redeliverySent(record: DeliveryRecord): Promise<void>
 }
 
+/** Long for a first attempt to come; each turn of the delivery sets its own time. */
+const ANNOUNCED_MS = 7 * 86_400_000
+
 export function createDeliveryArchive(redis: Redis): DeliveryArchive {
   const index = createParkedIndex(redis)
 
   return {
+    async announce(delivery) {
+      const record = announcedRecord(delivery, viewOf(delivery, null, { state: 'pending' }))
+      await redis[run]((commands) => commands.set(recordKey(delivery.deliveryId), record, 'PX', ANNOUNCED_MS, 'NX'))
+    },
     async find(deliveryId) {
       const [stored, body] = await redis[run]((commands) =>
         Promise.all([commands.get(recordKey(deliveryId)), commands.getBuffer(bodyKey(deliveryId))]),

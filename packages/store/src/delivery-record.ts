@@ -72,6 +72,10 @@ export function parseLedger(stored: string): Ledger | undefined {
 export const firstRecord = ({ run, slot, state }: Ledger, view: View, attempt: Attempt): string =>
   `${run} ${slot} ${state}\n${viewJson(view)}\n${JSON.stringify(attempt)}`
 
+/** A whole record of a delivery that nobody has attempted. */
+export const announcedRecord = ({ run }: Pick<Ledger, 'run'>, view: View): string =>
+  `${run} -1 pending\n${viewJson(view)}`
+
 export function parseRecord(stored: string): StoredRecord | undefined {
   const ledger = parseLedger(stored)
   const [, view = '', ...attempts] = stored.split('\n')

@@ -440,6 +440,19 @@ describe('the list of parked deliveries', () => {
 })
 
 describe('sending again', () => {
+  test('one that is announced is pending until its first attempt, and then like any other', async () => {
+    const delivery = deliveryOf({ trial: 'test' })
+    await store.announce(delivery)
+    await store.announce(delivery)
+    expect(await store.find(delivery.deliveryId)).toMatchObject({ state: 'pending', slot: 0, attempts: [], run: 1 })
+    expect(await store.isSettled(delivery)).toBe(false)
+    await store.settle(delivery, delivered(delivery), acknowledged)
+    await store.announce(delivery)
+    const found = await store.find(delivery.deliveryId)
+    expect(found).toMatchObject({ state: 'acknowledged', attempts: [delivered(delivery)] })
+    expect(await ttlOf(recordKey(delivery.deliveryId))).toBeLessThanOrEqual(retention.settledRetentionMs)
+  })
+
   test('a test is still a test when it is sent again', async () => {
     const delivery = deliveryOf({ trial: 'test' })
     await store.park(delivery, failed(delivery), 'exhausted')

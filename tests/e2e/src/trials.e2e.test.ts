@@ -74,6 +74,13 @@ describe('a test delivery', () => {
     })
   })
 
+  test('is there to read from the moment that its id is known', async () => {
+    receiver.answer('/hook', { delayMs: DEADLINE_MS / 2 })
+    const { deliveryId } = (await send()).body
+    const { status, body } = await acme.request<Delivery>('GET', `/webhooks/deliveries/${deliveryId}`)
+    expect([status, body.state]).toEqual([200, 'pending'])
+  })
+
   test('is retried, and is a test at every attempt', async () => {
     receiver.answer('/hook', [{ status: 503 }, { status: 204 }])
     await send({ eventType: 'webhook.delivery.parked' })

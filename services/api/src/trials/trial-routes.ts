@@ -2,6 +2,7 @@ import { setTimeout as pause } from 'node:timers/promises'
 import {
   AppError,
   type CheckFacts,
+  type Delivery,
   deliveryIdOf,
   type EventType,
   envelopesOf,
@@ -11,7 +12,7 @@ import {
   type Subscription,
 } from '@switchhook/contracts'
 import type { Broker } from '@switchhook/messaging'
-import type { CheckStore, SubscriptionStore } from '@switchhook/store'
+import type { CheckStore, DeliveryArchive, SubscriptionStore } from '@switchhook/store'
 import type { Caller, Route } from '../http/route.ts'
 import { findSubscription, SUBSCRIPTIONS } from '../subscriptions/subscription-routes.ts'
 import { subscriptionIdSchema } from '../subscriptions/subscription-schema.ts'
@@ -20,6 +21,7 @@ import { receiverReportSchema, testDeliverySchema, trialSchema } from './trial-s
 
 export interface TrialRoutesDeps {
   readonly subscriptions: Pick<SubscriptionStore, 'find'>
+  readonly deliveries: Pick<DeliveryArchive, 'announce'>
   readonly publishDelivery: Broker['publishDelivery']
   readonly publishCheck: Broker['publishCheck']
   readonly checks: Pick<CheckStore, 'begin' | 'end' | 'find'>
@@ -63,7 +65,7 @@ export function createTrialRoutes(deps: TrialRoutesDeps): Route[] {
     summary: 'Send an example to the endpoint',
     description:
       'A well-formed delivery with ids of its own that goes the way of all others: signed, retried and parked alike. It is read ' +
-      'by its id once its first attempt is over, and is in no list but that of the parked. ' +
+      'by its id, and is in no list but that of the parked. ' +
       'Its header `X-SVC-Test: true` says that nothing has happened.',
     idempotent: true,
     audit: {
@@ -86,7 +88,7 @@ export function createTrialRoutes(deps: TrialRoutesDeps): Route[] {
       const occurredAt = at.toISOString()
       const { tenant, url } = subscription
       const data = exampleDataOf(eventType, { at, newGuid: newEventId })
-      await deps.publishDelivery({
+      const delivery: Delivery = {
         deliveryId,
         subscriptionId: subscription.id,
         eventId,
@@ -99,7 +101,9 @@ export function createTrialRoutes(deps: TrialRoutesDeps): Route[] {
         firstDueAt: occurredAt,
         trial: 'test',
         body: envelopesOf({ eventId, eventType, occurredAt, tenant, data })(deliveryId),
-      })
+      }
+      await deps.deliveries.announce(delivery)
+      await deps.publishDelivery(delivery)
       return { status: 202, body: { deliveryId, eventId, eventType } }
     },
   }
