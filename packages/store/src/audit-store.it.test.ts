@@ -72,6 +72,17 @@ test('one action is found among many others', async () => {
   expect((await numbers({ action: 'unheard-of' })).found).toEqual([])
 })
 
+test('a page by action looks through a thousand entries or so: it may be empty and not be the last', async () => {
+  await store.append('acme', 'wanted', { n: 1 })
+  await appendAll(1_500, 'acme', 'other')
+  await store.append('acme', 'wanted', { n: 2 })
+  const first = await numbers({ action: 'wanted', limit: 20 })
+  expect(first).toEqual({ found: [2], nextCursor: expect.any(String) })
+  const second = await numbers({ action: 'wanted', limit: 20, cursor: first.nextCursor ?? '' })
+  expect(second).toEqual({ found: [1], nextCursor: null })
+  expect(await numbers({ action: 'unheard-of' })).toEqual({ found: [], nextCursor: expect.any(String) })
+})
+
 test('a window takes its beginning and not its end', async () => {
   const now = Date.now()
   for (const n of [1, 2, 3]) await appendAt(now - 1_000 + n, n)

@@ -1,6 +1,7 @@
 import { AppError } from '@switchhook/contracts'
 import { auditKey } from './keys.ts'
 import { type Redis, run } from './redis.ts'
+import { scanPage } from './scan-page.ts'
 
 /** How much of it is kept, for each tenant. */
 export interface AuditRetention {
@@ -18,7 +19,7 @@ interface AuditedEntry {
 
 interface AuditPage {
   readonly items: readonly AuditedEntry[]
-  /** For the next page; null on the last. */
+  /** For the next page; null on the last. A page may be short, or empty, and have one all the same. */
   readonly nextCursor: string | null
 }
 
@@ -43,9 +44,6 @@ export interface AuditStore {
   page(tenant: string | null, query: AuditQuery): Promise<AuditPage>
 }
 
-/** Read in one go, where an action is looked for among others. */
-const CHUNK = 500
-
 export function createAuditStore(redis: Redis, { entries, retentionMs }: AuditRetention): AuditStore {
   return {
     async append(tenant, action, entry) {
@@ -55,23 +53,20 @@ export function createAuditStore(redis: Redis, { entries, retentionMs }: AuditRe
     async page(tenant, { limit, cursor, fromMs = 0, toMs, action }) {
       // A log to which nothing is added is not trimmed either.
       const from = `${Math.max(fromMs, Date.now() - retentionMs, 0)}-0`
-      const chunk = action === undefined ? limit + 1 : CHUNK
-      const found: AuditedEntry[] = []
-      let before = cursor === undefined ? beginning(toMs) : `(${parseCursor(cursor)}`
-      // One more than asked for tells whether there is another page.
-      while (found.length <= limit) {
-        const read = await redis[run]((commands) => commands.xrevrange(auditKey(tenant), before, from, 'COUNT', chunk))
-        for (const [id, [, entryAction, , entry = 'null']] of read) {
-          if (action === undefined || entryAction === action) found.push(toEntry(id, entry))
-        }
-        if (read.length < chunk) break
-        before = `(${read.at(-1)?.[0]}`
-      }
-      const last = found.length > limit ? found[limit - 1] : undefined
-      return {
-        items: found.slice(0, limit),
-        nextCursor: last === undefined ? null : Buffer.from(last.id).toString('base64url'),
-      }
+      const { items, end } = await scanPage({
+        limit,
+        before: cursor === undefined ? beginning(toMs) : `(${parseCursor(cursor)}`,
+        entriesBefore: async (before, count) => {
+          const key = auditKey(tenant)
+          const read = await redis[run]((commands) => commands.xrevrange(key, before, from, 'COUNT', count))
+          return read.map(([id, [, entryAction, , entry = 'null']]) => ({ since: id, entryAction, entry }))
+        },
+        load: async (read) =>
+          read.map(({ since, entryAction, entry }) =>
+            action === undefined || entryAction === action ? toEntry(since, entry) : undefined,
+          ),
+      })
+      return { items, nextCursor: end === undefined ? null : Buffer.from(end).toString('base64url') }
     },
   }
 }

@@ -1,12 +1,12 @@
 /** What stands at one place of a list; no two of a list have the same place. */
 interface Placed {
-  /** In µs, the newest highest. */
+  /** In µs, or the id of an entry of a stream; the newest highest. */
   readonly since: string
 }
 
 export interface Scan<Entry extends Placed, Item> {
   readonly limit: number
-  /** Where to begin: below this score of Redis. */
+  /** Where to begin: below this score, or id, as Redis writes it. */
   readonly before: string
   readonly entriesBefore: (before: string, count: number) => Promise<readonly Entry[]>
   /** undefined: does not belong into the page. One for each entry. */

@@ -1,5 +1,5 @@
-import { AppError } from '@switchhook/contracts'
 import type { AuditStore } from '@switchhook/store'
+import { msOf } from '../http/read-time.ts'
 import type { Route } from '../http/route.ts'
 import type { AuditAction } from './audit-action.ts'
 import type { AuditEntry } from './audit-entry.ts'
@@ -27,15 +27,16 @@ export function createAuditRoutes({ auditLog }: AuditRoutesDeps): Route[] {
     description:
       "What the tenant's clients have changed among its webhooks, the newest first. Refused requests, commands to calls and " +
       'mere reading are not part of it. Old entries are forgotten (by default after 90 days, or when there are more than ' +
-      '10,000). Entries that are written while you read do not shift the pages that follow.',
+      '10,000). Entries that are written while you read do not shift the pages that follow. A search by `action` looks through ' +
+      'a thousand entries at a time, so a page may hold fewer than asked for, or none, and have a `nextCursor` all the same.',
     query: auditQuery,
     responses: { 200: { description: 'A page.', body: auditPageSchema } },
     failures: [],
     async handle({ caller, query: { from, to, action, limit, cursor } }) {
       const page = await auditLog.page(caller.tenant, {
         limit,
-        ...(from !== undefined && { fromMs: toMs('from', from) }),
-        ...(to !== undefined && { toMs: toMs('to', to) }),
+        ...(from !== undefined && { fromMs: msOf('from', from) }),
+        ...(to !== undefined && { toMs: msOf('to', to) }),
         ...(action !== undefined && { action }),
         ...(cursor !== undefined && { cursor }),
       })
@@ -49,11 +50,4 @@ export function createAuditRoutes({ auditLog }: AuditRoutesDeps): Route[] {
   }
 
   return [list]
-}
-
-/** A leap second has the format of a time, and is none to JavaScript. */
-function toMs(name: string, text: string): number {
-  const ms = Date.parse(text)
-  if (!Number.isNaN(ms)) return ms
-  throw new AppError('invalid-request', { errors: [{ pointer: `/${name}`, detail: 'is not a time' }] })
 }

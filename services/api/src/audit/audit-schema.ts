@@ -63,7 +63,7 @@ export const auditPageSchema = component('AuditPage', {
   required: ['items', 'nextCursor'],
   properties: {
     items: { type: 'array', description: 'The newest first.', items: entrySchema },
-    nextCursor: textOrNull('For the next page; null on the last.', null),
+    nextCursor: textOrNull('For the next page; null on the last. A page may be short and still have one.', null),
   },
 })
 

@@ -1,5 +1,6 @@
-import { AppError, EVENT_TYPES, parseEventId } from '@switchhook/contracts'
+import { EVENT_TYPES, parseEventId } from '@switchhook/contracts'
 import type { DeliveryState, LogQuery, ParkedQuery } from '@switchhook/store'
+import { msOf } from '../http/read-time.ts'
 import { DELIVERY_STATES } from './delivery-schema.ts'
 
 /** What may be asked of the list of a subscription's deliveries. */
@@ -73,10 +74,3 @@ const rangeOf = ({ from, to, limit, cursor }: Range) => ({
   ...(to !== undefined && { toMs: msOf('to', to) }),
   ...(cursor !== undefined && { cursor }),
 })
-
-/** A leap second is a time by RFC 3339, but JavaScript knows none. */
-function msOf(name: string, time: string): number {
-  const ms = Date.parse(time)
-  if (!Number.isNaN(ms)) return ms
-  throw new AppError('invalid-request', { errors: [{ pointer: `/${name}`, detail: 'is no time that is known here' }] })
-}

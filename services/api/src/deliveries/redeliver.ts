@@ -26,7 +26,9 @@ export function createRedeliver(deps: RedeliverDeps): (parked: DeliveryRecord) =
     if (begun.kind === 'unknown') throw new AppError('delivery-not-found')
     if (begun.kind === 'not-parked') throw new AppError('delivery-not-parked')
     const record = { ...begun.record, url: subscription.url, firstDueAt: deps.now().toISOString() }
-    await deps.publish(record)
+    const { signing } = subscription
+    // Its retries outlive the subscription, which may be gone before the first of them can ask it.
+    await deps.publish({ ...record, ...(signing !== undefined && { signing }) })
     await deps.markSent(record)
     return record
   }

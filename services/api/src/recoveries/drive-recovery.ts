@@ -2,7 +2,7 @@ import type { Subscription } from '@switchhook/contracts'
 import type { Logger } from '@switchhook/runtime'
 import type { BreakerStore, DueTimer, ParkedWindow } from '@switchhook/store'
 import type { Step, Transact } from '../center/transact.ts'
-import { PATIENCE_MS, type Sample, takeTurn } from './pace.ts'
+import { MOST_STILL_MS, PATIENCE_MS, type Sample, takeTurn } from './pace.ts'
 import {
   cancelled,
   done,
@@ -11,6 +11,7 @@ import {
   putDown,
   type Recovery,
   type Sending,
+  stillMsOf,
   withItems,
   withSending,
   withTurn,
@@ -45,7 +46,7 @@ export interface RecoveryDriverDeps {
 interface Taken {
   readonly recovery: Recovery
   readonly items: readonly Item[]
-  readonly url: Subscription['url']
+  readonly subscription: Subscription
   /** From the beginning of this turn to the next one. */
   readonly waitMs: number
 }
@@ -78,7 +79,10 @@ export function createRecoveryDriver(deps: RecoveryDriverDeps): RecoveryDriver {
       if (isComplete(present)) return write(done(present, nowMs))
       const sample = await sampleOf(present, nowMs)
       const { isEnabled, mostPerSecond } = limitsOf(present, subscription)
-      const next = takeTurn(present.pace, { isEnabled, health, sample, mostPerSecond, nowMs })
+      const stillMs = stillMsOf(present, nowMs)
+      const next = takeTurn(present.pace, { isEnabled, health, sample, mostPerSecond, stillMs, nowMs })
+      const isGivenUp = next.take === 0 && stillMs >= MOST_STILL_MS
+      if (isGivenUp) return write(cancelled(putDown(present, nowMs), 'no-progress', nowMs))
       const begun = withTurn(present, next, sample, nowMs)
       if (next.take === 0) return write(begun, next.waitMs)
 
@@ -90,7 +94,7 @@ export function createRecoveryDriver(deps: RecoveryDriverDeps): RecoveryDriver {
       const recovery = { ...filled, isSending: true }
       const noted = { ...recovery, inHand: { ...filled.inHand, isRepeated: true } }
       return {
-        result: { recovery, items, url: subscription.url, waitMs: next.waitMs },
+        result: { recovery, items, subscription, waitMs: next.waitMs },
         writing: writingOf(noted, LEASE_MS),
       }
     })
@@ -118,13 +122,13 @@ export function createRecoveryDriver(deps: RecoveryDriverDeps): RecoveryDriver {
     return { kind: 'unanswered', sinceMs: sample.sentAtMs }
   }
 
-  async function carryOut(tenant: string | null, { recovery, items, url, waitMs }: Taken): Promise<void> {
+  async function carryOut(tenant: string | null, { recovery, items, subscription, waitMs }: Taken): Promise<void> {
     const { recoveryId, turn, inHand } = recovery
     const startedAtMs = now()
     const isOurs = (present: Recovery | undefined): present is Recovery => present?.turn === turn
     const sent = await deps.send({
       items,
-      url,
+      subscription,
       isRepeated: inHand?.isRepeated ?? true,
       mayGoOn: async () => {
         const present = await deps.find(tenant, recoveryId)

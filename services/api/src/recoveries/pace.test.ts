@@ -17,6 +17,7 @@ const WELL: Conditions = {
   health: { state: 'closed', consecutiveFailures: 0, openUntilMs: null },
   sample: { kind: 'none' },
   mostPerSecond: 50,
+  stillMs: 0,
   nowMs: NOW_MS,
 }
 const health = (state: 'open' | 'probing' | 'closed', consecutiveFailures: number, openUntilMs: number | null) => ({
@@ -54,6 +55,8 @@ test.each<[string, Pace, Partial<Conditions>, number, number, number]>([
 
 test.each<[string, Partial<Conditions>, string, number]>([
   ['a disabled subscription', { isEnabled: false }, 'subscription-enabled', 2_000],
+  ['one that has been disabled for a while', { isEnabled: false, stillMs: 7_000 }, 'subscription-enabled', 7_000],
+  ['one that stays disabled', { isEnabled: false, stillMs: 3_600_000 }, 'subscription-enabled', 60_000],
   ['a cool-down', health('open', 5, NOW_MS + 3_000), 'endpoint-cooling-down', 3_000],
   ['a long cool-down, which may end early', health('open', 5, NOW_MS + 60_000), 'endpoint-cooling-down', 5_000],
   ['the probe', { ...health('probing', 5, NOW_MS - 1), ...unanswered(10) }, 'endpoint-cooling-down', 1_000],
@@ -75,6 +78,7 @@ const conditions = fc.record({
     openUntilMs: fc.option(fc.integer({ min: NOW_MS - 60_000, max: NOW_MS + 60_000 })),
   }),
   sample,
+  stillMs: fc.nat(90_000),
 })
 
 test('whatever happens: never faster than the limit, never twice as fast within the time of a rise, nothing during a hold', () => {

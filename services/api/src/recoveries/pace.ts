@@ -20,6 +20,8 @@ export interface Conditions {
   readonly health: EndpointHealth
   readonly sample: Sample
   readonly mostPerSecond: number
+  /** For how long the recovery has not got on. */
+  readonly stillMs: number
   /** Milliseconds since 1970. */
   readonly nowMs: number
 }
@@ -47,7 +49,11 @@ export const UNANSWERED_MS = 3_000
 /** Longer than an attempt may take. After that, an answer that does not come tells nothing any more. */
 export const PATIENCE_MS = 60_000
 const TURNS_PER_SECOND = 5
+/** A recovery that is held and has not got on for so long will not get on any more: what it waits for may never come. */
+export const MOST_STILL_MS = 30 * 24 * 60 * 60_000
 const CHECK_SUBSCRIPTION_MS = 2_000
+/** A subscription may stay disabled for weeks. */
+export const LONGEST_CHECK_MS = 60_000
 const CHECK_ENDPOINT_MS = 1_000
 const LONGEST_COOLDOWN_CHECK_MS = 5_000
 
@@ -58,7 +64,7 @@ export const firstPace = (nowMs: number): Pace => ({ perSecond: SLOWEST_PER_SECO
  * acknowledges; a failure halves it; a cool-down, a disabled subscription or answers that do not come hold it, and it begins
  * at the bottom again. After a cool-down one delivery goes first, as it is the probe. No clock, no chance, no I/O.
  */
-export function takeTurn(pace: Pace, { isEnabled, health, sample, mostPerSecond, nowMs }: Conditions): Turn {
+export function takeTurn(pace: Pace, { isEnabled, health, sample, mostPerSecond, stillMs, nowMs }: Conditions): Turn {
   const hold = (waitingFor: WaitingFor, waitMs: number): Turn => ({
     pace: firstPace(nowMs),
     take: 0,
@@ -67,7 +73,10 @@ export function takeTurn(pace: Pace, { isEnabled, health, sample, mostPerSecond,
   })
   const isUnanswered = (ms: number): boolean => sample.kind === 'unanswered' && nowMs - sample.sinceMs >= ms
 
-  if (!isEnabled) return hold('subscription-enabled', CHECK_SUBSCRIPTION_MS)
+  if (!isEnabled) {
+    // As long again as it has been still, so that the looks become rarer.
+    return hold('subscription-enabled', Math.min(Math.max(stillMs, CHECK_SUBSCRIPTION_MS), LONGEST_CHECK_MS))
+  }
   if (health.state === 'open') {
     const leftMs = (health.openUntilMs ?? nowMs) - nowMs
     return hold('endpoint-cooling-down', Math.min(Math.max(leftMs, CHECK_ENDPOINT_MS), LONGEST_COOLDOWN_CHECK_MS))

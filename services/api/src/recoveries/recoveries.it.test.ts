@@ -9,6 +9,7 @@ import {
   type ParkedReason,
   parseRecoveryId,
   type RecoveryId,
+  type Signing,
   type SubscriptionId,
   Unavailable,
 } from '@switchhook/contracts'
@@ -29,10 +30,12 @@ import { createRecoveries } from './create-recoveries.ts'
 import type { RecoveryDriver } from './drive-recovery.ts'
 import { newRecovery, type Recovery, rangeOf, type Selection } from './recovery.ts'
 import type { RecoveryBook } from './recovery-book.ts'
+import { createRecoveryRoutes } from './recovery-routes.ts'
 
 const quiet = { debug() {}, info() {}, warn() {}, error() {} }
 const retention = { settledRetentionMs: 3_600_000, waitingRetentionMs: 3_600_000, parkedRetentionMs: 3_600_000 }
 const URL = 'https://client.example/repaired'
+const SIGNING: Signing = { id: randomUUID(), secret: 'sealed', since: new Date().toISOString(), former: [] }
 
 type Publish = (delivery: Delivery) => Promise<void>
 
@@ -83,6 +86,7 @@ beforeEach(async () => {
     description: null,
     enabled: true,
     createdAt: new Date().toISOString(),
+    signing: SIGNING,
   })
   replicas = [openReplica(connections[0]), openReplica(connections[1])]
 })
@@ -353,6 +357,45 @@ test('a disabled subscription pauses it, a deleted one ends it', async () => {
   expect((await Promise.all(parked.map(isParked))).filter(Boolean)).toHaveLength(2)
 })
 
+test('what it sends is signed as its subscription signs, which may be gone before the first retry', async () => {
+  await parkSome(1)
+  await turnsUntil(await begin(), 'done')
+  expect(published).toMatchObject([{ url: URL, signing: SIGNING }])
+})
+
+test('while a subscription stays disabled it is looked at ever more rarely, and once it is enabled from the beginning', async () => {
+  await parkSome(2)
+  const id = await begin()
+  const enable = (enabled: boolean) => subscriptions().change(tenant, subscriptionId, { enabled })
+  const waits = async (turns: number): Promise<number[]> => {
+    const waited: number[] = []
+    for (; waited.length < turns; waited.push(timer?.dueInMs ?? 0)) await turn()
+    return waited
+  }
+  await enable(false)
+  expect(await waits(8)).toEqual([2_000, 2_000, 4_000, 8_000, 16_000, 32_000, 60_000, 60_000])
+  await enable(true)
+  await turn()
+  await enable(false)
+  expect(await waits(3)).toEqual([2_000, 3_000, 6_000])
+  expect(await read(id)).toMatchObject({ state: 'running', waitingFor: 'subscription-enabled', sent: 1 })
+})
+
+test('one that is held for 30 days ends, and what it has not sent stays parked', async () => {
+  const DAYS_MS = 24 * 3_600_000
+  const parked = await parkSome(2)
+  const id = await begin()
+  await turn()
+  await subscriptions().change(tenant, subscriptionId, { enabled: false })
+  nowMs += 30 * DAYS_MS - 10_000
+  await turn()
+  expect(await read(id)).toMatchObject({ state: 'running', waitingFor: 'subscription-enabled' })
+  await turn()
+  expect(await read(id)).toMatchObject({ state: 'cancelled', cancelledBecause: 'no-progress', sent: 1 })
+  expect(timer).toBeUndefined()
+  expect((await Promise.all(parked.map(isParked))).filter(Boolean)).toHaveLength(1)
+})
+
 test('a cool-down of the endpoint holds it', async () => {
   await parkSome(2)
   const id = await begin()
@@ -472,6 +515,41 @@ describe('beginning', () => {
     expect((await replicas[0].book.list(tenant, subscriptionId)).map(({ state }) => state)).toEqual(['running', 'done'])
   })
 
+  test('the same again, or another window, while it runs: nothing is counted; dry runs share one count', async () => {
+    await parkSome(2)
+    const parked = createParkedWindow(connections[0])
+    let counts = 0
+    const count: typeof parked.count = (id, range) => {
+      counts++
+      return parked.count(id, range)
+    }
+    const [route] = createRecoveryRoutes({
+      subscriptions: subscriptions(),
+      recoveries: replicas[0].book,
+      parked: { ...parked, count },
+      now: () => nowMs,
+    })
+    const recover = (body: object) =>
+      route?.handle({
+        caller: { tenant, clientId: 'crm' },
+        params: { id: subscriptionId },
+        query: undefined,
+        body,
+        requestId: randomUUID(),
+        idFor: () => randomUUID(),
+        isKeyed: false,
+      })
+    const first = await recover({})
+    expect(await recover({})).toEqual(first)
+    await expect(recover({ reason: 'exhausted' })).rejects.toMatchObject({ code: 'recovery-in-progress' })
+    expect(counts).toBe(1)
+    // On one connection they keep step with each other, so the second asks while the first is being counted.
+    for (const answer of await Promise.all([recover({ dryRun: true }), recover({ dryRun: true })])) {
+      expect(answer).toMatchObject({ status: 200, body: { count: 2 } })
+    }
+    expect(counts).toBe(2)
+  })
+
   test('twice at the same instant begins one', async () => {
     await parkSome(2)
     const ids = await Promise.all(Array.from({ length: 5 }, () => begin()))
@@ -513,7 +591,7 @@ test('one whose timer was lost goes on when somebody looks at it', async () => {
   await park()
   const id = await begin()
   timer = undefined
-  nowMs += 59_000
+  nowMs += 89_000
   await read(id)
   expect(timer).toBeUndefined()
   nowMs += 1_000

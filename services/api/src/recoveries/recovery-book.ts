@@ -2,10 +2,16 @@ import { setTimeout as delay } from 'node:timers/promises'
 import { AppError, type RecoveryId, type SubscriptionId } from '@switchhook/contracts'
 import type { StateStore } from '@switchhook/store'
 import type { Transact, Writing } from '../center/transact.ts'
-import { cancelled, type Recovery } from './recovery.ts'
+import { LONGEST_CHECK_MS } from './pace.ts'
+import { cancelled, type Recovery, type Selection } from './recovery.ts'
 
 /** Where recoveries are kept. Rejects with Unavailable without Redis. */
 export interface RecoveryBook {
+  /**
+   * The one that answers such a request without another being begun: it has the same id, or runs for the same selection.
+   * @throws AppError `recovery-in-progress` while one of the same subscription runs for another selection
+   */
+  begun(tenant: string | null, request: RecoveryRequested): Promise<Recovery | undefined>
   /**
    * Stores a recovery together with the timer of its first turn. Resolves to the one that is there already if it has the
    * same id, or runs for the same selection.
@@ -21,6 +27,8 @@ export interface RecoveryBook {
    */
   cancel(tenant: string | null, recoveryId: RecoveryId): Promise<Recovery | undefined>
 }
+
+type RecoveryRequested = Pick<Recovery, 'recoveryId' | 'subscriptionId' | 'selection'>
 
 /** The last ones of a subscription, by id, the newest first. */
 interface Listed {
@@ -48,7 +56,7 @@ const MOST_LISTED = 50
 const PUT_DOWN_WITHIN_MS = 12_000
 const PUT_DOWN_CHECK_MS = 50
 /** Nobody has driven it for so long, though it had something to do: its timer was lost. */
-const FORSAKEN_MS = 60_000
+const FORSAKEN_MS = LONGEST_CHECK_MS + 30_000
 
 export const recoveryKey = (recoveryId: RecoveryId): string => `recovery:${recoveryId}`
 const listKey = (subscriptionId: SubscriptionId): string => `recoveries:${subscriptionId}`
@@ -100,19 +108,31 @@ export function createRecoveryBook(deps: {
     return found && wake(tenant, found)
   }
 
+  async function answering(
+    tenant: string | null,
+    request: RecoveryRequested,
+    newestId: RecoveryId | undefined,
+  ): Promise<Recovery | undefined> {
+    const existing = await find(tenant, request.recoveryId)
+    if (existing !== undefined) return existing
+    // Only the newest can be running: none begins before the last one has ended.
+    const newest = newestId && (await find(tenant, newestId))
+    if (newest?.state !== 'running') return undefined
+    if (isSame(newest.selection, request.selection)) return newest
+    throw new AppError('recovery-in-progress', { detail: `Recovery ${newest.recoveryId} is still running` })
+  }
+
   return {
     find,
+    begun: async (tenant, request) => {
+      const [listed] = await store.read(tenant, [listKey(request.subscriptionId)])
+      return answering(tenant, request, (listed?.value as Listed | undefined)?.recoveries[0])
+    },
     begin: async (tenant, recovery) => {
       const { begun, dropped } = await transact<Begun>(tenant, [listKey(recovery.subscriptionId)], async ([stored]) => {
         const { recoveries } = (stored as Listed | undefined) ?? { recoveries: [] }
-        const existing = await find(tenant, recovery.recoveryId)
+        const existing = await answering(tenant, recovery, recoveries[0])
         if (existing !== undefined) return { result: { begun: existing, dropped: [] } }
-        // Only the newest can be running: none begins before the last one has ended.
-        const newest = recoveries[0] && (await find(tenant, recoveries[0]))
-        if (newest && newest.state === 'running') {
-          if (isSame(newest, recovery)) return { result: { begun: newest, dropped: [] } }
-          throw new AppError('recovery-in-progress', { detail: `Recovery ${newest.recoveryId} is still running` })
-        }
         const { records, timers = [] } = writingOf(recovery, 0)
         const all = [recovery.recoveryId, ...recoveries]
         const listed: Listed = { recoveries: all.slice(0, MOST_LISTED) }
@@ -148,5 +168,4 @@ export function createRecoveryBook(deps: {
   }
 }
 
-const isSame = ({ selection: a }: Recovery, { selection: b }: Recovery): boolean =>
-  a.from === b.from && a.to === b.to && a.reason === b.reason
+const isSame = (a: Selection, b: Selection): boolean => a.from === b.from && a.to === b.to && a.reason === b.reason

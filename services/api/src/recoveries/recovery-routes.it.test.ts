@@ -232,6 +232,8 @@ test('while the broker is away it is paused, and goes on by itself', async () =>
 
 test.each<[object, string]>([
   [{ from: 'yesterday' }, '/from'],
+  [{ from: '2016-12-31T23:59:60Z' }, '/from'],
+  [{ to: '2016-12-31T23:59:60Z', dryRun: true }, '/to'],
   [{ from: '2026-11-20T17:06:01Z', to: '2026-11-20T17:06:00Z' }, '/to'],
   [{ reason: 'tired' }, '/reason'],
   [{ maxPerSecond: 0 }, '/maxPerSecond'],

@@ -1,5 +1,6 @@
 import { AppError, isGuid, parseRecoveryId, type RecoveryId } from '@switchhook/contracts'
 import type { ParkedWindow, SubscriptionStore } from '@switchhook/store'
+import { msOf } from '../http/read-time.ts'
 import type { Route } from '../http/route.ts'
 import { findSubscription, SUBSCRIPTIONS } from '../subscriptions/subscription-routes.ts'
 import { subscriptionIdSchema } from '../subscriptions/subscription-schema.ts'
@@ -14,6 +15,7 @@ import {
   recoverySchema,
   viewOf,
 } from './recovery-schema.ts'
+import { shareCounts } from './share-counts.ts'
 
 export interface RecoveryRouteDeps {
   readonly subscriptions: Pick<SubscriptionStore, 'find'>
@@ -28,6 +30,14 @@ const RECOVERIES = '/api/v1/webhooks/recoveries'
 const params = { recoveryId: recoveryIdSchema }
 
 export function createRecoveryRoutes({ subscriptions, recoveries, parked, now }: RecoveryRouteDeps): Route[] {
+  const count = shareCounts((subscriptionId, range) => parked.count(subscriptionId, range))
+
+  const answer = (recovery: Recovery) => ({
+    status: 202,
+    body: viewOf(recovery),
+    headers: { Location: `${RECOVERIES}/${recovery.recoveryId}` },
+  })
+
   const begin: Route<RecoveryRequest> = {
     method: 'post',
     path: `${SUBSCRIPTIONS}/{id}/recover`,
@@ -58,24 +68,19 @@ export function createRecoveryRoutes({ subscriptions, recoveries, parked, now }:
     async handle({ caller, params: { id }, body, idFor }) {
       const subscription = await findSubscription(subscriptions, caller, id)
       const selection = selectionOf(body)
+      const recoveryId = parseRecoveryId(idFor('recovery'))
+      const request = { recoveryId, subscriptionId: subscription.id, selection }
+      // Before counting, which is what costs.
+      const present = body.dryRun === true ? undefined : await recoveries.begun(caller.tenant, request)
+      if (present !== undefined) return answer(present)
       // Where the list ends now is where the recovery ends: what it parks again itself comes later.
       const range = rangeOf(selection, await parked.newest(subscription.id))
-      const found = await parked.count(subscription.id, range)
+      const found = await count(subscription.id, range)
       if (body.dryRun === true) return { status: 200, body: { dryRun: true, ...found } }
-      const recovery = newRecovery(
-        {
-          recoveryId: parseRecoveryId(idFor('recovery')),
-          subscriptionId: subscription.id,
-          selection,
-          maxPerSecond: body.maxPerSecond ?? null,
-          found: found.count,
-          after: range.after,
-          until: range.until,
-        },
-        now(),
-      )
-      const begun = await recoveries.begin(caller.tenant, recovery)
-      return { status: 202, body: viewOf(begun), headers: { Location: `${RECOVERIES}/${begun.recoveryId}` } }
+      const { after, until } = range
+      const maxPerSecond = body.maxPerSecond ?? null
+      const recovery = newRecovery({ ...request, maxPerSecond, found: found.count, after, until }, now())
+      return answer(await recoveries.begin(caller.tenant, recovery))
     },
   }
 
@@ -141,13 +146,15 @@ async function found(
   return recovery
 }
 
-/** @throws AppError `invalid-request` for a window that ends before it begins */
+/** @throws AppError `invalid-request` for a window that ends before it begins, or at no time */
 function selectionOf({ from = null, to = null, reason = null }: RecoveryRequest): Selection {
-  if (from !== null && to !== null && Date.parse(from) > Date.parse(to)) {
+  const fromMs = from === null ? null : msOf('from', from)
+  const toMs = to === null ? null : msOf('to', to)
+  if (fromMs !== null && toMs !== null && fromMs > toMs) {
     throw new AppError('invalid-request', { errors: [{ pointer: '/to', detail: 'is before from' }] })
   }
-  return { from: toIso(from), to: toIso(to), reason }
+  return { from: toIso(fromMs), to: toIso(toMs), reason }
 }
 
 /** One text for one moment, in UTC. */
-const toIso = (time: string | null): string | null => (time === null ? null : new Date(time).toISOString())
+const toIso = (ms: number | null): string | null => (ms === null ? null : new Date(ms).toISOString())

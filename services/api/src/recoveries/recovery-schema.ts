@@ -178,8 +178,9 @@ export const recoverySchema = component('Recovery', {
     },
     cancelledBecause: {
       type: ['string', 'null'],
-      enum: ['requested', 'subscription-deleted', null],
-      description: 'Why it was cancelled; null if it was not.',
+      enum: ['requested', 'subscription-deleted', 'no-progress', null],
+      description:
+        'Why it was cancelled; null if it was not. `no-progress`: it was paused, and sent nothing, for 30 days.',
       examples: [null],
     },
     found: count('Parked deliveries that were found when it began.', 1280),

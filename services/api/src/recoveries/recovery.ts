@@ -33,7 +33,7 @@ export interface Recovery {
   readonly maxPerSecond: number | null
   readonly state: 'running' | 'done' | 'cancelled'
   readonly waitingFor: WaitingFor | null
-  readonly cancelledBecause: 'requested' | 'subscription-deleted' | null
+  readonly cancelledBecause: 'requested' | 'subscription-deleted' | 'no-progress' | null
   /** Parked ones that were found when it began. */
   readonly found: number
   readonly sent: number
@@ -56,6 +56,8 @@ export interface Recovery {
   /** ISO 8601, UTC, as are the other times. */
   readonly startedAt: string
   readonly updatedAt: string
+  /** When a delivery was last sent, skipped or given up; absent: none was yet. */
+  readonly progressedAt?: string
   readonly endedAt: string | null
 }
 
@@ -113,6 +115,10 @@ const touched = (recovery: Recovery, nowMs: number): Recovery => ({
   turn: recovery.turn + 1,
   updatedAt: new Date(nowMs).toISOString(),
 })
+
+/** For how long none of its deliveries has gone any way. */
+export const stillMsOf = ({ progressedAt, startedAt }: Recovery, nowMs: number): number =>
+  nowMs - Date.parse(progressedAt ?? startedAt)
 
 /** After what `takeTurn` decided, before anything is sent. */
 export function withTurn(
@@ -184,6 +190,7 @@ export function withSending(
     sample: recovery.sample ?? (last === undefined ? null : { ...last, sentAtMs: nowMs }),
     waitingFor: isRunning && isBrokerAway ? 'broker' : null,
     ...(isBrokerAway && { pace: firstPace(nowMs) }),
+    ...(over.size > 0 && { progressedAt: new Date(nowMs).toISOString() }),
   }
   if (!isRunning) return { recovery: counted }
   if (isComplete(counted)) return { recovery: done(counted, nowMs) }

@@ -13,7 +13,7 @@ export interface SendItemsDeps {
 
 export interface Errand {
   readonly items: readonly Item[]
-  readonly url: Subscription['url']
+  readonly subscription: Pick<Subscription, 'url' | 'signing'>
   /** A former turn may have sent some of them. */
   readonly isRepeated: boolean
   /** Asked before each handful: has nobody else taken over, and has nobody cancelled? */
@@ -31,12 +31,16 @@ type Fate = 'sent' | 'skipped' | 'failed' | 'held'
  * @throws Unavailable without Redis; then nobody knows how far it came
  */
 export function createSendItems(deps: SendItemsDeps): (errand: Errand) => Promise<Sending> {
-  async function send({ deliveryId, run }: Item, { url, isRepeated }: Errand): Promise<Fate> {
+  async function send(
+    { deliveryId, run }: Item,
+    { subscription: { url, signing }, isRepeated }: Errand,
+  ): Promise<Fate> {
     const begun = await deps.deliveries.beginRedelivery(deliveryId, run)
     if (begun.kind === 'unknown') return 'failed'
     if (begun.kind === 'not-parked') return isRepeated && (await wasSent(deliveryId, run)) ? 'sent' : 'skipped'
     const record = { ...begun.record, url, firstDueAt: new Date(deps.now()).toISOString() }
-    await deps.publish(record)
+    // Its retries outlive the subscription, which may be gone before the first of them can ask it.
+    await deps.publish({ ...record, ...(signing !== undefined && { signing }) })
     await deps.deliveries.redeliverySent(record)
     return 'sent'
   }
