@@ -141,7 +141,7 @@ test('a device that goes away is unavailable, and its state is told', async () =
 })
 
 describe('bad input', () => {
-  const agentUri = 'sip:e2e-190@acme.example'
+  const agentUri = 'sip:e2e-199@acme.example'
 
   test.each<[string, object, string]>([
     ['an unknown status code', { statusCode: '3' }, 'unknown-status-code'],

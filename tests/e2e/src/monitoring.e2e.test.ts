@@ -40,7 +40,7 @@ async function makeLoad(): Promise<void> {
   for (let round = 0; round < LOOKS; round += 1) {
     await Promise.all([
       ...Array.from({ length: 8 }, () => publishEvent()),
-      acme.dial(`sip:e2e-${180 + round}@acme.example`, '+15550101'),
+      acme.dial(`sip:e2e-${160 + round}@acme.example`, '+15550101'),
       new Promise((resolve) => setTimeout(resolve, 800)),
     ])
   }
