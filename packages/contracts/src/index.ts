@@ -46,9 +46,9 @@ export {
   describeEventTypes,
   EVENT_CATALOGUE,
   type EventTypeDescription,
-  exampleDataOf,
 } from './event-catalogue.ts'
 export { AppError, FAILURES, type FailureCode, type FailureExtra, Unavailable } from './failure.ts'
+export { exampleDeliveryOf, firstDeliveriesOf } from './first-delivery.ts'
 export {
   agentEventIdOf,
   type CallId,

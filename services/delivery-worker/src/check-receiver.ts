@@ -2,9 +2,7 @@ import {
   type CheckedPost,
   type CheckFacts,
   type Delivery,
-  deliveryIdOf,
-  envelopesOf,
-  exampleDataOf,
+  exampleDeliveryOf,
   newEventId,
   type ReceiverCheck,
   type Subscription,
@@ -42,7 +40,10 @@ export function createCheckReceiver(deps: CheckReceiverDeps): (check: ReceiverCh
     const { signing } = subscription
     const isSigned = signing !== undefined
     const example = (trial: Trial): Delivery => ({
-      ...exampleDelivery(check, subscription, trial, new Date(deps.now())),
+      ...exampleDeliveryOf(
+        { eventId: newEventId(), eventType: check.eventType, trial, at: new Date(deps.now()) },
+        subscription,
+      ),
       ...(signing !== undefined && { signing }),
     })
     const first = example('test')
@@ -61,31 +62,5 @@ export function createCheckReceiver(deps: CheckReceiverDeps): (check: ReceiverCh
       ...(forged !== undefined && { forged }),
       ...(stale !== undefined && { stale }),
     })
-  }
-}
-
-function exampleDelivery(
-  { eventType, tenant }: ReceiverCheck,
-  { id, url }: Subscription,
-  trial: Trial,
-  at: Date,
-): Delivery {
-  const eventId = newEventId()
-  const deliveryId = deliveryIdOf(eventId, id)
-  const occurredAt = at.toISOString()
-  const data = exampleDataOf(eventType, { at, newGuid: newEventId })
-  return {
-    deliveryId,
-    subscriptionId: id,
-    eventId,
-    eventType,
-    tenant,
-    url,
-    run: 1,
-    slot: 0,
-    attempt: 0,
-    firstDueAt: occurredAt,
-    trial,
-    body: envelopesOf({ eventId, eventType, occurredAt, tenant, data })(deliveryId),
   }
 }

@@ -1,7 +1,6 @@
 import {
   type Delivery,
-  deliveryIdOf,
-  envelopesOf,
+  firstDeliveriesOf,
   type PlatformEvent,
   receives,
   type Subscription,
@@ -12,25 +11,8 @@ import {
  * same ids and bodies each time, so doing it again costs duplicates that receivers recognise, and nothing else.
  */
 export function fanOut(event: PlatformEvent, subscriptions: readonly Subscription[], firstDueAt: string): Delivery[] {
-  const { eventId, eventType, tenant, traceparent } = event
-  const envelope = envelopesOf(event)
+  const deliveryTo = firstDeliveriesOf(event, firstDueAt)
   return subscriptions
-    .filter((subscription) => subscription.tenant === tenant && receives(subscription, eventType))
-    .map(({ id, url }) => {
-      const deliveryId = deliveryIdOf(eventId, id)
-      return {
-        deliveryId,
-        subscriptionId: id,
-        eventId,
-        eventType,
-        tenant,
-        url,
-        run: 1,
-        slot: 0,
-        attempt: 0,
-        firstDueAt,
-        ...(traceparent !== undefined && { traceparent }),
-        body: envelope(deliveryId),
-      }
-    })
+    .filter((subscription) => subscription.tenant === event.tenant && receives(subscription, event.eventType))
+    .map((subscription) => deliveryTo(subscription))
 }

@@ -2,11 +2,8 @@ import { setTimeout as pause } from 'node:timers/promises'
 import {
   AppError,
   type CheckFacts,
-  type Delivery,
-  deliveryIdOf,
   type EventType,
-  envelopesOf,
-  exampleDataOf,
+  exampleDeliveryOf,
   newEventId,
   parseEventId,
   type Subscription,
@@ -83,28 +80,10 @@ export function createTrialRoutes(deps: TrialRoutesDeps): Route[] {
       const subscription = await findEnabled(caller, id)
       const eventType = typeOf(body, subscription)
       const eventId = parseEventId(idFor('event'))
-      const deliveryId = deliveryIdOf(eventId, subscription.id)
-      const at = new Date()
-      const occurredAt = at.toISOString()
-      const { tenant, url } = subscription
-      const data = exampleDataOf(eventType, { at, newGuid: newEventId })
-      const delivery: Delivery = {
-        deliveryId,
-        subscriptionId: subscription.id,
-        eventId,
-        eventType,
-        tenant,
-        url,
-        run: 1,
-        slot: 0,
-        attempt: 0,
-        firstDueAt: occurredAt,
-        trial: 'test',
-        body: envelopesOf({ eventId, eventType, occurredAt, tenant, data })(deliveryId),
-      }
+      const delivery = exampleDeliveryOf({ eventId, eventType, trial: 'test', at: new Date() }, subscription)
       await deps.deliveries.announce(delivery)
       await deps.publishDelivery(delivery)
-      return { status: 202, body: { deliveryId, eventId, eventType } }
+      return { status: 202, body: { deliveryId: delivery.deliveryId, eventId, eventType } }
     },
   }
 
