@@ -1,5 +1,11 @@
 import { EVENT_TYPES, type EventType, MAX_EVENT_BYTES, platformEventSchema } from './event.ts'
-import { EVENT_CATALOGUE, EXAMPLE_DELIVERY_ID, envelopeSchemaOf, exampleEnvelopeOf } from './event-catalogue.ts'
+import {
+  EVENT_CATALOGUE,
+  EXAMPLE_DELIVERY_ID,
+  EXAMPLE_EVENT_ID,
+  envelopeSchemaOf,
+  exampleEnvelopeOf,
+} from './event-catalogue.ts'
 
 const EVENT_EXAMPLE = {
   eventId: '9b2f1c54-3c1e-4d58-9d0b-6f6a5b8f2f10',
@@ -114,9 +120,15 @@ function deliveryMessage(eventType: EventType, name: string): object {
     contentType: 'application/json; charset=utf-8',
     headers: {
       type: 'object',
-      required: ['X-SVC-Event', 'X-SVC-Delivery', 'X-SVC-Attempt'],
+      required: ['X-SVC-Event', 'X-SVC-Event-Id', 'X-SVC-Delivery', 'X-SVC-Attempt'],
       properties: {
         'X-SVC-Event': { type: 'string', const: eventType, description: 'Event type of the delivery.' },
+        'X-SVC-Event-Id': {
+          type: 'string',
+          format: 'uuid',
+          description:
+            'What all deliveries of the event share; `GET /webhooks/events/{eventId}` tells what became of them.',
+        },
         'X-SVC-Delivery': { type: 'string', format: 'uuid', description: 'Identical on every retry.' },
         'X-SVC-Attempt': {
           type: 'integer',
@@ -136,6 +148,7 @@ function deliveryMessage(eventType: EventType, name: string): object {
       name,
       headers: {
         'X-SVC-Event': eventType,
+        'X-SVC-Event-Id': EXAMPLE_EVENT_ID,
         'X-SVC-Delivery': EXAMPLE_DELIVERY_ID,
         'X-SVC-Attempt': 1,
         'webhook-id': EXAMPLE_DELIVERY_ID,

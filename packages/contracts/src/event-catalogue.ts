@@ -61,6 +61,7 @@ export const envelopeSchemaOf = (eventType: EventType, data: object): object => 
   },
 })
 
+export const EXAMPLE_EVENT_ID = '7d0f4c1a-3b52-4f6e-8a90-6d1c2b3a4f50'
 export const EXAMPLE_DELIVERY_ID = 'c2a1f0de-5d0e-5a7f-9c0e-0d2f4a1b6c11'
 
 export const exampleEnvelopeOf = (eventType: EventType, data: { readonly occurredAt: string }): object => ({

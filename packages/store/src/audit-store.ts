@@ -1,5 +1,5 @@
-import { AppError } from '@switchhook/contracts'
 import { auditKey } from './keys.ts'
+import { createListCursor } from './list-cursor.ts'
 import { type Redis, run } from './redis.ts'
 import { scanPage } from './scan-page.ts'
 
@@ -44,6 +44,9 @@ export interface AuditStore {
   page(tenant: string | null, query: AuditQuery): Promise<AuditPage>
 }
 
+/** The id of a stream's entry. */
+const cursors = createListCursor('', /^\d{1,16}-\d{1,16}$/)
+
 export function createAuditStore(redis: Redis, { entries, retentionMs }: AuditRetention): AuditStore {
   return {
     async append(tenant, action, entry) {
@@ -55,7 +58,7 @@ export function createAuditStore(redis: Redis, { entries, retentionMs }: AuditRe
       const from = `${Math.max(fromMs, Date.now() - retentionMs, 0)}-0`
       const { items, end } = await scanPage({
         limit,
-        before: cursor === undefined ? beginning(toMs) : `(${parseCursor(cursor)}`,
+        before: cursor === undefined ? beginning(toMs) : `(${cursors.parse(cursor)}`,
         entriesBefore: async (before, count) => {
           const key = auditKey(tenant)
           const read = await redis[run]((commands) => commands.xrevrange(key, before, from, 'COUNT', count))
@@ -66,7 +69,7 @@ export function createAuditStore(redis: Redis, { entries, retentionMs }: AuditRe
             action === undefined || entryAction === action ? toEntry(since, entry) : undefined,
           ),
       })
-      return { items, nextCursor: end === undefined ? null : Buffer.from(end).toString('base64url') }
+      return { items, nextCursor: end === undefined ? null : cursors.of(end) }
     },
   }
 }
@@ -78,9 +81,3 @@ const toEntry = (id: string, entry: string): AuditedEntry => ({
   atMs: Number.parseInt(id, 10),
   entry: JSON.parse(entry) as unknown,
 })
-
-function parseCursor(cursor: string): string {
-  const id = Buffer.from(cursor, 'base64url').toString()
-  if (/^\d{1,16}-\d{1,16}$/.test(id)) return id
-  throw new AppError('invalid-request', { errors: [{ pointer: '/cursor', detail: 'is not a cursor of this list' }] })
-}

@@ -1,5 +1,4 @@
 import {
-  AppError,
   type DeliveryId,
   deliveryIdOf,
   EVENT_TYPES,
@@ -10,6 +9,7 @@ import {
 import { type DeliveryState, parseRecord } from './delivery-record.ts'
 import { type EventRecord, parseEventRecord } from './event-record.ts'
 import { eventKey, logKey, recordKey } from './keys.ts'
+import { createListCursor, MICROSECONDS } from './list-cursor.ts'
 import type { ListedDelivery } from './parked-index.ts'
 import { type Redis, run } from './redis.ts'
 import { lowerBound, scanPage, upperBound } from './scan-page.ts'
@@ -51,6 +51,8 @@ interface Entry {
   /** When it was listed, in µs, as Redis wrote it; unique within a list. */
   readonly since: string
 }
+
+const cursors = createListCursor('l', MICROSECONDS)
 
 export function createDeliveryLogReader(redis: Redis): DeliveryLogReader {
   async function entriesBetween(subscription: Subscription, before: string, from: string, count: number) {
@@ -99,7 +101,7 @@ export function createDeliveryLogReader(redis: Redis): DeliveryLogReader {
     records,
     async page(subscription, query) {
       const { limit, cursor, fromMs, toMs, state, eventType, eventId } = query
-      const before = upperBound(cursor === undefined ? undefined : parseCursor(cursor), toMs)
+      const before = upperBound(cursor === undefined ? undefined : cursors.parse(cursor), toMs)
       const fits = (entry: Entry): boolean => eventType === undefined || entry.eventType === eventType
       const { items, end } = await scanPage<Entry, ListedDelivery>({
         limit,
@@ -118,7 +120,7 @@ export function createDeliveryLogReader(redis: Redis): DeliveryLogReader {
           })
         },
       })
-      return { items, nextCursor: end === undefined ? null : cursorOf(end) }
+      return { items, nextCursor: end === undefined ? null : cursors.of(end) }
     },
     async event(eventId) {
       const stored = await redis[run]((commands) => commands.get(eventKey(eventId)))
@@ -149,13 +151,4 @@ const pendingDelivery = (subscription: Subscription, { eventId, eventType, since
 function toEntry(member: string, since: string): Entry {
   const colon = member.indexOf(':')
   return { eventId: parseEventId(member.slice(0, colon)), eventType: member.slice(colon + 1), since }
-}
-
-/** The letter keeps it from being taken for a place in the list of parked ones. */
-const cursorOf = (since: string): string => Buffer.from(`l${since}`).toString('base64url')
-
-function parseCursor(cursor: string): string {
-  const [, since] = /^l(\d{1,16})$/.exec(Buffer.from(cursor, 'base64url').toString()) ?? []
-  if (since !== undefined) return since
-  throw new AppError('invalid-request', { errors: [{ pointer: '/cursor', detail: 'is not a cursor of this list' }] })
 }

@@ -1,4 +1,4 @@
-import type { EventId, EventType, SubscriptionId } from '@switchhook/contracts'
+import type { EventId, EventSubject, EventType, SubscriptionId } from '@switchhook/contracts'
 
 /** What is remembered of an event that was fanned out: to whom, and when. */
 export interface EventRecord {
@@ -10,6 +10,11 @@ export interface EventRecord {
   readonly fannedOutAt: string
   /** Those that it became a delivery for. */
   readonly subscriptionIds: readonly SubscriptionId[]
+}
+
+/** What is written of an event: its record, and what it can be found by in the list of its tenant's events. */
+export interface LoggedEvent extends EventRecord {
+  readonly subject: EventSubject
 }
 
 export function eventJson({ eventType, tenant, occurredAt, fannedOutAt, subscriptionIds }: EventRecord): string {

@@ -25,7 +25,8 @@ export {
   type Settlement,
 } from './delivery-store.ts'
 export { assertDurableInProduction } from './durability.ts'
-export type { EventRecord } from './event-record.ts'
+export { createEventList, type EventList } from './event-list.ts'
+export type { EventRecord, LoggedEvent } from './event-record.ts'
 export {
   createIdempotencyStore,
   type IdempotencyBegun,

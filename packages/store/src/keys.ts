@@ -18,6 +18,7 @@ import type { DeliveryId, EventId, SubscriptionId } from '@switchhook/contracts'
  * sh:{<delivery>}:body             string  the webhook body, of parked ones only            with the record
  * sh:{s:<subscription>}:parked     zset    <delivery>:<run> → when it was parked, µs        parkedRetentionMs after the last
  * sh:{s:<subscription>}:log        zset    <event>:<event type> → when it was fanned out, µs   DELIVERY_LOG_RETENTION after the last
+ * sh:{t:<tenant>}:events           zset    JSON (event-list.ts) → when it was fanned out, µs   as the next
  * sh:{<event>}:event               string  JSON (event-record.ts)                           DELIVERY_RETENTION, of the fan-out
  * sh:{s:<subscription>}:check      string  the check of its endpoint that is under way      as CheckStore is told
  * sh:{c:<check>}:facts             string  what a check has seen, JSON                      as CheckStore is told
@@ -48,6 +49,7 @@ export const recordKey = (delivery: DeliveryId): string => `sh:{${delivery}}:rec
 export const bodyKey = (delivery: DeliveryId): string => `sh:{${delivery}}:body`
 export const parkedKey = (subscription: SubscriptionId): string => `sh:{s:${subscription}}:parked`
 export const logKey = (subscription: SubscriptionId): string => `sh:{s:${subscription}}:log`
+export const eventsKey = (tenant: string | null): string => `sh:{t:${escapeTenant(tenant)}}:events`
 export const eventKey = (event: EventId): string => `sh:{${event}}:event`
 
 /** Beside the subscription: what is to be known of an endpoint before a POST is read in one step. */

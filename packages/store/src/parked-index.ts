@@ -1,6 +1,7 @@
-import { AppError, type Delivery, type DeliveryId, parseDeliveryId, type SubscriptionId } from '@switchhook/contracts'
+import { type Delivery, type DeliveryId, parseDeliveryId, type SubscriptionId } from '@switchhook/contracts'
 import { type DeliveryRecord, parseRecord, type StoredRecord } from './delivery-record.ts'
 import { parkedKey, recordKey } from './keys.ts'
+import { createListCursor, MICROSECONDS } from './list-cursor.ts'
 import { type Redis, run } from './redis.ts'
 import { lowerBound, scanPage, upperBound } from './scan-page.ts'
 
@@ -41,6 +42,8 @@ export interface ParkedEntry {
   readonly since: string
 }
 
+const cursors = createListCursor('', MICROSECONDS)
+
 export function createParkedIndex(redis: Redis): ParkedIndex {
   async function entriesBetween(
     id: SubscriptionId,
@@ -73,14 +76,14 @@ export function createParkedIndex(redis: Redis): ParkedIndex {
     async page(subscriptionId, { limit, cursor, fromMs, toMs, matches = () => true }) {
       const { items, end } = await scanPage({
         limit,
-        before: upperBound(cursor === undefined ? undefined : parseCursor(cursor), toMs),
+        before: upperBound(cursor === undefined ? undefined : cursors.parse(cursor), toMs),
         entriesBefore: (before, count) => entriesBetween(subscriptionId, before, lowerBound(fromMs), count),
         load: async (entries) => {
           const records = await Promise.all(entries.map(read))
           return records.map((record) => (record !== undefined && matches(record) ? record : undefined))
         },
       })
-      return { items, nextCursor: end === undefined ? null : Buffer.from(end).toString('base64url') }
+      return { items, nextCursor: end === undefined ? null : cursors.of(end) }
     },
   }
 }
@@ -96,10 +99,4 @@ const member = ({ deliveryId, run }: Place): string => `${deliveryId}:${run}`
 export function toEntry(name: string, since: string): ParkedEntry {
   const [deliveryId = '', run] = name.split(':')
   return { deliveryId: parseDeliveryId(deliveryId), run: Number(run), since }
-}
-
-function parseCursor(cursor: string): string {
-  const since = Buffer.from(cursor, 'base64url').toString()
-  if (/^\d{1,16}$/.test(since)) return since
-  throw new AppError('invalid-request', { errors: [{ pointer: '/cursor', detail: 'is not a cursor of this list' }] })
 }

@@ -5,6 +5,7 @@ import {
   newSubscriptionId,
   type PlatformEvent,
   type Subscription,
+  subjectOf,
   Unavailable,
 } from '@switchhook/contracts'
 import { eventually, type RedisServer, type RedisServers, redisServers } from '@switchhook/testkit'
@@ -13,6 +14,7 @@ import { createDeliveryArchive } from './delivery-archive.ts'
 import { createDeliveryLog } from './delivery-log.ts'
 import { createDeliveryLogReader } from './delivery-log-reader.ts'
 import { createDeliveryStore } from './delivery-store.ts'
+import { createEventList } from './event-list.ts'
 import { createIdempotencyStore } from './idempotency-store.ts'
 import { createOutbox } from './outbox.ts'
 import { openRedis, type Redis, run } from './redis.ts'
@@ -99,10 +101,16 @@ async function useEveryStore(tenant: string): Promise<void> {
   const { items } = await archive.parked(delivery.subscriptionId, { limit: 10 })
   expect(items.map(({ deliveryId }) => deliveryId)).toEqual([delivery.deliveryId])
 
-  const fannedOut = { ...event, fannedOutAt: new Date().toISOString(), subscriptionIds: [subscription.id] }
-  const limits = { size: 10, retentionMs: HOUR_MS, eventRetentionMs: HOUR_MS }
+  const fannedOut = {
+    ...event,
+    fannedOutAt: new Date().toISOString(),
+    subscriptionIds: [subscription.id],
+    subject: subjectOf(event.data),
+  }
+  const limits = { size: 10, retentionMs: HOUR_MS, eventListSize: 10, eventRetentionMs: HOUR_MS }
   await createDeliveryLog(redis, limits).write([fannedOut, { ...fannedOut, eventId: newEventId() }], Date.now())
   expect((await createDeliveryLogReader(redis).page(subscription, { limit: 10 })).items).toHaveLength(2)
+  expect((await createEventList(redis).page(tenant, { limit: 10 })).items).toHaveLength(2)
 
   const breakers = createBreakerStore(redis, { failures: 1, cooldownMs: 1 })
   const endpoint = { subscriptionId: subscription.id, tenant }

@@ -11,6 +11,10 @@ export interface Scan<Entry extends Placed, Item> {
   readonly entriesBefore: (before: string, count: number) => Promise<readonly Entry[]>
   /** undefined: does not belong into the page. One for each entry. */
   readonly load: (entries: readonly Entry[]) => Promise<readonly (Item | undefined)[]>
+  /** So that a page of what is rare in a long list costs little; such a page is short, and is not the last. */
+  readonly mostScanned?: number
+  /** Read in one go: few, where each may be large. */
+  readonly mostAtOnce?: number
 }
 
 export interface ScannedPage<Item> {
@@ -19,19 +23,15 @@ export interface ScannedPage<Item> {
   readonly end: string | undefined
 }
 
-/** So that a page of what is rare in a long list costs little; such a page is short, and is not the last. */
-const MOST_SCANNED = 1_000
-/** Read in one go: few, as each may be large. */
-const MOST_AT_ONCE = 128
-
 /** Collects a page of those entries of a list that belong into it, the newest first. */
 export async function scanPage<Entry extends Placed, Item>(scan: Scan<Entry, Item>): Promise<ScannedPage<Item>> {
   const found: { readonly item: Item; readonly since: string }[] = []
   let { before } = scan
+  const { mostScanned = 1_000, mostAtOnce = 128 } = scan
   let last: Entry | undefined
   let scanned = 0
   // One more than asked for tells whether there is another page. Where little belongs into it, more is read at a time.
-  for (let count = scan.limit + 1; found.length <= scan.limit && scanned < MOST_SCANNED; ) {
+  for (let count = scan.limit + 1; found.length <= scan.limit && scanned < mostScanned; ) {
     const entries = await scan.entriesBefore(before, count)
     const items = await scan.load(entries)
     found.push(...entries.flatMap(({ since }, i) => (items[i] === undefined ? [] : [{ item: items[i], since }])))
@@ -39,7 +39,7 @@ export async function scanPage<Entry extends Placed, Item>(scan: Scan<Entry, Ite
     if (last === undefined) break
     before = `(${last.since}`
     scanned += count
-    count = Math.min(2 * count, MOST_AT_ONCE)
+    count = Math.min(2 * count, mostAtOnce)
   }
   const end = found.length > scan.limit ? found[scan.limit - 1]?.since : last?.since
   return { items: found.slice(0, scan.limit).map(({ item }) => item), end }

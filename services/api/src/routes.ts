@@ -3,6 +3,7 @@ import { type AuditRoutesDeps, createAuditRoutes } from './audit/audit-routes.ts
 import { createCallRoutes } from './calls/call-routes.ts'
 import type { CallRouteDeps } from './calls/commands.ts'
 import { createDeliveryRoutes, type DeliveryRoutesDeps } from './deliveries/delivery-routes.ts'
+import { createEventListRoute, type EventListRouteDeps } from './deliveries/event-list-route.ts'
 import { createExplainRoute, type ExplainRouteDeps } from './deliveries/explain-route.ts'
 import type { Route } from './http/route.ts'
 import { withDocument } from './openapi/with-document.ts'
@@ -16,6 +17,7 @@ import { createTrialRoutes, type TrialRoutesDeps } from './trials/trial-routes.t
 export type RoutesDeps = SubscriptionRoutesDeps &
   RotateRouteDeps &
   DeliveryRoutesDeps &
+  EventListRouteDeps &
   ExplainRouteDeps &
   TrialRoutesDeps &
   RecoveryRouteDeps &
@@ -34,6 +36,7 @@ export function createRoutes({ simulator, ...deps }: RoutesDeps): readonly Route
     ...createTrialRoutes(deps),
     ...createEventTypeRoutes(),
     ...createDeliveryRoutes(deps),
+    createEventListRoute(deps),
     createExplainRoute(deps),
     ...createRecoveryRoutes(deps),
     ...createCallRoutes(deps),

@@ -71,6 +71,7 @@ test('the request is the one of the specification, and the body arrives byte for
       'content-type': 'application/json; charset=utf-8',
       'content-length': String(BODY.length),
       'x-svc-event': 'call.status',
+      'x-svc-event-id': delivery.eventId,
       'x-svc-delivery': delivery.deliveryId,
       'x-svc-attempt': '3',
       'accept-encoding': 'identity',

@@ -62,7 +62,9 @@ export function createPostClient({ timeoutMs, maxSockets, guard, lookup, sign }:
   }
 }
 
-/** Specification, "Delivery request". No compressed answers: nobody reads them, and a small one can be huge inside. */
+/**
+ * Specification, "Delivery request", and the event's id, by which its owner can ask what became of it elsewhere. No compressed answers: nobody reads them, and a small one can be huge inside.
+ */
 function headersOf(delivery: Delivery, attempt: number): Record<string, string> {
   return {
     'Content-Type': 'application/json; charset=utf-8',
@@ -70,6 +72,7 @@ function headersOf(delivery: Delivery, attempt: number): Record<string, string> 
     'Accept-Encoding': 'identity',
     'User-Agent': 'Switchhook/1',
     'X-SVC-Event': delivery.eventType,
+    'X-SVC-Event-Id': delivery.eventId,
     'X-SVC-Delivery': delivery.deliveryId,
     'X-SVC-Attempt': String(attempt),
   }

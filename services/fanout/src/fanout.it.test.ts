@@ -14,6 +14,7 @@ import {
 import { type Broker, dueQueues, openBroker, openQuarantine, Queue, serviceTopology } from '@switchhook/messaging'
 import {
   createDeliveryLogReader,
+  createEventList,
   createSubscriptionStore,
   openRedis,
   type Redis,
@@ -238,7 +239,7 @@ test('what was fanned out is in the delivery log, and a log that cannot be writt
   // Not a list of the log's: every write to it is refused.
   await redisServer.set(`sh:{s:${broken.id}}:log`, 'nonsense')
   const service = await started()
-  const event = anEvent()
+  const event = anEvent({ data: { agentUri: 'sip:a@acme.example' } })
   await broker.publishEvent(event)
   await eventually(() => expect(deliveries).toHaveLength(2))
   const reader = createDeliveryLogReader(redis)
@@ -246,6 +247,8 @@ test('what was fanned out is in the delivery log, and a log that cannot be writt
     const { items } = await reader.page(subscription, { limit: 10 })
     expect(items).toMatchObject([{ eventId: event.eventId, state: 'pending' }])
   })
+  const { items } = await createEventList(redis).page('acme', { limit: 1, agentUri: 'sip:a@acme.example' })
+  expect(items).toMatchObject([{ eventId: event.eventId, callId: null }])
   const subscriptionIds = expect.arrayContaining([subscription.id, broken.id]) as string[]
   expect(await reader.event(event.eventId)).toMatchObject({ tenant: 'acme', eventType: 'call.status', subscriptionIds })
   await Promise.all(Array.from({ length: 50 }, () => broker.publishEvent(anEvent())))
@@ -275,6 +278,8 @@ test('told to end, it leaves nothing out of the delivery log; told to keep none,
   expect(await silent.exitCode).toBe(0)
   expect(await logged()).toBe(50)
   expect(await createDeliveryLogReader(redis).event(event.eventId)).toBeUndefined()
+  const { items } = await createEventList(redis).page('acme', { limit: 100 })
+  expect(items.map(({ eventId }) => eventId)).not.toContain(event.eventId)
 })
 
 test('killed or told to end in mid-load, none of the events is lost', async () => {

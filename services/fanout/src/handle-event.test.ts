@@ -14,7 +14,7 @@ const event: PlatformEvent = {
   eventType: 'call.status',
   occurredAt: '2026-11-20T08:29:59.500Z',
   tenant: 'acme',
-  data: {},
+  data: { callId: 'c-1', state: 3 },
 }
 
 const subscribers = (count: number): Subscription[] =>
@@ -74,7 +74,8 @@ test('it tells who each event became a delivery for, once all of them are stored
     await handle(event)
   }
   const { eventId, eventType, tenant, occurredAt } = event
-  const remembered = { eventId, eventType, tenant, occurredAt, fannedOutAt: '2026-11-20T08:30:00.000Z' }
+  const subject = { callId: 'c-1', agentUri: null, correlationId: null }
+  const remembered = { eventId, eventType, tenant, occurredAt, fannedOutAt: '2026-11-20T08:30:00.000Z', subject }
   const subscriptionIds = found.map(({ id }) => id)
   expect(steps).toEqual([
     ...subscriptionIds,

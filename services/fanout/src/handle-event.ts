@@ -1,5 +1,12 @@
-import { type Delivery, type EventType, type PlatformEvent, type Subscription, traceIdOf } from '@switchhook/contracts'
-import type { EventRecord } from '@switchhook/store'
+import {
+  type Delivery,
+  type EventType,
+  type PlatformEvent,
+  type Subscription,
+  subjectOf,
+  traceIdOf,
+} from '@switchhook/contracts'
+import type { LoggedEvent } from '@switchhook/store'
 import { fanOut } from './fan-out.ts'
 import { inParallel } from './in-parallel.ts'
 
@@ -10,7 +17,7 @@ export interface HandleEventDeps {
   readonly publishDelivery: (delivery: Delivery) => Promise<void>
   readonly now: () => Date
   /** Told of each event whose deliveries are all stored, for the delivery log; returns at once and never throws. */
-  readonly remember: (event: EventRecord) => void
+  readonly remember: (event: LoggedEvent) => void
   /** Told of each event whose deliveries are all stored. */
   readonly fannedOut: (event: PlatformEvent, deliveries: number, tookMs: number) => void
   readonly log: { debug(message: string, fields: Readonly<Record<string, unknown>>): void }
@@ -29,7 +36,8 @@ export function createHandleEvent(deps: HandleEventDeps): (event: PlatformEvent)
     const deliveries = fanOut(event, subscriptions, fannedOutAt)
     await inParallel(deliveries, WIDTH, (delivery) => deps.publishDelivery(delivery))
     const subscriptionIds = deliveries.map(({ subscriptionId }) => subscriptionId)
-    deps.remember({ eventId, eventType, tenant, occurredAt, fannedOutAt, subscriptionIds })
+    const subject = subjectOf(event.data)
+    deps.remember({ eventId, eventType, tenant, occurredAt, fannedOutAt, subscriptionIds, subject })
     deps.fannedOut(event, deliveries.length, performance.now() - startedAt)
     deps.log.debug('event fanned out', {
       ...(traceparent !== undefined && { traceId: traceIdOf(traceparent) }),

@@ -1,23 +1,24 @@
 import { once } from 'node:events'
 import { newEventId, newSubscriptionId, Unavailable } from '@switchhook/contracts'
-import type { EventRecord } from '@switchhook/store'
+import type { LoggedEvent } from '@switchhook/store'
 import { eventually } from '@switchhook/testkit'
 import { createLogBuffer, type LogBufferLimits } from './log-buffer.ts'
 
 const LIMITS: LogBufferLimits = { flushMs: 5, batch: 20, most: 60, retryMs: 5 }
 
-const anEvent = (deliveries = 1): EventRecord => ({
+const anEvent = (deliveries = 1): LoggedEvent => ({
   eventId: newEventId(),
   eventType: 'call.status',
   tenant: 'acme',
   occurredAt: '2026-11-20T08:29:59.500Z',
   fannedOutAt: '2026-11-20T08:30:00.000Z',
   subscriptionIds: Array.from({ length: deliveries }, newSubscriptionId),
+  subject: { callId: null, agentUri: null, correlationId: null },
 })
 
 /** A buffer over a store that does as it is told. */
-function aBuffer(store: (batch: readonly EventRecord[]) => Promise<void>, limits: Partial<LogBufferLimits> = {}) {
-  const written: (readonly EventRecord[])[] = []
+function aBuffer(store: (batch: readonly LoggedEvent[]) => Promise<void>, limits: Partial<LogBufferLimits> = {}) {
+  const written: (readonly LoggedEvent[])[] = []
   const warnings: string[] = []
   const drops: number[] = []
   const buffer = createLogBuffer(

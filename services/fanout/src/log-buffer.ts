@@ -1,9 +1,9 @@
 import { Unavailable } from '@switchhook/contracts'
-import type { EventRecord } from '@switchhook/store'
+import type { LoggedEvent } from '@switchhook/store'
 
 export interface LogBufferDeps {
   /** May be repeated with the same events. */
-  readonly write: (events: readonly EventRecord[]) => Promise<void>
+  readonly write: (events: readonly LoggedEvent[]) => Promise<void>
   /** Told how many entries, events and their deliveries, will not be found in the log. */
   readonly dropped: (entries: number) => void
   readonly log: { warn(message: string, fields: Readonly<Record<string, unknown>>): void }
@@ -22,7 +22,7 @@ export interface LogBufferLimits {
 
 /** What is to be remembered of events, on its way to the store. Nobody waits for it, and it never takes more memory than its limits say. */
 export interface LogBuffer {
-  add(event: EventRecord): void
+  add(event: LoggedEvent): void
   /** Writes what is left, if that can be done at once. */
   close(): Promise<void>
 }
@@ -34,7 +34,7 @@ const LIMITS: LogBufferLimits = { flushMs: 50, batch: 2_000, most: 50_000, retry
 const REMIND_MS = 30_000
 
 export function createLogBuffer(deps: LogBufferDeps, limits: LogBufferLimits = LIMITS): LogBuffer {
-  const events: EventRecord[] = []
+  const events: LoggedEvent[] = []
   let held = 0
   let timer: NodeJS.Timeout | undefined
   let writing: Promise<void> | undefined
@@ -57,7 +57,7 @@ export function createLogBuffer(deps: LogBufferDeps, limits: LogBufferLimits = L
   }
 
   /** Removes the oldest, and answers how many entries it was. */
-  function take(batch: EventRecord[] = []): number {
+  function take(batch: LoggedEvent[] = []): number {
     const event = events.shift()
     if (event === undefined) return 0
     batch.push(event)
@@ -74,18 +74,18 @@ export function createLogBuffer(deps: LogBufferDeps, limits: LogBufferLimits = L
   function flush(): void {
     clearTimeout(timer)
     timer = undefined
-    const batch: EventRecord[] = []
+    const batch: LoggedEvent[] = []
     for (let taken = 0; events.length > 0 && taken < limits.batch; ) taken += take(batch)
     writing = writeAndGoOn(batch)
   }
 
-  async function writeAndGoOn(batch: readonly EventRecord[]): Promise<void> {
+  async function writeAndGoOn(batch: readonly LoggedEvent[]): Promise<void> {
     await writeBatch(batch)
     writing = undefined
     schedule()
   }
 
-  async function writeBatch(batch: readonly EventRecord[]): Promise<void> {
+  async function writeBatch(batch: readonly LoggedEvent[]): Promise<void> {
     try {
       await deps.write(batch)
       hasFailed = false
@@ -119,4 +119,4 @@ export function createLogBuffer(deps: LogBufferDeps, limits: LogBufferLimits = L
   }
 }
 
-const entriesOf = ({ subscriptionIds }: EventRecord): number => 1 + subscriptionIds.length
+const entriesOf = ({ subscriptionIds }: LoggedEvent): number => 1 + subscriptionIds.length

@@ -41,6 +41,7 @@ startService(SERVICE, async () => {
   const deliveryLog = createDeliveryLog(redis, {
     size: config.DELIVERY_LOG_SIZE,
     retentionMs: config.DELIVERY_LOG_RETENTION,
+    eventListSize: config.EVENT_LIST_SIZE,
     eventRetentionMs: config.DELIVERY_RETENTION,
   })
   const logBuffer = createLogBuffer({

@@ -1,4 +1,4 @@
-import { type ReceivedRequest, type Receiver, startReceiver } from '@switchhook/testkit'
+import { eventually, type ReceivedRequest, type Receiver, startReceiver } from '@switchhook/testkit'
 import { type Client, envelopeOf, openClient, type Subscription } from './client.ts'
 
 const ALICE = 'sip:e2e-0@acme.example'
@@ -6,6 +6,12 @@ const BUSY_CALLER = 'sip:e2e-1@acme.example'
 const IMPATIENT = 'sip:e2e-2@acme.example'
 const LOST = 'sip:e2e-3@acme.example'
 const CAROL = 'sip:e2e-0@globex.example'
+
+const GUID = /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/
+
+interface EventPage {
+  readonly items: readonly { readonly eventId: string; readonly agentUri: string; readonly correlationId: string }[]
+}
 
 let acme: Client
 let otherReplica: Client
@@ -57,6 +63,7 @@ test('a client subscribes, dials and hangs up, and every state of the call arriv
       headers: {
         'content-type': 'application/json; charset=utf-8',
         'x-svc-event': 'call.status',
+        'x-svc-event-id': expect.stringMatching(GUID),
         'x-svc-delivery': envelope.deliveryId,
         'x-svc-attempt': '1',
       },
@@ -69,6 +76,19 @@ test('a client subscribes, dials and hangs up, and every state of the call arriv
     expect(envelope.occurredAt).toMatch(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/)
   }
   expect(new Set(requests.map((request) => envelopeOf(request).deliveryId)).size).toBe(4)
+
+  // Who has received them and who has not find the same events: by a header, or by the call.
+  const eventIds = requests.map(({ headers }) => headers['x-svc-event-id'])
+  await eventually(async () => {
+    const { body } = await otherReplica.request<EventPage>('GET', `/webhooks/events?callId=${callId}`)
+    expect(body.items.map(({ eventId }) => eventId)).toEqual(eventIds.toReversed())
+    expect(body.items).toMatchObject(eventIds.map(() => ({ agentUri: ALICE, correlationId: 'crm-4711' })))
+  })
+  const explained = await otherReplica.request('GET', `/webhooks/events/${String(eventIds[0])}`)
+  expect(explained).toMatchObject({
+    status: 200,
+    body: { subscriptions: expect.arrayContaining([expect.objectContaining({ subscriptionId: subscription.id })]) },
+  })
   await acme.request('DELETE', `/webhooks/subscriptions/${subscription.id}`)
 })
 

@@ -66,9 +66,11 @@ export function parkedQueryOf({ eventType, eventId, ...query }: DeliveryQuery): 
   }
 }
 
-type Range = Pick<DeliveryQuery, 'from' | 'to' | 'limit' | 'cursor'>
+/** Which part of a list, and how much of it at a time. */
+export type Range = Pick<DeliveryQuery, 'from' | 'to' | 'limit' | 'cursor'>
 
-const rangeOf = ({ from, to, limit, cursor }: Range) => ({
+/** @throws AppError `invalid-request` for a time that is none */
+export const rangeOf = ({ from, to, limit, cursor }: Range) => ({
   limit,
   ...(from !== undefined && { fromMs: msOf('from', from) }),
   ...(to !== undefined && { toMs: msOf('to', to) }),

@@ -13,7 +13,7 @@ import {
   createDeliveryLog,
   createDeliveryStore,
   type DeliveryStore,
-  type EventRecord,
+  type LoggedEvent,
   openRedis,
   type Redis,
 } from '@switchhook/store'
@@ -81,21 +81,22 @@ async function subscribe(headers = acme, eventTypes: readonly string[] = ['call.
 }
 
 /** As fan-out does it. */
-async function fanOut(...subscriptionIds: readonly SubscriptionId[]): Promise<EventRecord> {
-  const event: EventRecord = {
+async function fanOut(...subscriptionIds: readonly SubscriptionId[]): Promise<LoggedEvent> {
+  const event: LoggedEvent = {
     eventId: newEventId(),
     eventType: 'call.status',
     tenant: 'acme',
     occurredAt: '2026-11-20T17:06:01.173Z',
     fannedOutAt: new Date().toISOString(),
     subscriptionIds,
+    subject: { callId: null, agentUri: null, correlationId: null },
   }
-  const limits = { size: 1_000, retentionMs: HOUR_MS, eventRetentionMs: HOUR_MS }
+  const limits = { size: 1_000, retentionMs: HOUR_MS, eventListSize: 1_000, eventRetentionMs: HOUR_MS }
   await createDeliveryLog(redis, limits).write([event], Date.now())
   return event
 }
 
-function deliveryOf(event: EventRecord, subscriptionId: SubscriptionId): Delivery {
+function deliveryOf(event: LoggedEvent, subscriptionId: SubscriptionId): Delivery {
   const deliveryId = deliveryIdOf(event.eventId, subscriptionId)
   const firstDueAt = event.fannedOutAt
   const body = envelopesOf({ ...event, data: {} })(deliveryId)
@@ -250,7 +251,7 @@ describe('what became of an event', () => {
 
   test('is told from its deliveries when the event itself is forgotten', async () => {
     const id = await subscribe()
-    const event: EventRecord = { ...(await fanOut()), eventId: newEventId(), subscriptionIds: [id] }
+    const event: LoggedEvent = { ...(await fanOut()), eventId: newEventId(), subscriptionIds: [id] }
     await store.park(deliveryOf(event, id), attempt, 'exhausted')
     const { body } = await explain(event.eventId)
     expect(body).toMatchObject({ eventType: 'call.status', occurredAt: null, fannedOutAt: event.fannedOutAt })

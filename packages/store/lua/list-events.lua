@@ -1,7 +1,7 @@
--- Puts events into the log of a subscription to which they were fanned out, and forgets the oldest. One that is there
--- already stays where it is.
--- KEYS    1 log
--- ARGV    1 most entries   2 retention in ms   3… '<event>:<event type>', the oldest first
+-- Puts events that were fanned out into a list, a subscription's or a tenant's, and forgets the oldest. One that is
+-- there already stays where it is.
+-- KEYS    1 list
+-- ARGV    1 most entries   2 retention in ms   3… entries, the oldest first
 -- result  how many were new; no two entries share a time (µs), so that it serves as a cursor
 local time = redis.call('TIME')
 local now = time[1] * 1000000 + time[2]

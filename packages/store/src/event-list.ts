@@ -1,0 +1,102 @@
+import { type EventId, type EventSubject, type EventType } from '@switchhook/contracts'
+import type { LoggedEvent } from './event-record.ts'
+import { eventsKey } from './keys.ts'
+import { createListCursor, MICROSECONDS } from './list-cursor.ts'
+import { type Redis, run } from './redis.ts'
+import { lowerBound, scanPage, upperBound } from './scan-page.ts'
+
+interface ListedEvent extends EventSubject {
+  readonly eventId: EventId
+  readonly eventType: EventType
+  /** ISO 8601, UTC, as is the other time. */
+  readonly occurredAt: string
+  readonly fannedOutAt: string
+}
+
+/** Which events of a tenant are asked for: those that are exactly so; what is absent does not matter. */
+export interface EventQuery extends Partial<EventSubject> {
+  readonly limit: number
+  readonly cursor?: string
+  /** When it was fanned out, in ms since 1970: from then on, and before then. */
+  readonly fromMs?: number
+  readonly toMs?: number
+  readonly eventType?: EventType
+}
+
+interface EventPage {
+  readonly items: readonly ListedEvent[]
+  /** For the next page, which may be empty; null on the last. */
+  readonly nextCursor: string | null
+}
+
+/** The events of a tenant, whether anybody subscribed to them or not, as the delivery log has written them. */
+export interface EventList {
+  /**
+   * The newest first; what is fanned out while somebody pages shifts no page.
+   * @throws AppError `invalid-request` for a cursor that this list has not given
+   */
+  page(tenant: string | null, query: EventQuery): Promise<EventPage>
+}
+
+/** Entries say all that is asked of them, so many can be looked through. */
+const EFFORT = { mostScanned: 10_000, mostAtOnce: 1_000 }
+
+const cursors = createListCursor('e', MICROSECONDS)
+
+export function createEventList(redis: Redis): EventList {
+  async function entriesBetween(tenant: string | null, before: string, from: string, count: number) {
+    const reply = await redis[run]((commands) =>
+      commands.zrevrangebyscore(eventsKey(tenant), before, from, 'WITHSCORES', 'LIMIT', 0, count),
+    )
+    return Array.from({ length: reply.length / 2 }, (_, i) => ({
+      entry: reply[2 * i] ?? '',
+      since: reply[2 * i + 1] ?? '',
+    }))
+  }
+
+  return {
+    async page(tenant, { limit, cursor, fromMs, toMs, ...wanted }) {
+      // What is asked for stands in an entry as it was written: most need not be parsed to be passed over.
+      const texts = Object.values(wanted).map((value) => JSON.stringify(value))
+      const { items, end } = await scanPage({
+        ...EFFORT,
+        limit,
+        before: upperBound(cursor === undefined ? undefined : cursors.parse(cursor), toMs),
+        entriesBefore: (before, count) => entriesBetween(tenant, before, lowerBound(fromMs), count),
+        load: async (entries) =>
+          entries.map(({ entry, since }) => {
+            if (!texts.every((text) => entry.includes(text))) return undefined
+            const event = parseEntry(entry, since)
+            return fits(event, wanted) ? event : undefined
+          }),
+      })
+      return { items, nextCursor: end === undefined ? null : cursors.of(end) }
+    },
+  }
+}
+
+/** The same for the same event, so that it is listed once. */
+export function entryOf({ eventId, eventType, occurredAt, subject }: LoggedEvent): string {
+  const { callId, agentUri, correlationId } = subject
+  return JSON.stringify([eventId, eventType, occurredAt, callId, agentUri, correlationId])
+}
+
+/** Written by `entryOf` alone, so its shape is known. */
+function parseEntry(entry: string, since: string): ListedEvent {
+  const [eventId, eventType, occurredAt, callId, agentUri, correlationId] = JSON.parse(entry) as [
+    EventId,
+    EventType,
+    string,
+    string | null,
+    string | null,
+    string | null,
+  ]
+  const fannedOutAt = new Date(Math.floor(Number(since) / 1_000)).toISOString()
+  return { eventId, eventType, occurredAt, fannedOutAt, callId, agentUri, correlationId }
+}
+
+const fits = (event: ListedEvent, { eventType, callId, agentUri, correlationId }: Omit<EventQuery, 'limit'>): boolean =>
+  (eventType === undefined || event.eventType === eventType) &&
+  (callId === undefined || event.callId === callId) &&
+  (agentUri === undefined || event.agentUri === agentUri) &&
+  (correlationId === undefined || event.correlationId === correlationId)

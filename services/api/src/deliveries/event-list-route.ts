@@ -1,0 +1,104 @@
+import { canonicalCallId, EVENT_TYPES, type EventType, MAX_SUBJECT_LENGTH } from '@switchhook/contracts'
+import type { EventList } from '@switchhook/store'
+import { component } from '../http/component.ts'
+import type { Route } from '../http/route.ts'
+import { deliveryQuery, type Range, rangeOf } from './delivery-query.ts'
+import { moment } from './delivery-schema.ts'
+import { eventIdSchema } from './explain-schema.ts'
+
+export interface EventListRouteDeps {
+  readonly events: EventList
+}
+
+interface EventListQuery extends Range {
+  readonly eventType?: EventType
+  readonly callId?: string
+  readonly agentUri?: string
+  readonly correlationId?: string
+}
+
+const name = (description: string, example: string) => ({
+  type: 'string',
+  minLength: 1,
+  maxLength: MAX_SUBJECT_LENGTH,
+  description,
+  examples: [example],
+})
+
+const CALL_ID = '0b7e3f0c-5d0e-4d7f-9c0e-0d2f4a1b6c11'
+const AGENT_URI = 'sip:alice@acme.example'
+const CORRELATION_ID = 'crm-4711'
+
+const query = {
+  callId: name('Of this call only.', CALL_ID),
+  agentUri: name('Of this agent only; a plus sign and the like are percent-encoded.', AGENT_URI),
+  correlationId: name('Of what was begun with this `correlationId` only.', CORRELATION_ID),
+  eventType: deliveryQuery.eventType,
+  from: { ...deliveryQuery.from, description: 'Not those that were taken up before this time.' },
+  to: { ...deliveryQuery.to, description: 'Only those that were taken up before this time.' },
+  limit: deliveryQuery.limit,
+  cursor: deliveryQuery.cursor,
+}
+
+const nameOrNull = (description: string, example: string) => ({
+  type: ['string', 'null'],
+  description: `${description}; null: its data names none.`,
+  examples: [example],
+})
+
+const listedEventSchema = component('ListedEvent', {
+  type: 'object',
+  description: 'An event, and what it is about.',
+  required: ['eventId', 'eventType', 'occurredAt', 'fannedOutAt', 'callId', 'agentUri', 'correlationId'],
+  properties: {
+    eventId: eventIdSchema,
+    eventType: { type: 'string', enum: EVENT_TYPES, description: 'The value of `X-SVC-Event`.' },
+    occurredAt: moment('When it occurred, in UTC.'),
+    fannedOutAt: moment('When it was taken up for its subscriptions, in UTC.'),
+    callId: nameOrNull('The call', CALL_ID),
+    agentUri: nameOrNull('The agent', AGENT_URI),
+    correlationId: nameOrNull('What the client named it by', CORRELATION_ID),
+  },
+})
+
+const eventPageSchema = component('EventPage', {
+  type: 'object',
+  description: 'A page of events.',
+  required: ['items', 'nextCursor'],
+  properties: {
+    items: { type: 'array', description: 'The newest first.', items: listedEventSchema },
+    nextCursor: {
+      type: ['string', 'null'],
+      description: 'For the next page, with the other parameters unchanged; null on the last one.',
+      examples: [null],
+    },
+  },
+})
+
+export function createEventListRoute({ events }: EventListRouteDeps): Route<undefined, EventListQuery> {
+  return {
+    method: 'get',
+    path: '/api/v1/webhooks/events',
+    operationId: 'listEvents',
+    tag: 'deliveries',
+    summary: 'List events, such as those of a call, whether anybody subscribed to them or not',
+    description:
+      'Finds the `eventId` for `GET /webhooks/events/{eventId}`, which tells what became of it. The newest first; events that come while you ' +
+      'read do not shift the pages that follow. It holds the latest events of the tenant (20,000 by default) of a while (1 hour by ' +
+      'default). A search looks through ten thousand entries at a time, so a page may hold fewer than asked for, or none, and have a ' +
+      '`nextCursor` all the same.',
+    query,
+    responses: { 200: { description: 'A page.', body: eventPageSchema } },
+    failures: [],
+    async handle({ caller, query: { eventType, callId, agentUri, correlationId, ...range } }) {
+      const page = await events.page(caller.tenant, {
+        ...rangeOf(range),
+        ...(eventType !== undefined && { eventType }),
+        ...(callId !== undefined && { callId: canonicalCallId(callId) }),
+        ...(agentUri !== undefined && { agentUri }),
+        ...(correlationId !== undefined && { correlationId }),
+      })
+      return { status: 200, body: page }
+    },
+  }
+}

@@ -1,0 +1,115 @@
+import { newEventId, subjectOf } from '@switchhook/contracts'
+import { createDeliveryLog, type LoggedEvent, openRedis, type Redis } from '@switchhook/store'
+import {
+  startTokenIssuer,
+  type TestBroker,
+  type TestRedis,
+  type TokenIssuer,
+  testBroker,
+  testRedis,
+} from '@switchhook/testkit'
+import { type ApiUnderTest, startApiUnderTest } from '../testing/api-under-test.ts'
+
+const EVENTS = '/api/v1/webhooks/events'
+const HOUR_MS = 3_600_000
+const log = { debug: () => {}, info: () => {}, warn: () => {}, error: () => {} }
+
+let testDb: TestRedis
+let testMq: TestBroker
+let acmeIdp: TokenIssuer
+let globexIdp: TokenIssuer
+let api: ApiUnderTest
+let redis: Redis
+
+beforeAll(async () => {
+  ;[testDb, testMq, acmeIdp, globexIdp] = await Promise.all([
+    testRedis(),
+    testBroker(),
+    startTokenIssuer(),
+    startTokenIssuer(),
+  ])
+  const issuers = [
+    { issuer: acmeIdp.issuer, audience: acmeIdp.audience, tenant: 'acme' },
+    { issuer: globexIdp.issuer, audience: globexIdp.audience, tenant: 'globex' },
+  ]
+  api = await startApiUnderTest({
+    REDIS_URL: testDb.redisUrl,
+    AMQP_URL: testMq.amqpUrl,
+    AUTH_ISSUERS: JSON.stringify(issuers),
+  })
+  redis = await openRedis({ url: testDb.redisUrl, log, name: 'fanout' })
+})
+
+afterAll(async () => {
+  await api.close()
+  await redis.close()
+  await Promise.all([testDb.close(), testMq.close(), acmeIdp.close(), globexIdp.close()])
+})
+
+/** As fan-out does it. */
+async function fanOut(data: Readonly<Record<string, unknown>>): Promise<LoggedEvent> {
+  const event: LoggedEvent = {
+    eventId: newEventId(),
+    eventType: 'call.status',
+    tenant: 'acme',
+    occurredAt: '2026-11-20T17:06:01.173Z',
+    fannedOutAt: new Date().toISOString(),
+    subscriptionIds: [],
+    subject: subjectOf(data),
+  }
+  const limits = { size: 1_000, retentionMs: HOUR_MS, eventListSize: 1_000, eventRetentionMs: HOUR_MS }
+  await createDeliveryLog(redis, limits).write([event], Date.now())
+  return event
+}
+
+const listed = (query = '', idp = acmeIdp) =>
+  api.call('GET', `${EVENTS}${query}`, { headers: { authorization: `Bearer ${idp.token()}` } })
+
+test('who knows a call finds its events, in either case of its id, and what became of them', async () => {
+  const callId = newEventId()
+  const agentUri = 'sip:alice+1@acme.example'
+  const { eventId } = await fanOut({ callId, agentUri })
+  await fanOut({ callId: newEventId(), agentUri, correlationId: 'crm-1' })
+  const found = await listed(`?callId=${callId.toUpperCase()}`)
+  expect(found).toMatchObject({ status: 200, body: { items: [{ eventId, callId, agentUri }], nextCursor: null } })
+  const ofAgent = await listed(`?agentUri=${encodeURIComponent(agentUri)}`)
+  expect(ofAgent).toMatchObject({ body: { items: [{}, { eventId }] } })
+  expect(await listed('?correlationId=crm-1&eventType=call.status')).toMatchObject({ body: { items: [{}] } })
+  const { items } = (await listed(`?callId=${callId}&eventType=agent.status`)).body as { items: unknown[] }
+  expect(items).toEqual([])
+  expect(
+    await api.call('GET', `${EVENTS}/${eventId}`, { headers: { authorization: `Bearer ${acmeIdp.token()}` } }),
+  ).toMatchObject({
+    status: 200,
+    body: { eventId, subscriptions: [] },
+  })
+})
+
+test("another tenant's events are not listed", async () => {
+  await fanOut({ callId: 'shared' })
+  expect((await listed('?callId=shared', globexIdp)).body).toEqual({ items: [], nextCursor: null })
+})
+
+test('a page at a time', async () => {
+  const events = [await fanOut({ callId: 'paged' }), await fanOut({ callId: 'paged' })]
+  const first = (await listed('?callId=paged&limit=1')).body as { items: unknown[]; nextCursor: string }
+  const second = await listed(`?callId=paged&limit=1&cursor=${first.nextCursor}`)
+  expect([first, second.body]).toMatchObject([
+    { items: [{ eventId: events[1]?.eventId }] },
+    { items: [{ eventId: events[0]?.eventId }], nextCursor: null },
+  ])
+})
+
+test.each([
+  ['callId=', '/callId'],
+  [`correlationId=${'x'.repeat(257)}`, '/correlationId'],
+  ['eventType=call', '/eventType'],
+  ['from=yesterday', '/from'],
+  ['limit=0', '/limit'],
+  ['cursor=x', '/cursor'],
+])('%s is refused', async (query, pointer) => {
+  expect(await listed(`?${query}`)).toMatchObject({
+    status: 400,
+    body: { code: 'invalid-request', errors: [{ pointer }] },
+  })
+})
