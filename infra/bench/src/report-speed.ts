@@ -73,7 +73,7 @@ export function logSection({ deliveries, fanOuts }: LogFigure): string {
   const ratios = fanOuts.map(({ subscriptions, ratio }) => `${ratio} with ${subscriptions} per event`)
   return `## The delivery log
 
-${deliveries} deliveries, with the delivery log as it is by default (a list per subscription, a record per event) and without it
+${deliveries} deliveries, with the delivery log as it is by default (lists per subscription and tenant, a record per event) and without it
 (\`DELIVERY_LOG_SIZE=0\`). Fan-out is started anew for each, in turn; medians over ${fanOuts[0]?.on.runs.length ?? 0} runs each. Processor time is per delivery.
 
 | deliveries per event | log | deliveries per second | fan-out, µs | Redis, µs | runs |
