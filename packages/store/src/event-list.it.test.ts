@@ -59,13 +59,13 @@ test('an event that nobody subscribed to is listed with what it is about, for it
       eventId: event.eventId,
       eventType: 'call.status',
       occurredAt: event.occurredAt,
-      fannedOutAt: expect.stringMatching(/Z$/),
+      listedAt: expect.stringMatching(/Z$/),
       callId: 'c-1',
       agentUri: 'sip:a@acme.example',
       correlationId: 'crm "1"',
     },
   ])
-  expect(Math.abs(Date.parse(items[0]?.fannedOutAt ?? '') - Date.now())).toBeLessThan(10_000)
+  expect(Math.abs(Date.parse(items[0]?.listedAt ?? '') - Date.now())).toBeLessThan(10_000)
   expect(await read({}, 'somebody-else')).toEqual({ items: [], nextCursor: null })
   expect(await read({}, null)).toEqual({ items: [], nextCursor: null })
 })

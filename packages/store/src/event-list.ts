@@ -10,14 +10,15 @@ interface ListedEvent extends EventSubject {
   readonly eventType: EventType
   /** ISO 8601, UTC, as is the other time. */
   readonly occurredAt: string
-  readonly fannedOutAt: string
+  /** By Redis' clock, soon after it was fanned out. */
+  readonly listedAt: string
 }
 
 /** Which events of a tenant are asked for: those that are exactly so; what is absent does not matter. */
 export interface EventQuery extends Partial<EventSubject> {
   readonly limit: number
   readonly cursor?: string
-  /** When it was fanned out, in ms since 1970: from then on, and before then. */
+  /** When it was listed, in ms since 1970: from then on, and before then. */
   readonly fromMs?: number
   readonly toMs?: number
   readonly eventType?: EventType
@@ -91,8 +92,8 @@ function parseEntry(entry: string, since: string): ListedEvent {
     string | null,
     string | null,
   ]
-  const fannedOutAt = new Date(Math.floor(Number(since) / 1_000)).toISOString()
-  return { eventId, eventType, occurredAt, fannedOutAt, callId, agentUri, correlationId }
+  const listedAt = new Date(Math.floor(Number(since) / 1_000)).toISOString()
+  return { eventId, eventType, occurredAt, listedAt, callId, agentUri, correlationId }
 }
 
 const fits = (event: ListedEvent, { eventType, callId, agentUri, correlationId }: Omit<EventQuery, 'limit'>): boolean =>

@@ -18,7 +18,7 @@ import type { DeliveryId, EventId, SubscriptionId } from '@switchhook/contracts'
  * sh:{<delivery>}:body             string  the webhook body, of parked ones only            with the record
  * sh:{s:<subscription>}:parked     zset    <delivery>:<run> → when it was parked, µs        parkedRetentionMs after the last
  * sh:{s:<subscription>}:log        zset    <event>:<event type> → when it was fanned out, µs   DELIVERY_LOG_RETENTION after the last
- * sh:{t:<tenant>}:events           zset    JSON (event-list.ts) → when it was fanned out, µs   as the next
+ * sh:{t:<tenant>}:events           zset    JSON (event-list.ts) → when it was listed, µs       as the next
  * sh:{<event>}:event               string  JSON (event-record.ts)                           DELIVERY_RETENTION, of the fan-out
  * sh:{s:<subscription>}:check      string  the check of its endpoint that is under way      as CheckStore is told
  * sh:{c:<check>}:facts             string  what a check has seen, JSON                      as CheckStore is told

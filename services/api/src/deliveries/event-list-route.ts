@@ -34,8 +34,8 @@ const query = {
   agentUri: name('Of this agent only; a plus sign and the like are percent-encoded.', AGENT_URI),
   correlationId: name('Of what was begun with this `correlationId` only.', CORRELATION_ID),
   eventType: deliveryQuery.eventType,
-  from: { ...deliveryQuery.from, description: 'Not those that were taken up before this time.' },
-  to: { ...deliveryQuery.to, description: 'Only those that were taken up before this time.' },
+  from: { ...deliveryQuery.from, description: 'Not those with a `listedAt` before this time.' },
+  to: { ...deliveryQuery.to, description: 'Only those with a `listedAt` before this time.' },
   limit: deliveryQuery.limit,
   cursor: deliveryQuery.cursor,
 }
@@ -49,12 +49,12 @@ const nameOrNull = (description: string, example: string) => ({
 const listedEventSchema = component('ListedEvent', {
   type: 'object',
   description: 'An event, and what it is about.',
-  required: ['eventId', 'eventType', 'occurredAt', 'fannedOutAt', 'callId', 'agentUri', 'correlationId'],
+  required: ['eventId', 'eventType', 'occurredAt', 'listedAt', 'callId', 'agentUri', 'correlationId'],
   properties: {
     eventId: eventIdSchema,
     eventType: { type: 'string', enum: EVENT_TYPES, description: 'The value of `X-SVC-Event`.' },
     occurredAt: moment('When it occurred, in UTC.'),
-    fannedOutAt: moment('When it was taken up for its subscriptions, in UTC.'),
+    listedAt: moment('When it was listed, in UTC: some 50 ms after it was taken up for its subscriptions.'),
     callId: nameOrNull('The call', CALL_ID),
     agentUri: nameOrNull('The agent', AGENT_URI),
     correlationId: nameOrNull('What the client named it by', CORRELATION_ID),
