@@ -401,9 +401,13 @@ describe('sending again', () => {
       expect(runs).toEqual([2])
     })
 
-    test('and it is parked again already, it stays parked', async () => {
-      const parked = await park(await subscribe())
-      const parkAgain = () => store.park({ ...parked, run: 2, slot: 0 }, attemptOf(3, { run: 2 }), 'rejected')
+    test('and it is parked again already, it stays parked, whatever has become of its subscription', async () => {
+      const subscription = await subscribe()
+      const parked = await park(subscription)
+      const parkAgain = async (): Promise<void> => {
+        await store.park({ ...parked, run: 2, slot: 0 }, attemptOf(3, { run: 2 }), 'rejected')
+        await change(subscription, { enabled: false })
+      }
       const { answer, runs } = await carryOut(parked.deliveryId, [
         { archive: { redeliverySent: dead } },
         { before: parkAgain },

@@ -564,18 +564,22 @@ describe('beginning', () => {
       parked: { ...parked, count },
       now: () => nowMs,
     })
-    const recover = (body: object) =>
+    const recover = (body: object, id = randomUUID()) =>
       route?.handle({
         caller: { tenant, clientId: 'crm' },
         params: { id: subscriptionId },
         query: undefined,
         body,
         requestId: randomUUID(),
-        idFor: () => randomUUID(),
+        idFor: () => id,
         isKeyed: false,
       })
-    const first = await recover({})
+    const id = randomUUID()
+    const first = await recover({}, id)
+    expect(first).toMatchObject({ status: 202, isUnchanged: false })
     expect(await recover({})).toEqual({ ...first, isUnchanged: true })
+    // Carried out again after a crash, when nothing was entered in the audit log yet.
+    expect(await recover({}, id)).toEqual(first)
     await expect(recover({ reason: 'exhausted' })).rejects.toMatchObject({ code: 'recovery-in-progress' })
     expect(counts).toBe(1)
     // On one connection they keep step with each other, so the second asks while the first is being counted.
