@@ -1,6 +1,6 @@
 import type { Delivery, DeliveryId, SubscriptionId } from '@switchhook/contracts'
 import { announcedRecord, type DeliveryRecord, parseRecord, viewJson, viewOf } from './delivery-record.ts'
-import { bodyKey, recordKey } from './keys.ts'
+import { bodyKey, recordKey, redeliveryKey } from './keys.ts'
 import { createParkedIndex, type ParkedPage, type ParkedQuery } from './parked-index.ts'
 import { type Redis, run } from './redis.ts'
 
@@ -8,6 +8,12 @@ export type Redelivery =
   | { readonly kind: 'begun'; readonly record: DeliveryRecord & { readonly body: Buffer } }
   | { readonly kind: 'not-parked' }
   | { readonly kind: 'unknown' }
+
+interface NotedRedelivery {
+  readonly parkedRun: number
+  /** It was noted just now. */
+  readonly isNew: boolean
+}
 
 /**
  * What became of each delivery, as long as whoever delivers wanted it kept, and the way back for those that were parked.
@@ -31,12 +37,19 @@ export interface DeliveryArchive {
    * @param parkedRun which run must have been parked, for whoever must not send what was parked again meanwhile
    */
   beginRedelivery(deliveryId: DeliveryId, parkedRun?: number): Promise<Redelivery>
+  /**
+   * Remembers which parked run a request is to send again, so that it sends no later one when it is carried out again. Resolves to
+   * what was said of it first, for two days after it was last asked; undefined: nothing was, and nothing is said now.
+   */
+  noteRedelivery(deliveryId: DeliveryId, requestId: string, parkedRun?: number): Promise<NotedRedelivery | undefined>
   /** @param record As `beginRedelivery` gave it, or changed (url, firstDueAt) as it was published. */
   redeliverySent(record: DeliveryRecord): Promise<void>
 }
 
 /** Long for a first attempt to come; each turn of the delivery sets its own time. */
 const ANNOUNCED_MS = 7 * 86_400_000
+/** Longer than a request is remembered by its key. */
+const REDELIVERY_NOTED_MS = 2 * 86_400_000
 
 export function createDeliveryArchive(redis: Redis): DeliveryArchive {
   const index = createParkedIndex(redis)
@@ -65,6 +78,15 @@ export function createDeliveryArchive(redis: Redis): DeliveryArchive {
       const fresh = { slot: 0, state: 'pending', parkedReason: null, parkedAt: null, nextAttemptAt: null } as const
       const { view, ledger, attempts } = begun
       return { kind: 'begun', record: { deliveryId, ...view, ...fresh, run: ledger.run, attempts, body } }
+    },
+    async noteRedelivery(deliveryId, requestId, parkedRun) {
+      const key = redeliveryKey(deliveryId, requestId)
+      if (parkedRun !== undefined) {
+        const written = await redis[run]((commands) => commands.set(key, parkedRun, 'PX', REDELIVERY_NOTED_MS, 'NX'))
+        if (written !== null) return { parkedRun, isNew: true }
+      }
+      const noted = await redis[run]((commands) => commands.getex(key, 'PX', REDELIVERY_NOTED_MS))
+      return noted === null ? undefined : { parkedRun: Number(noted), isNew: false }
     },
     async redeliverySent(record) {
       await redis[run]((commands) =>

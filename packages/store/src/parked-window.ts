@@ -38,6 +38,11 @@ export interface ParkedWindow {
   take(subscriptionId: SubscriptionId, range: ParkedRange, limit: number): Promise<Found>
   /** Looks at every one, which takes seconds for hundreds of thousands. */
   count(subscriptionId: SubscriptionId, range: ParkedRange): Promise<Count>
+  /**
+   * How many of the list were parked after this moment, in µs, until now. At one command's cost: some that have moved on since may
+   * still be listed, and count.
+   */
+  countAfter(subscriptionId: SubscriptionId, since: string): Promise<number>
   stateOf(delivery: { readonly deliveryId: DeliveryId; readonly run: number }): Promise<RunState>
 }
 
@@ -106,6 +111,8 @@ export function createParkedWindow(redis: Redis): ParkedWindow {
       }
       return { count, oldest: toIso(oldest), newest: toIso(newest) }
     },
+    countAfter: (subscriptionId, since) =>
+      redis[run]((commands) => commands.zcount(parkedKey(subscriptionId), `(${since}`, '+inf')),
     async stateOf({ deliveryId, run: ofRun }) {
       const ledger = await ledgerOf(deliveryId)
       return ledger?.run === ofRun ? ledger.state : 'unknown'

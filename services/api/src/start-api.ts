@@ -43,6 +43,7 @@ import { type OutboxRelay, startOutboxRelay } from './outbox-relay.ts'
 import { openSimulator } from './platform/open-simulator.ts'
 import { createPublishEvent } from './publish-event.ts'
 import { createRecoveries } from './recoveries/create-recoveries.ts'
+import { createRecoveryMeter } from './recoveries/recovery-meter.ts'
 import { createRoutes } from './routes.ts'
 import { resealSecrets } from './subscriptions/reseal-secrets.ts'
 import { createSubscriptionSecrets } from './subscriptions/subscription-secrets.ts'
@@ -127,6 +128,7 @@ export async function startApi(options: StartApiOptions): Promise<Api> {
     publish: publishDelivery,
     mostPerSecond: config.RECOVERY_RATE,
     now: Date.now,
+    meter: createRecoveryMeter(metrics),
     log,
   })
   shutdown.defer('recoveries', () => recoveries.driver.idle())

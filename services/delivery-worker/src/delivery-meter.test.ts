@@ -6,6 +6,7 @@ import {
   newEventId,
   newSubscriptionId,
   type Outcome,
+  type PlatformEvent,
 } from '@switchhook/contracts'
 import { createMetrics } from '@switchhook/runtime'
 import type { Decision, Withheld } from './decide.ts'
@@ -140,6 +141,27 @@ test('POSTs in flight are those that have begun and not ended, however they end'
   await expect(first).resolves.toEqual({ kind: 'delivered', status: 200 })
   await expect(second).rejects.toThrow('EMFILE')
   expect(await inFlight()).toEqual([])
+})
+
+test('a notice counts by its type once the broker has it', async () => {
+  const metrics = createMetrics('w')
+  const confirms = [() => Promise.reject(new Error('no confirm')), async () => {}]
+  const publish = createDeliveryMeter(metrics).publishingNotice(async () => confirms.shift()?.())
+  const notice: PlatformEvent = {
+    eventId: newEventId(),
+    eventType: 'webhook.delivery.parked',
+    occurredAt: '2026-11-20T17:00:00.000Z',
+    tenant: 'acme',
+    data: {},
+  }
+  await expect(publish(notice)).rejects.toThrow('no confirm')
+  await publish(notice)
+  const samples = (await metrics.text()).split('\n').filter((line) => line.startsWith('switchhook_notices_total'))
+  expect(samples).toEqual([
+    'switchhook_notices_total{event_type="webhook.endpoint.failing",service="w"} 0',
+    'switchhook_notices_total{event_type="webhook.endpoint.recovered",service="w"} 0',
+    'switchhook_notices_total{event_type="webhook.delivery.parked",service="w"} 1',
+  ])
 })
 
 test('a delivery counts as moved aside once the broker has it, and a cool-down when it begins', async () => {

@@ -1,10 +1,20 @@
-import { type Attempt, type Delivery, type Outcome, PARKED_REASONS, UNREACHABLE_REASONS } from '@switchhook/contracts'
+import {
+  type Attempt,
+  type Delivery,
+  EVENT_TYPES,
+  isNotice,
+  type Outcome,
+  PARKED_REASONS,
+  type PlatformEvent,
+  UNREACHABLE_REASONS,
+} from '@switchhook/contracts'
 import { type Counter, type Metrics, SECONDS } from '@switchhook/runtime'
 import type { Decision, Withheld } from './decide.ts'
 import { occurredAtMsOf } from './occurred-at.ts'
 import type { Report } from './report.ts'
 
 type Post = (delivery: Delivery, attempt: number) => Promise<Outcome>
+type PublishNotice = (event: PlatformEvent) => Promise<void>
 type MoveAside = (delivery: Delivery, lane: number) => Promise<void>
 
 /** Counts what the worker does, around the functions that do it. Each delivery costs it a few additions. */
@@ -13,6 +23,7 @@ export interface DeliveryMeter {
   readonly reporting: (report: Report) => Report
   readonly movingAside: (moveAside: MoveAside) => MoveAside
   readonly cooldown: () => void
+  readonly publishingNotice: (publish: PublishNotice) => PublishNotice
 }
 
 /** Up to a minute is latency; what follows are the waits of the schedule, up to its end. In seconds. */
@@ -51,6 +62,8 @@ export function createDeliveryMeter(metrics: Metrics): DeliveryMeter {
   const cooldowns = metrics
     .counter('switchhook_cooldowns_total', 'Cool-downs that began because an endpoint kept failing.')
     .of({})
+  const published = metrics.counter('switchhook_notices_total', 'Notices that the broker has confirmed.')
+  const notices = new Map(EVENT_TYPES.filter(isNotice).map((type) => [type, published.of({ event_type: type })]))
   let underWay = 0
   metrics.gauge('switchhook_posts_in_flight', 'POSTs under way.', () => underWay)
 
@@ -90,6 +103,10 @@ export function createDeliveryMeter(metrics: Metrics): DeliveryMeter {
       aside.add()
     },
     cooldown: () => cooldowns.add(),
+    publishingNotice: (publish) => async (event) => {
+      await publish(event)
+      notices.get(event.eventType)?.add()
+    },
   }
 }
 

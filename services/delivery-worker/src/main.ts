@@ -106,7 +106,7 @@ startService(SERVICE, async () => {
     isWanted: async (tenant, eventType) => (await subscriptions.matching(tenant, eventType)).length > 0,
     outages: createOutageStore(redis),
     find: ({ deliveryId }) => archive.find(deliveryId),
-    publish: (event) => broker.publishEvent(event),
+    publish: meter.publishingNotice((event) => broker.publishEvent(event)),
     log,
   })
   const deliverer = createDeliver({

@@ -23,8 +23,6 @@ export interface Audited {
     readonly params: RouteRequest['params']
     readonly made: Readonly<Record<string, unknown>>
   }) => Readonly<Record<string, unknown>>
-  /** The status of an answer that changed nothing, which is not written down: of a dry run. */
-  readonly exceptStatus?: number
 }
 
 /** The ids of one request. What is no text is left out. */

@@ -23,7 +23,7 @@ export function createAudit(append: AuditStore['append'], log: Pick<Logger, 'inf
   return async (route, request, origin) => {
     const answer = await route.handle(request)
     const { audit } = route
-    if (audit === undefined || audit.exceptStatus === answer.status) return answer
+    if (audit === undefined || answer.isUnchanged === true) return answer
     const { caller, params, body } = request
     const done = { on: auditedIds(audit, params, answer), fields: fieldsOf(route, body), status: answer.status }
     await write(caller.tenant, createEntry(audit.action, caller, origin, done))

@@ -1,5 +1,5 @@
 import type { AuditStore } from '@switchhook/store'
-import { msOf } from '../http/read-time.ts'
+import { windowOf } from '../http/read-time.ts'
 import type { Route } from '../http/route.ts'
 import type { AuditAction } from './audit-action.ts'
 import type { AuditEntry } from './audit-entry.ts'
@@ -35,8 +35,7 @@ export function createAuditRoutes({ auditLog }: AuditRoutesDeps): Route[] {
     async handle({ caller, query: { from, to, action, limit, cursor } }) {
       const page = await auditLog.page(caller.tenant, {
         limit,
-        ...(from !== undefined && { fromMs: msOf('from', from) }),
-        ...(to !== undefined && { toMs: msOf('to', to) }),
+        ...windowOf({ from, to }),
         ...(action !== undefined && { action }),
         ...(cursor !== undefined && { cursor }),
       })

@@ -129,6 +129,30 @@ test('changing and deleting are told of, reading and refusals are not', async ()
   ])
 })
 
+test('what changes nothing is no entry: an empty change, a recovery that runs or has ended already, a dry run', async () => {
+  const { id } = await create()
+  const send = async (method: string, path: string, status: number, json?: object): Promise<unknown> => {
+    const answer = await api.call(method, path, { headers: acme, ...(json && { json }) })
+    expect([method, path, answer.status]).toEqual([method, path, status])
+    return answer.body
+  }
+  await send('PATCH', `${SUBSCRIPTIONS}/${id}`, 200, {})
+  await send('PATCH', `${SUBSCRIPTIONS}/${id}`, 200, { url: SECRET_URL, enabled: true })
+  // So that what it begins goes on running: nothing is parked, but nobody looks at that before it is enabled.
+  await send('PATCH', `${SUBSCRIPTIONS}/${id}`, 200, { enabled: false })
+  await send('POST', `${SUBSCRIPTIONS}/${id}/recover`, 200, { dryRun: true })
+  const { recoveryId } = (await send('POST', `${SUBSCRIPTIONS}/${id}/recover`, 202, {})) as { recoveryId: string }
+  expect(await send('POST', `${SUBSCRIPTIONS}/${id}/recover`, 202, {})).toMatchObject({ recoveryId })
+  for (let times = 0; times < 3; times++) await send('POST', `/api/v1/webhooks/recoveries/${recoveryId}/cancel`, 200)
+  const on = { subscriptionId: id, recoveryId }
+  expect((await read()).items).toMatchObject([
+    { action: 'recovery.cancelled', on },
+    { action: 'recovery.started', on },
+    { action: 'subscription.changed', fields: ['enabled'] },
+    { action: 'subscription.created' },
+  ])
+})
+
 test('an answer that is repeated under its Idempotency-Key is one entry', async () => {
   const headers = { ...acme, 'idempotency-key': 'once' }
   const { requestId } = await create(headers)
@@ -171,6 +195,7 @@ test.each([
   'from=yesterday',
   'from=2026-12-31T23:59:60Z',
   'to=2026-01-01',
+  'to=2026-11-20T17:06:00Z&from=2026-11-20T17:06:01Z',
   'action=unheard-of',
   'limit=0',
   'limit=101',

@@ -7,9 +7,18 @@ import {
   newSubscriptionId,
   parseDelivery,
   parseSubscriptionId,
+  Unavailable,
 } from '@switchhook/contracts'
 import { type Broker, openBroker, Queue, serviceTopology } from '@switchhook/messaging'
-import { createDeliveryStore, type DeliveryStore, openRedis, type Redis } from '@switchhook/store'
+import {
+  createDeliveryArchive,
+  createDeliveryStore,
+  createSubscriptionStore,
+  type DeliveryArchive,
+  type DeliveryStore,
+  openRedis,
+  type Redis,
+} from '@switchhook/store'
 import {
   brokerAlarm,
   eventually,
@@ -22,7 +31,9 @@ import {
   testBroker,
   testRedis,
 } from '@switchhook/testkit'
+import type { Answer } from '../http/route.ts'
 import { type ApiUnderTest, startApiUnderTest } from '../testing/api-under-test.ts'
+import { createDeliveryRoutes } from './delivery-routes.ts'
 
 const SUBSCRIPTIONS = '/api/v1/webhooks/subscriptions'
 const DELIVERIES = '/api/v1/webhooks/deliveries'
@@ -187,6 +198,8 @@ describe('the parked deliveries of a subscription', () => {
     '?state=sleeping',
     '?from=yesterday',
     '?to=2016-12-31T23:59:60Z',
+    '?from=2026-11-20T17:06:01Z&to=2026-11-20T17:06:00Z',
+    '?state=any&from=2026-11-20T17:06:01Z&to=2026-11-20T17:06:01Z',
     '?eventType=call.dreamt',
     '?eventId=1',
     '?state=any&cursor=MTIz',
@@ -323,6 +336,104 @@ describe('sending again', () => {
     expect(answers.map(({ status }) => status).filter((status) => status === 202).length).toBeGreaterThan(0)
     await eventually(() => expect(due.length).toBeGreaterThan(0))
     expect(new Set(due.map(({ run }) => run))).toEqual(new Set([2]))
+  })
+
+  test('under one Idempotency-Key sends once, also when it was parked again before the request was repeated', async () => {
+    const parked = await park(await subscribe())
+    const keyed = { ...acme, 'idempotency-key': 'once more' }
+    const first = await redeliver(parked.deliveryId, keyed)
+    expect(first.status).toBe(202)
+    const [sent] = await eventually(() => {
+      expect(due).toHaveLength(1)
+      return due
+    })
+    if (sent === undefined) throw new Error('nothing was sent')
+    await store.park(sent, attemptOf(3, { run: 2, slot: 0 }), 'rejected')
+    const again = await redeliver(parked.deliveryId, keyed)
+    expect(again).toMatchObject({ status: 202, body: first.body })
+    expect(again.headers.get('idempotent-replayed')).toBe('true')
+    expect((await redeliver(parked.deliveryId)).status).toBe(202)
+    await eventually(() => expect(due.map(({ run }) => run)).toEqual([2, 3]))
+  })
+
+  describe('when the process dies before it has answered a request with a key, and that is carried out again', () => {
+    const dead = () => Promise.reject(new Unavailable('redis', 'as if the process had ended here'))
+
+    /** One after the other, in a process each. Resolves to the last answer, and to what the broker has taken in all. */
+    async function carryOut(
+      deliveryId: string,
+      lives: readonly { before?: () => Promise<void>; archive?: Partial<DeliveryArchive> }[],
+    ) {
+      const published: Delivery[] = []
+      let answer: Answer | undefined
+      for (const { before = async () => {}, archive = {} } of lives) {
+        await before()
+        const route = createDeliveryRoutes({
+          subscriptions: createSubscriptionStore(redis),
+          deliveries: { ...createDeliveryArchive(redis), ...archive },
+          deliveryLog: { page: () => Promise.reject(new Error('is not asked')) },
+          publishDelivery: async (delivery) => void published.push(delivery),
+        }).find(({ operationId }) => operationId === 'redeliver')
+        const caller = { tenant: 'acme', clientId: 'crm' }
+        const asked = { caller, params: { deliveryId }, query: {}, body: undefined, requestId: 'r-1', isKeyed: true }
+        const idFor = () => '5b1fbb0c-0d51-4d30-8fd1-1f3f3d3c5f5e'
+        answer = await route?.handle({ ...asked, idFor }).catch(() => undefined)
+      }
+      return { answer, runs: published.map(({ run }) => run) }
+    }
+
+    test('nothing is lost: if it died before publishing, the run is sent then', async () => {
+      const { deliveryId } = await park(await subscribe())
+      const { answer, runs } = await carryOut(deliveryId, [{ archive: { beginRedelivery: dead } }, {}])
+      expect([answer?.status, runs]).toEqual([202, [2]])
+    })
+
+    test('and a worker was faster, it is not sent a second time', async () => {
+      const parked = await park(await subscribe())
+      const acknowledge = async (): Promise<void> => {
+        await store.settle({ ...parked, run: 2, slot: 0 }, attemptOf(3, { run: 2 }), { state: 'acknowledged' })
+      }
+      const { answer, runs } = await carryOut(parked.deliveryId, [
+        { archive: { redeliverySent: dead } },
+        { before: acknowledge },
+      ])
+      expect(answer).toMatchObject({ status: 202, body: { state: 'acknowledged', run: 2 } })
+      expect(runs).toEqual([2])
+    })
+
+    test('and it is parked again already, it stays parked, whatever has become of its subscription', async () => {
+      const subscription = await subscribe()
+      const parked = await park(subscription)
+      const parkAgain = async (): Promise<void> => {
+        await store.park({ ...parked, run: 2, slot: 0 }, attemptOf(3, { run: 2 }), 'rejected')
+        await change(subscription, { enabled: false })
+      }
+      const { answer, runs } = await carryOut(parked.deliveryId, [
+        { archive: { redeliverySent: dead } },
+        { before: parkAgain },
+        {},
+      ])
+      expect(answer).toMatchObject({ status: 202, body: { state: 'parked', run: 2 } })
+      expect(runs).toEqual([2])
+    })
+
+    test('and it is parked again at that very moment, it stays parked', async () => {
+      const parked = await park(await subscribe())
+      const archive = createDeliveryArchive(redis)
+      const { answer, runs } = await carryOut(parked.deliveryId, [
+        { archive: { redeliverySent: dead } },
+        {
+          archive: {
+            beginRedelivery: async (...asked) => {
+              await store.park({ ...parked, run: 2, slot: 0 }, attemptOf(3, { run: 2 }), 'rejected')
+              return archive.beginRedelivery(...asked)
+            },
+          },
+        },
+      ])
+      expect(answer).toMatchObject({ status: 202, body: { state: 'parked', run: 2 } })
+      expect(runs).toEqual([2])
+    })
   })
 
   test('for a disabled subscription answers 409, and works once it is enabled', async () => {

@@ -1,6 +1,6 @@
 import { EVENT_TYPES, parseEventId } from '@switchhook/contracts'
 import type { DeliveryState, LogQuery, ParkedQuery } from '@switchhook/store'
-import { msOf } from '../http/read-time.ts'
+import { windowOf } from '../http/read-time.ts'
 import { DELIVERY_STATES } from './delivery-schema.ts'
 
 /** What may be asked of the list of a subscription's deliveries. */
@@ -72,7 +72,6 @@ export type Range = Pick<DeliveryQuery, 'from' | 'to' | 'limit' | 'cursor'>
 /** @throws AppError `invalid-request` for a time that is none */
 export const rangeOf = ({ from, to, limit, cursor }: Range) => ({
   limit,
-  ...(from !== undefined && { fromMs: msOf('from', from) }),
-  ...(to !== undefined && { toMs: msOf('to', to) }),
+  ...windowOf({ from, to }),
   ...(cursor !== undefined && { cursor }),
 })

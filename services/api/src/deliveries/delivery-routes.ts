@@ -27,7 +27,9 @@ export function createDeliveryRoutes({
 }: DeliveryRoutesDeps): Route[] {
   const redeliver = createRedeliver({
     findSubscription: ({ tenant, subscriptionId }) => subscriptions.find(tenant, subscriptionId),
-    begin: (deliveryId) => deliveries.beginRedelivery(deliveryId),
+    find: (deliveryId) => deliveries.find(deliveryId),
+    note: (deliveryId, requestId, parkedRun) => deliveries.noteRedelivery(deliveryId, requestId, parkedRun),
+    begin: (deliveryId, parkedRun) => deliveries.beginRedelivery(deliveryId, parkedRun),
     markSent: (record) => deliveries.redeliverySent(record),
     publish: (delivery) => publishDelivery(delivery),
     now: () => new Date(),
@@ -90,7 +92,8 @@ export function createDeliveryRoutes({
     summary: 'Send a parked delivery again',
     description:
       'Starts the schedule anew, to the url that the subscription has now, with the same delivery id and body; the count of ' +
-      'attempts goes on.',
+      'attempts goes on. Under an `Idempotency-Key` it is sent once, even if it was parked again before the request was repeated.',
+    idempotent: true,
     audit: {
       action: 'delivery.redelivered',
       on: ({ made: { deliveryId, subscriptionId } }) => ({ deliveryId, subscriptionId }),
@@ -98,8 +101,9 @@ export function createDeliveryRoutes({
     params,
     responses: { 202: { description: 'It is due now.', body: deliverySchema } },
     failures: ['delivery-not-found', 'delivery-not-parked', 'subscription-disabled', 'subscription-deleted'],
-    async handle({ caller, params: { deliveryId } }) {
-      return { status: 202, body: viewOf(await redeliver(await findDelivery(caller, deliveryId))) }
+    async handle({ caller, params: { deliveryId }, idFor, isKeyed }) {
+      const requestId = isKeyed ? idFor('redelivery') : undefined
+      return { status: 202, body: viewOf(await redeliver(await findDelivery(caller, deliveryId), requestId)) }
     },
   }
 

@@ -36,6 +36,8 @@ export interface Answer {
   readonly headers?: Readonly<Record<string, string>>
   /** Further members of the body, which are secrets: where an answer is kept for its replay, they are sealed. */
   readonly confidential?: Readonly<Record<string, unknown>>
+  /** All is as it was before: of a dry run, or because it was done already. It does not stand in the audit log. */
+  readonly isUnchanged?: boolean
 }
 
 /**
@@ -82,7 +84,7 @@ export interface Route<Body = unknown, Query = unknown> {
    * `idFor`, and making it twice makes it once.
    */
   readonly idempotent?: true
-  /** Its successes stand in the audit log. Each webhook route that changes or sends something has it. */
+  /** Its successes stand in the audit log, but for answers that say `isUnchanged`. Each webhook route that changes or sends something has it. */
   readonly audit?: Audited
   /** Of each name in `path`. */
   readonly params?: Readonly<Record<string, Schema>>

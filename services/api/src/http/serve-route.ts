@@ -65,11 +65,15 @@ export function serveRoute(route: Route, passage: Passage): RequestHandler {
 function bodyReader(route: Route): (request: Request) => Promise<unknown> {
   if (route.body === undefined) return () => Promise.resolve(undefined)
   const check = compileSchema<unknown>(route.body)
+  const { properties, additionalProperties } = route.body
+  const known =
+    additionalProperties === false ? `. Its members are ${Object.keys(properties as object).join(', ')}` : ''
   return async (request) => {
     const body = route.isBodyOptional === true && hasNoBody(request) ? {} : await readJson(request)
     const result = check(body)
     const faults = result.ok ? [] : result.faults
-    const failure = route.validate === undefined ? invalid(faults) : route.validate(body, faults)
+    const failure =
+      route.validate === undefined ? invalid(faults, `The body is not valid${known}`) : route.validate(body, faults)
     if (failure !== undefined) throw failure
     return body
   }
@@ -83,8 +87,8 @@ function bodyOf({ body, confidential }: Answer): unknown {
   return confidential === undefined ? body : { ...(body as object), ...confidential }
 }
 
-const invalid = (errors: readonly Fault[]): AppError | undefined =>
-  errors.length === 0 ? undefined : new AppError('invalid-request', { detail: 'The body is not valid', errors })
+const invalid = (errors: readonly Fault[], detail: string): AppError | undefined =>
+  errors.length === 0 ? undefined : new AppError('invalid-request', { detail, errors })
 
 function searchOf(request: Request): string {
   const at = request.originalUrl.indexOf('?')

@@ -108,6 +108,7 @@ const OTHERS_WITH_KEY: readonly string[] = [
   'rotateSubscriptionSecret',
   'testSubscription',
   'recover',
+  'redeliver',
 ]
 
 test('every call command and whatever must not happen twice takes an Idempotency-Key, and says so', () => {

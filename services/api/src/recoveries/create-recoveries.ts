@@ -4,6 +4,7 @@ import type { BreakerStore, DeliveryArchive, ParkedWindow, StateStore } from '@s
 import { createTransact, type Writing } from '../center/transact.ts'
 import { createRecoveryDriver, type RecoveryDriver } from './drive-recovery.ts'
 import { createRecoveryBook, type RecoveryBook } from './recovery-book.ts'
+import type { RecoveryMeter } from './recovery-meter.ts'
 import { createSendItems } from './send-items.ts'
 
 export interface RecoveriesDeps {
@@ -18,6 +19,7 @@ export interface RecoveriesDeps {
   readonly mostPerSecond: number
   /** Milliseconds since 1970. */
   readonly now: () => number
+  readonly meter: RecoveryMeter
   readonly log: Pick<Logger, 'info' | 'warn'>
 }
 
@@ -26,9 +28,9 @@ export function createRecoveries(deps: RecoveriesDeps): {
   readonly book: RecoveryBook
   readonly driver: RecoveryDriver
 } {
-  const { store, committed, look, parked, deliveries, publish, mostPerSecond, now, log } = deps
+  const { store, committed, look, parked, deliveries, publish, mostPerSecond, now, meter, log } = deps
   const transact = createTransact(store, committed)
-  const book = createRecoveryBook({ store, transact, now })
+  const book = createRecoveryBook({ store, transact, meter, now })
   const send = createSendItems({ deliveries, publish, now, log })
   return {
     book,
@@ -40,6 +42,7 @@ export function createRecoveries(deps: RecoveriesDeps): {
       send,
       mostPerSecond,
       now,
+      meter,
       log,
     }),
   }

@@ -17,6 +17,7 @@ import {
   withTurn,
 } from './recovery.ts'
 import { type RecoveryTimer, recoveryKey, writingOf } from './recovery-book.ts'
+import type { RecoveryMeter } from './recovery-meter.ts'
 import type { Errand } from './send-items.ts'
 
 type Timer = Pick<DueTimer, 'tenant' | 'payload'>
@@ -39,6 +40,7 @@ export interface RecoveryDriverDeps {
   readonly mostPerSecond: number
   /** Milliseconds since 1970. */
   readonly now: () => number
+  readonly meter: RecoveryMeter
   readonly log: Pick<Logger, 'info' | 'warn'>
 }
 
@@ -51,6 +53,12 @@ interface Taken {
   readonly waitMs: number
 }
 
+/** What was written down. */
+interface Noted {
+  readonly before: Recovery
+  readonly after: Recovery
+}
+
 /** Longer than a broker takes to confirm, or to be found silent, and Redis to note what came of it. */
 const LEASE_MS = 15_000
 
@@ -61,17 +69,15 @@ const LEASE_MS = 15_000
  * leaves its deliveries to the next turn, which sends the same runs of them.
  */
 export function createRecoveryDriver(deps: RecoveryDriverDeps): RecoveryDriver {
-  const { transact, now, log } = deps
+  const { transact, now, meter, log } = deps
   const sending = new Set<Promise<void>>()
 
-  async function take(
-    tenant: string | null,
-    { recoveryId, turn }: RecoveryTimer,
-  ): Promise<Taken | Recovery | undefined> {
-    return transact<Taken | Recovery | undefined>(tenant, [recoveryKey(recoveryId)], async ([stored]) => {
+  async function take(tenant: string | null, { recoveryId, turn }: RecoveryTimer): Promise<Taken | Noted | undefined> {
+    return transact<Taken | Noted | undefined>(tenant, [recoveryKey(recoveryId)], async ([stored]) => {
       const present = stored as Recovery | undefined
       if (present?.turn !== turn) return { result: undefined }
       const nowMs = now()
+      const write = (recovery: Recovery, dueInMs?: number) => noting(present, recovery, dueInMs)
       if (present.state !== 'running') return present.isSending ? write(putDown(present, nowMs)) : { result: undefined }
       const { health, subscription } = await deps.look({ tenant, subscriptionId: present.subscriptionId })
       if (subscription === undefined) return write(cancelled(putDown(present, nowMs), 'subscription-deleted', nowMs))
@@ -135,17 +141,19 @@ export function createRecoveryDriver(deps: RecoveryDriverDeps): RecoveryDriver {
         return isOurs(present) && present.state === 'running'
       },
     })
-    const noted = await transact<Recovery | undefined>(tenant, [recoveryKey(recoveryId)], ([stored]) => {
+    const noted = await transact<Noted | undefined>(tenant, [recoveryKey(recoveryId)], ([stored]) => {
       const present = stored as Recovery | undefined
       if (!isOurs(present)) return { result: undefined }
       const leftMs = Math.max(0, waitMs - (now() - startedAtMs))
       const next = withSending(present, sent, { waitMs: leftMs, nowMs: now() })
-      return write(next.recovery, next.dueInMs)
+      return noting(present, next.recovery, next.dueInMs)
     })
     if (noted !== undefined) tell(noted)
   }
 
-  function tell({ recoveryId, subscriptionId, state, found, sent, skipped, failed, endedAt }: Recovery): void {
+  function tell({ before, after }: Noted): void {
+    meter.noted(before, after)
+    const { recoveryId, subscriptionId, state, found, sent, skipped, failed, endedAt } = after
     const counts = { found, sent, skipped, failed }
     if (endedAt !== null) log.info('a recovery has ended', { recoveryId, subscriptionId, state, ...counts })
   }
@@ -174,7 +182,7 @@ export function createRecoveryDriver(deps: RecoveryDriverDeps): RecoveryDriver {
 }
 
 /** A step that takes nothing in hand. */
-const write = (recovery: Recovery, dueInMs?: number): Step<Recovery> => ({
-  result: recovery,
-  writing: writingOf(recovery, dueInMs),
+const noting = (before: Recovery, after: Recovery, dueInMs?: number): Step<Noted> => ({
+  result: { before, after },
+  writing: writingOf(after, dueInMs),
 })

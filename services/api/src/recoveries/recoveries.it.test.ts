@@ -13,6 +13,7 @@ import {
   type SubscriptionId,
   Unavailable,
 } from '@switchhook/contracts'
+import { createMetrics, type Metrics } from '@switchhook/runtime'
 import {
   createBreakerStore,
   createDeliveryArchive,
@@ -30,6 +31,7 @@ import { createRecoveries } from './create-recoveries.ts'
 import type { RecoveryDriver } from './drive-recovery.ts'
 import { newRecovery, type Recovery, rangeOf, type Selection } from './recovery.ts'
 import type { RecoveryBook } from './recovery-book.ts'
+import { createRecoveryMeter, type RecoveryMeter } from './recovery-meter.ts'
 import { createRecoveryRoutes } from './recovery-routes.ts'
 
 const quiet = { debug() {}, info() {}, warn() {}, error() {} }
@@ -58,6 +60,9 @@ let timer: NonNullable<Writing['timers']>[number] | undefined
 let nowMs: number
 /** As configured. */
 let mostPerSecond: number
+/** Of both replicas. */
+let metrics: Metrics
+let meter: RecoveryMeter
 
 beforeAll(async () => {
   server = await testRedis()
@@ -78,6 +83,8 @@ beforeEach(async () => {
   timer = undefined
   nowMs = Date.now()
   mostPerSecond = 50
+  metrics = createMetrics('api')
+  meter = createRecoveryMeter(metrics)
   await createSubscriptionStore(connections[0]).create({
     id: subscriptionId,
     tenant,
@@ -102,6 +109,7 @@ function openReplica(redis: Redis): Replica {
     publish: (delivery) => replica.publish(delivery),
     mostPerSecond,
     now: () => nowMs,
+    meter,
     log: quiet,
   })
   return Object.assign(replica, { book, driver })
@@ -148,11 +156,13 @@ const ALL: Selection = { from: null, to: null, reason: null }
 /** As the route begins it. */
 async function begin(selection = ALL, maxPerSecond: number | null = null, id = randomUUID()): Promise<RecoveryId> {
   const parked = createParkedWindow(connections[0])
-  const range = rangeOf(selection, await parked.newest(subscriptionId))
+  const newest = await parked.newest(subscriptionId)
+  const range = rangeOf(selection, newest)
   const { count: found } = await parked.count(subscriptionId, range)
   const { after, until } = range
   const recoveryId = parseRecoveryId(id)
-  const recovery = newRecovery({ recoveryId, subscriptionId, selection, maxPerSecond, found, after, until }, nowMs)
+  const fixed = { recoveryId, subscriptionId, selection, maxPerSecond, found, after, until, newest }
+  const recovery = newRecovery(fixed, nowMs)
   return (await replicas[0].book.begin(tenant, recovery)).recoveryId
 }
 
@@ -188,6 +198,12 @@ async function turnsUntil(id: RecoveryId, state: Recovery['state']): Promise<Rec
     await turn(replicas[turns % 2 === 0 ? 0 : 1])
   }
   throw new Error(`it is not ${state}`)
+}
+
+/** What the metrics say. */
+async function counted(): Promise<Record<string, number>> {
+  const samples = (await metrics.text()).matchAll(/^switchhook_recover\w+\{\w+="(\w+)",service="api"\} (\d+)$/gm)
+  return Object.fromEntries([...samples].map(([, name = '', value]) => [name, Number(value)]))
 }
 
 const isParked = async (id: DeliveryId): Promise<boolean> =>
@@ -311,6 +327,7 @@ test('what somebody else has sent again meanwhile is skipped', async () => {
   const begun = await archive.beginRedelivery(other)
   if (begun.kind === 'begun') await archive.redeliverySent(begun.record)
   expect(await turnsUntil(id, 'done')).toMatchObject({ found: 2, sent: 1, skipped: 1, failed: 0 })
+  expect(await counted()).toEqual({ sent: 1, skipped: 1, failed: 0, done: 1, cancelled: 0 })
 })
 
 test('while the broker is away it waits, and loses and counts nothing', async () => {
@@ -340,6 +357,7 @@ test('one that can never be sent keeps nobody else from being sent', async () =>
     }
   }
   expect(await turnsUntil(id, 'done')).toMatchObject({ found: 3, sent: 2, failed: 1, skipped: 0 })
+  expect(await counted()).toEqual({ sent: 2, skipped: 0, failed: 1, done: 1, cancelled: 0 })
 })
 
 test('a disabled subscription pauses it, a deleted one ends it', async () => {
@@ -435,9 +453,14 @@ test('only what is selected is sent: by time, and by reason', async () => {
   await park('rejected')
   const wanted = await park()
   const from = new Date(fromMs).toISOString()
-  const to = (await archive.find(wanted))?.parkedAt ?? null
-  await eventually(() => expect(Date.now()).toBeGreaterThan(Date.parse(to ?? '')))
+  const parkedAt = (await archive.find(wanted))?.parkedAt ?? ''
+  const to = new Date(Date.parse(parkedAt) + 1).toISOString()
+  await eventually(() => expect(Date.now()).toBeGreaterThanOrEqual(Date.parse(to)))
   await park()
+  const parked = createParkedWindow(connections[0])
+  // A window does not hold its end, as in the lists.
+  const before = rangeOf({ from, to: parkedAt, reason: 'exhausted' }, await parked.newest(subscriptionId))
+  expect(await parked.count(subscriptionId, before)).toMatchObject({ count: 0 })
   const recovery = await turnsUntil(await begin({ from, to, reason: 'exhausted' }), 'done')
   expect(recovery).toMatchObject({ found: 1, sent: 1, skipped: 0 })
   expect(published.map(({ deliveryId }) => deliveryId)).toEqual([wanted])
@@ -453,12 +476,16 @@ describe('cancelling', () => {
     await parkSome(2)
     const id = await begin()
     const due = timer
-    expect(await replicas[1].book.cancel(tenant, id)).toMatchObject({ state: 'cancelled', sent: 0 })
+    const { recovery, isEndedHere } = (await replicas[1].book.cancel(tenant, id)) ?? {}
+    expect([recovery, isEndedHere]).toMatchObject([{ state: 'cancelled', sent: 0 }, true])
     await replicas[0].driver.timerDue({ tenant, payload: due?.payload })
     await replicas[0].driver.idle()
     expect(published).toEqual([])
     const again = await replicas[0].book.cancel(tenant, id)
-    expect(again).toMatchObject({ state: 'cancelled', cancelledBecause: 'requested' })
+    expect(again).toMatchObject({
+      recovery: { state: 'cancelled', cancelledBecause: 'requested' },
+      isEndedHere: false,
+    })
   })
 
   test('waits until what is in hand is put down; nothing is sent afterwards, and the rest stays parked', async () => {
@@ -480,7 +507,8 @@ describe('cancelling', () => {
     slow.letGo()
     const cancelled = await cancelling
     const sent = sentBefore + 10
-    expect(cancelled).toMatchObject({ state: 'cancelled', isSending: false, sent, inHand: null })
+    expect(cancelled?.recovery).toMatchObject({ state: 'cancelled', isSending: false, sent, inHand: null })
+    expect(await counted()).toEqual({ sent, skipped: 0, failed: 0, done: 0, cancelled: 1 })
     await turning
     expect(published).toHaveLength(sent)
     const { count } = await createParkedWindow(connections[0]).count(subscriptionId, rangeOf(ALL, '9000000000000000'))
@@ -498,18 +526,25 @@ test('cancelled while the replica that had the turn is dead, it is put down when
   const cancelling = replicas[1].book.cancel(tenant, id)
   await eventually(async () => expect((await read(id)).state).toBe('cancelled'))
   await turn(replicas[1])
-  expect(await cancelling).toMatchObject({ state: 'cancelled', isSending: false, inHand: null, sent: 0 })
+  expect((await cancelling)?.recovery).toMatchObject({ state: 'cancelled', isSending: false, inHand: null, sent: 0 })
   dead.letGo()
   await lost
   expect(await read(id)).toMatchObject({ state: 'cancelled', sent: 0 })
 })
 
 describe('beginning', () => {
-  test('the same again while it runs answers the running one; another window is refused', async () => {
+  test('the same again while it runs answers the running one; another window, reason or pace is refused', async () => {
     await parkSome(2)
-    const id = await begin()
-    expect(await begin()).toBe(id)
-    await expect(begin({ ...ALL, reason: 'rejected' })).rejects.toMatchObject({ code: 'recovery-in-progress' })
+    const id = await begin(ALL, 5)
+    expect(await begin(ALL, 5)).toBe(id)
+    const refused = async (detail: string, ...asked: Parameters<typeof begin>): Promise<void> => {
+      const extra = { detail: expect.stringContaining(detail) }
+      await expect(begin(...asked)).rejects.toMatchObject({ code: 'recovery-in-progress', extra })
+    }
+    await refused('another window', { ...ALL, from: '2026-11-20T17:00:00.000Z' }, 5)
+    await refused('another reason', { ...ALL, reason: 'rejected' }, 5)
+    await refused('maxPerSecond 5', ALL, 50)
+    await refused('maxPerSecond 5', ALL, null)
     await turnsUntil(id, 'done')
     expect(await begin()).not.toBe(id)
     expect((await replicas[0].book.list(tenant, subscriptionId)).map(({ state }) => state)).toEqual(['running', 'done'])
@@ -529,18 +564,22 @@ describe('beginning', () => {
       parked: { ...parked, count },
       now: () => nowMs,
     })
-    const recover = (body: object) =>
+    const recover = (body: object, id = randomUUID()) =>
       route?.handle({
         caller: { tenant, clientId: 'crm' },
         params: { id: subscriptionId },
         query: undefined,
         body,
         requestId: randomUUID(),
-        idFor: () => randomUUID(),
+        idFor: () => id,
         isKeyed: false,
       })
-    const first = await recover({})
-    expect(await recover({})).toEqual(first)
+    const id = randomUUID()
+    const first = await recover({}, id)
+    expect(first).toMatchObject({ status: 202, isUnchanged: false })
+    expect(await recover({})).toEqual({ ...first, isUnchanged: true })
+    // Carried out again after a crash, when nothing was entered in the audit log yet.
+    expect(await recover({}, id)).toEqual(first)
     await expect(recover({ reason: 'exhausted' })).rejects.toMatchObject({ code: 'recovery-in-progress' })
     expect(counts).toBe(1)
     // On one connection they keep step with each other, so the second asks while the first is being counted.

@@ -3,19 +3,20 @@ import { AppError, type RecoveryId, type SubscriptionId } from '@switchhook/cont
 import type { StateStore } from '@switchhook/store'
 import type { Transact, Writing } from '../center/transact.ts'
 import { LONGEST_CHECK_MS } from './pace.ts'
-import { cancelled, type Recovery, type Selection } from './recovery.ts'
+import { cancelled, type Recovery } from './recovery.ts'
+import type { RecoveryMeter } from './recovery-meter.ts'
 
 /** Where recoveries are kept. Rejects with Unavailable without Redis. */
 export interface RecoveryBook {
   /**
-   * The one that answers such a request without another being begun: it has the same id, or runs for the same selection.
-   * @throws AppError `recovery-in-progress` while one of the same subscription runs for another selection
+   * The one that answers such a request without another being begun: it has the same id, or runs as requested.
+   * @throws AppError `recovery-in-progress` while one of the same subscription runs with another selection or pace
    */
   begun(tenant: string | null, request: RecoveryRequested): Promise<Recovery | undefined>
   /**
    * Stores a recovery together with the timer of its first turn. Resolves to the one that is there already if it has the
-   * same id, or runs for the same selection.
-   * @throws AppError `recovery-in-progress` while one of the same subscription runs for another selection
+   * same id, or runs as requested.
+   * @throws AppError `recovery-in-progress` while one of the same subscription runs with another selection or pace
    */
   begin(tenant: string | null, recovery: Recovery): Promise<Recovery>
   find(tenant: string | null, recoveryId: RecoveryId): Promise<Recovery | undefined>
@@ -25,14 +26,25 @@ export interface RecoveryBook {
    * Ends it if it runs. Resolves once whoever has deliveries of it in hand has put them down, or may be presumed dead:
    * nothing more is sent then.
    */
-  cancel(tenant: string | null, recoveryId: RecoveryId): Promise<Recovery | undefined>
+  cancel(tenant: string | null, recoveryId: RecoveryId): Promise<Cancelled | undefined>
 }
 
-type RecoveryRequested = Pick<Recovery, 'recoveryId' | 'subscriptionId' | 'selection'>
+export type RecoveryRequested = Pick<Recovery, 'recoveryId' | 'subscriptionId' | 'selection' | 'maxPerSecond'>
+
+interface Cancelled {
+  readonly recovery: Recovery
+  /** It ran until now. */
+  readonly isEndedHere: boolean
+}
 
 /** The last ones of a subscription, by id, the newest first. */
 interface Listed {
   readonly recoveries: readonly RecoveryId[]
+}
+
+interface Step {
+  readonly before: Recovery
+  readonly after: Recovery
 }
 
 interface Begun {
@@ -74,10 +86,11 @@ export function writingOf(recovery: Recovery, dueInMs?: number): Writing {
 export function createRecoveryBook(deps: {
   readonly store: Pick<StateStore, 'read'>
   readonly transact: Transact
+  readonly meter: RecoveryMeter
   /** Milliseconds since 1970. */
   readonly now: () => number
 }): RecoveryBook {
-  const { store, transact, now } = deps
+  const { store, transact, meter, now } = deps
 
   async function read(tenant: string | null, ids: readonly RecoveryId[]): Promise<readonly Recovery[]> {
     const records = await store.read(tenant, ids.map(recoveryKey))
@@ -118,8 +131,11 @@ export function createRecoveryBook(deps: {
     // Only the newest can be running: none begins before the last one has ended.
     const newest = newestId && (await find(tenant, newestId))
     if (newest?.state !== 'running') return undefined
-    if (isSame(newest.selection, request.selection)) return newest
-    throw new AppError('recovery-in-progress', { detail: `Recovery ${newest.recoveryId} is still running` })
+    const difference = differenceOf(newest, request)
+    if (difference === undefined) return newest
+    throw new AppError('recovery-in-progress', {
+      detail: `Recovery ${newest.recoveryId} is still running, with ${difference}. Cancel it, or wait until it is done`,
+    })
   }
 
   return {
@@ -151,21 +167,30 @@ export function createRecoveryBook(deps: {
       return read(tenant, (listed?.value as Listed | undefined)?.recoveries ?? [])
     },
     cancel: async (tenant, recoveryId) => {
-      const ended = await transact<Recovery | undefined>(tenant, [recoveryKey(recoveryId)], ([stored]) => {
+      const ended = await transact<Step | undefined>(tenant, [recoveryKey(recoveryId)], ([stored]) => {
         const present = stored as Recovery | undefined
-        if (present?.state !== 'running') return { result: present }
+        if (present?.state !== 'running') return { result: present && { before: present, after: present } }
         const next = cancelled(present, 'requested', now())
-        return { result: next, writing: writingOf(next) }
+        return { result: { before: present, after: next }, writing: writingOf(next) }
       })
-      let latest = ended
+      if (ended === undefined) return undefined
+      meter.noted(ended.before, ended.after)
+      let latest: Recovery | undefined = ended.after
       const deadline = now() + PUT_DOWN_WITHIN_MS
-      while (latest !== undefined && latest.state === 'cancelled' && latest.isSending && now() < deadline) {
+      while (latest?.state === 'cancelled' && latest.isSending && now() < deadline) {
         await delay(PUT_DOWN_CHECK_MS)
         latest = (await read(tenant, [recoveryId]))[0]
       }
-      return latest
+      return latest && { recovery: latest, isEndedHere: ended.before !== ended.after }
     },
   }
 }
 
-const isSame = (a: Selection, b: Selection): boolean => a.from === b.from && a.to === b.to && a.reason === b.reason
+/** What of a running one is not as requested. */
+function differenceOf({ selection: { from, to, reason }, maxPerSecond }: Recovery, asked: RecoveryRequested) {
+  const { selection } = asked
+  if (from !== selection.from || to !== selection.to) return 'another window'
+  if (reason !== selection.reason) return 'another reason'
+  if (maxPerSecond !== asked.maxPerSecond) return `maxPerSecond ${maxPerSecond ?? 'as the installation allows'}`
+  return undefined
+}

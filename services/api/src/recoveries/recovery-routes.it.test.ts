@@ -173,6 +173,32 @@ test('a dry run counts and changes nothing; then all are sent again, once, and t
   expect((await recover(subscription, { dryRun: true })).body).toMatchObject({ count: 0 })
 })
 
+test('it tells how many have been parked since it began, whether it had sent them or not', async () => {
+  const subscription = await subscribe()
+  await parkSome(subscription, 2)
+  const { recoveryId, parkedSince } = await begin(subscription)
+  expect(parkedSince).toBe(0)
+  await until(recoveryId, 'done')
+  const sent = await eventually(() => {
+    expect(due).toHaveLength(2)
+    return due
+  })
+  const again = sent[0]
+  if (again === undefined) throw new Error('nothing was sent')
+  // In a run that somebody has begun since, it was answered 410.
+  await store.park({ ...again, run: 3 }, attemptOf(3, { run: 3, status: 410 }), 'rejected')
+  expect(await read(recoveryId)).toMatchObject({ state: 'done', sent: 2, remaining: 0, parkedSince: 1 })
+  await park(subscription)
+  await park(await subscribe())
+  // So that the next one sends nothing yet.
+  await apis[0].call('PATCH', `${SUBSCRIPTIONS}/${subscription}`, { headers: acme, json: { enabled: false } })
+  const later = await begin(subscription)
+  expect(later.parkedSince).toBe(0)
+  const { body } = await apis[1].call('GET', `${SUBSCRIPTIONS}/${subscription}/recoveries`, { headers: acme })
+  expect(body).toMatchObject({ items: [{ recoveryId: later.recoveryId }, { recoveryId, parkedSince: 2 }] })
+  await apis[1].call('POST', `${RECOVERIES}/${later.recoveryId}/cancel`, { headers: acme })
+})
+
 test('an Idempotency-Key, and the same request without one, start one recovery; another window is refused', async () => {
   const subscription = await subscribe()
   await parkSome(subscription, 3)
@@ -235,13 +261,23 @@ test.each<[object, string]>([
   [{ from: '2016-12-31T23:59:60Z' }, '/from'],
   [{ to: '2016-12-31T23:59:60Z', dryRun: true }, '/to'],
   [{ from: '2026-11-20T17:06:01Z', to: '2026-11-20T17:06:00Z' }, '/to'],
+  [{ from: '2026-11-20T17:06:01Z', to: '2026-11-20T18:06:01+01:00', dryRun: true }, '/to'],
   [{ reason: 'tired' }, '/reason'],
   [{ maxPerSecond: 0 }, '/maxPerSecond'],
   [{ dryRun: 'yes' }, '/dryRun'],
+  [{ dry_run: true }, '/dry_run'],
+  [{ dryrun: true }, '/dryrun'],
+  [{ reasons: ['exhausted'], dryRun: true }, '/reasons'],
 ])('%j answers 400 and says where', async (json, pointer) => {
   const { status, body } = await recover(await subscribe(), json)
   expect(status).toBe(400)
   expect(body).toMatchObject({ code: 'invalid-request', errors: [{ pointer }] })
+})
+
+test('a member that is not known is refused with the names of those that are', async () => {
+  const { body } = await recover(await subscribe(), { dry_run: true })
+  const detail = 'The body is not valid. Its members are from, to, reason, maxPerSecond, dryRun'
+  expect(body).toMatchObject({ detail, errors: [{ pointer: '/dry_run', detail: 'is not known' }] })
 })
 
 test('of another tenant, of a malformed id and of nobody answers 404', async () => {

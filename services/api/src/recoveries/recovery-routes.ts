@@ -1,13 +1,14 @@
 import { AppError, isGuid, parseRecoveryId, type RecoveryId } from '@switchhook/contracts'
 import type { ParkedWindow, SubscriptionStore } from '@switchhook/store'
-import { msOf } from '../http/read-time.ts'
-import type { Route } from '../http/route.ts'
+import { windowOf } from '../http/read-time.ts'
+import type { Answer, Route } from '../http/route.ts'
 import { findSubscription, SUBSCRIPTIONS } from '../subscriptions/subscription-routes.ts'
 import { subscriptionIdSchema } from '../subscriptions/subscription-schema.ts'
-import { newRecovery, type Recovery, rangeOf, type Selection } from './recovery.ts'
-import type { RecoveryBook } from './recovery-book.ts'
+import { beginningOf, newRecovery, type Recovery, rangeOf, type Selection } from './recovery.ts'
+import type { RecoveryBook, RecoveryRequested } from './recovery-book.ts'
 import {
   type RecoveryRequest,
+  type RecoveryView,
   recoveryCountSchema,
   recoveryIdSchema,
   recoveryListSchema,
@@ -20,7 +21,7 @@ import { shareCounts } from './share-counts.ts'
 export interface RecoveryRouteDeps {
   readonly subscriptions: Pick<SubscriptionStore, 'find'>
   readonly recoveries: RecoveryBook
-  readonly parked: Pick<ParkedWindow, 'newest' | 'count'>
+  readonly parked: Pick<ParkedWindow, 'newest' | 'count' | 'countAfter'>
   /** Milliseconds since 1970. */
   readonly now: () => number
 }
@@ -32,10 +33,15 @@ const params = { recoveryId: recoveryIdSchema }
 export function createRecoveryRoutes({ subscriptions, recoveries, parked, now }: RecoveryRouteDeps): Route[] {
   const count = shareCounts((subscriptionId, range) => parked.count(subscriptionId, range))
 
-  const answer = (recovery: Recovery) => ({
+  const view = async (recovery: Recovery): Promise<RecoveryView> =>
+    viewOf(recovery, await parked.countAfter(recovery.subscriptionId, beginningOf(recovery)))
+
+  const answer = async (recovery: Recovery, asked: RecoveryRequested): Promise<Answer> => ({
     status: 202,
-    body: viewOf(recovery),
+    body: await view(recovery),
     headers: { Location: `${RECOVERIES}/${recovery.recoveryId}` },
+    // A request that is carried out again after a crash finds the one that it has begun itself.
+    isUnchanged: recovery.recoveryId !== asked.recoveryId,
   })
 
   const begin: Route<RecoveryRequest> = {
@@ -47,12 +53,12 @@ export function createRecoveryRoutes({ subscriptions, recoveries, parked, now }:
     description:
       'Sends what is parked now, the oldest first, each as by `redeliver`: gently at first, faster while the endpoint ' +
       'acknowledges, and not at all while it is in its cool-down or the subscription is disabled. What is parked again meanwhile ' +
-      'stays parked. While a recovery of the subscription runs, the same request answers that one. With `dryRun`, 200 and a count.',
+      'stays parked. While a recovery of the subscription runs, the same request answers that one, and another window, reason or pace is ' +
+      'refused. With `dryRun`, 200 and a count.',
     idempotent: true,
     audit: {
       action: 'recovery.started',
       on: ({ params, made }) => ({ subscriptionId: params['id'], recoveryId: made['recoveryId'] }),
-      exceptStatus: 200,
     },
     params: { id: subscriptionIdSchema },
     body: recoveryRequestSchema,
@@ -69,18 +75,20 @@ export function createRecoveryRoutes({ subscriptions, recoveries, parked, now }:
       const subscription = await findSubscription(subscriptions, caller, id)
       const selection = selectionOf(body)
       const recoveryId = parseRecoveryId(idFor('recovery'))
-      const request = { recoveryId, subscriptionId: subscription.id, selection }
+      const maxPerSecond = body.maxPerSecond ?? null
+      const request = { recoveryId, subscriptionId: subscription.id, selection, maxPerSecond }
       // Before counting, which is what costs.
       const present = body.dryRun === true ? undefined : await recoveries.begun(caller.tenant, request)
-      if (present !== undefined) return answer(present)
+      if (present !== undefined) return answer(present, request)
+      const startedAtMs = now()
       // Where the list ends now is where the recovery ends: what it parks again itself comes later.
-      const range = rangeOf(selection, await parked.newest(subscription.id))
+      const newest = await parked.newest(subscription.id)
+      const range = rangeOf(selection, newest)
       const found = await count(subscription.id, range)
-      if (body.dryRun === true) return { status: 200, body: { dryRun: true, ...found } }
+      if (body.dryRun === true) return { status: 200, body: { dryRun: true, ...found }, isUnchanged: true }
       const { after, until } = range
-      const maxPerSecond = body.maxPerSecond ?? null
-      const recovery = newRecovery({ ...request, maxPerSecond, found: found.count, after, until }, now())
-      return answer(await recoveries.begin(caller.tenant, recovery))
+      const recovery = newRecovery({ ...request, found: found.count, after, until, newest }, startedAtMs)
+      return answer(await recoveries.begin(caller.tenant, recovery), request)
     },
   }
 
@@ -97,7 +105,7 @@ export function createRecoveryRoutes({ subscriptions, recoveries, parked, now }:
     async handle({ caller, params: { id } }) {
       const subscription = await findSubscription(subscriptions, caller, id)
       const found = await recoveries.list(caller.tenant, subscription.id)
-      return { status: 200, body: { items: found.map(viewOf) } }
+      return { status: 200, body: { items: await Promise.all(found.map(view)) } }
     },
   }
 
@@ -111,7 +119,7 @@ export function createRecoveryRoutes({ subscriptions, recoveries, parked, now }:
     responses: { 200: { description: 'The recovery.', body: recoverySchema } },
     failures: ['recovery-not-found'],
     async handle({ caller, params: { recoveryId } }) {
-      return { status: 200, body: viewOf(await found(recoveryId, (id) => recoveries.find(caller.tenant, id))) }
+      return { status: 200, body: await view(await found(recoveryId, (id) => recoveries.find(caller.tenant, id))) }
     },
   }
 
@@ -124,12 +132,16 @@ export function createRecoveryRoutes({ subscriptions, recoveries, parked, now }:
     description:
       'Nothing more is sent again after the answer; the rest stays parked. What was sent before keeps its schedule. One that ' +
       'has ended stays as it is.',
-    audit: { action: 'recovery.cancelled', on: ({ params }) => ({ recoveryId: params['recoveryId'] }) },
+    audit: {
+      action: 'recovery.cancelled',
+      on: ({ params, made }) => ({ recoveryId: params['recoveryId'], subscriptionId: made['subscriptionId'] }),
+    },
     params,
     responses: { 200: { description: 'The recovery as it ended.', body: recoverySchema } },
     failures: ['recovery-not-found'],
     async handle({ caller, params: { recoveryId } }) {
-      return { status: 200, body: viewOf(await found(recoveryId, (id) => recoveries.cancel(caller.tenant, id))) }
+      const { recovery, isEndedHere } = await found(recoveryId, (id) => recoveries.cancel(caller.tenant, id))
+      return { status: 200, body: await view(recovery), isUnchanged: !isEndedHere }
     },
   }
 
@@ -137,24 +149,20 @@ export function createRecoveryRoutes({ subscriptions, recoveries, parked, now }:
 }
 
 /** Another tenant's recovery does not exist, and neither does one by a malformed id. */
-async function found(
+async function found<Found>(
   id: string | undefined,
-  find: (id: RecoveryId) => Promise<Recovery | undefined>,
-): Promise<Recovery> {
-  const recovery = isGuid(id) ? await find(parseRecoveryId(id)) : undefined
-  if (recovery === undefined) throw new AppError('recovery-not-found')
-  return recovery
+  find: (id: RecoveryId) => Promise<Found | undefined>,
+): Promise<Found> {
+  const result = isGuid(id) ? await find(parseRecoveryId(id)) : undefined
+  if (result === undefined) throw new AppError('recovery-not-found')
+  return result
 }
 
-/** @throws AppError `invalid-request` for a window that ends before it begins, or at no time */
+/** @throws AppError `invalid-request` */
 function selectionOf({ from = null, to = null, reason = null }: RecoveryRequest): Selection {
-  const fromMs = from === null ? null : msOf('from', from)
-  const toMs = to === null ? null : msOf('to', to)
-  if (fromMs !== null && toMs !== null && fromMs > toMs) {
-    throw new AppError('invalid-request', { errors: [{ pointer: '/to', detail: 'is before from' }] })
-  }
+  const { fromMs, toMs } = windowOf({ from, to })
   return { from: toIso(fromMs), to: toIso(toMs), reason }
 }
 
 /** One text for one moment, in UTC. */
-const toIso = (ms: number | null): string | null => (ms === null ? null : new Date(ms).toISOString())
+const toIso = (ms: number | undefined): string | null => (ms === undefined ? null : new Date(ms).toISOString())

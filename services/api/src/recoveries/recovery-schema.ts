@@ -27,13 +27,15 @@ export interface RecoveryView extends Selection {
   readonly skipped: number
   readonly failed: number
   readonly remaining: number
+  readonly parkedSince: number
   readonly perSecond: number
   readonly startedAt: string
   readonly updatedAt: string
   readonly endedAt: string | null
 }
 
-export function viewOf(recovery: Recovery): RecoveryView {
+/** @param parkedSince how many of the subscription's parked deliveries were parked since it began */
+export function viewOf(recovery: Recovery, parkedSince: number): RecoveryView {
   const { recoveryId, subscriptionId, selection, maxPerSecond, waitingFor, cancelledBecause } = recovery
   const { found, sent, skipped, failed, pace, startedAt, updatedAt, endedAt } = recovery
   const isSending = recovery.state === 'running' && waitingFor === null
@@ -52,6 +54,7 @@ export function viewOf(recovery: Recovery): RecoveryView {
     skipped,
     failed,
     remaining: Math.max(0, found - sent - skipped - failed),
+    parkedSince,
     perSecond: isSending ? pace.perSecond : 0,
     startedAt,
     updatedAt,
@@ -74,7 +77,7 @@ const momentOrNull = (description: string): Schema => ({ ...moment(description),
 const selection = {
   from: momentOrNull('Parked at this time or later; left out or null: from the oldest on.'),
   to: momentOrNull(
-    'Parked at this time or earlier; left out or null: until now. What is parked after the recovery began is never taken.',
+    'Parked before this time; left out or null: until now. What is parked after the recovery began is never taken.',
   ),
   reason: {
     type: ['string', 'null'],
@@ -95,7 +98,9 @@ const selection = {
 
 export const recoveryRequestSchema = component('NewRecovery', {
   type: 'object',
-  description: 'Which parked deliveries to send again. `{}`: all of them. Members that are not named here are ignored.',
+  description:
+    'Which parked deliveries to send again. `{}`: all of them. A member that is not named here is refused, as all would be sent again for a misspelt one.',
+  additionalProperties: false,
   properties: {
     ...selection,
     dryRun: {
@@ -152,6 +157,7 @@ export const recoverySchema = component('Recovery', {
     'skipped',
     'failed',
     'remaining',
+    'parkedSince',
     'perSecond',
     'startedAt',
     'updatedAt',
@@ -188,6 +194,11 @@ export const recoverySchema = component('Recovery', {
     skipped: count('Were not parked any more when their turn came.', 0),
     failed: count('Could not be sent, as what is kept of them is not whole.', 0),
     remaining: count('Are still to be sent; of a cancelled recovery: stay parked.', 868),
+    parkedSince: count(
+      'How many deliveries of the subscription are parked that were not when it began: what it has sent again and the endpoint has ' +
+        'refused again, and what was parked for the first time since. 0: nothing is left behind, so far.',
+      3,
+    ),
     perSecond: {
       type: 'number',
       minimum: 0,

@@ -6,7 +6,7 @@ import { type Conditions, firstPace, type Pace, type Turn, type WaitingFor } fro
 export interface Selection {
   /** ISO 8601: parked then or later; null: from the first on. */
   readonly from: string | null
-  /** Parked then or earlier; null: until the recovery began. */
+  /** Parked before then; null: until the recovery began. */
   readonly to: string | null
   readonly reason: ParkedReason | null
 }
@@ -43,6 +43,8 @@ export interface Recovery {
   readonly after: string
   /** What was parked later is not touched. */
   readonly until: string
+  /** When the newest of the whole list was parked as it began, in µs; null: there was none. Absent in those of older versions. */
+  readonly newest?: string | null
   /** Nothing is left to be taken in hand. */
   readonly isReadOut: boolean
   readonly inHand: InHand | null
@@ -74,7 +76,10 @@ export interface Sending {
 const BROKER_CHECK_MS = 2_000
 
 export function newRecovery(
-  fixed: Pick<Recovery, 'recoveryId' | 'subscriptionId' | 'selection' | 'maxPerSecond' | 'found' | 'after' | 'until'>,
+  fixed: Pick<
+    Recovery,
+    'recoveryId' | 'subscriptionId' | 'selection' | 'maxPerSecond' | 'found' | 'after' | 'until' | 'newest'
+  >,
   nowMs: number,
 ): Recovery {
   const now = new Date(nowMs).toISOString()
@@ -105,8 +110,14 @@ export function newRecovery(
 export function rangeOf({ from, to, reason }: Selection, newest: string | null): ParkedRange {
   // What is shown of the time when something was parked is its millisecond, which has a thousand of these.
   const after = from === null ? 0 : Math.max(0, Date.parse(from) * 1_000 - 1)
-  const until = to === null ? Number.POSITIVE_INFINITY : Date.parse(to) * 1_000 + 999
+  const until = to === null ? Number.POSITIVE_INFINITY : Date.parse(to) * 1_000 - 1
   return { after: String(after), until: String(Math.min(until, Number(newest ?? 0))), reason }
+}
+
+/** What was parked after this, in µs, was parked since it began. By the clock of the list, which is not ours. */
+export function beginningOf({ newest, startedAt }: Recovery): string {
+  if (newest === undefined) return String(Date.parse(startedAt) * 1_000 - 1)
+  return newest ?? '0'
 }
 
 const touched = (recovery: Recovery, nowMs: number): Recovery => ({

@@ -219,6 +219,16 @@ describe('rotate-secret', () => {
     await rotate(id, { overlapSeconds: 0 })
   })
 
+  test('a misspelt member is refused, or a secret that has leaked would go on signing', async () => {
+    const { id, secret } = await create()
+    const json = { overlap_seconds: 0 }
+    const { status, body } = await api.call('POST', `${PATH}/${id}/rotate-secret`, { headers: acme, json })
+    expect(status).toBe(400)
+    const detail = 'The body is not valid. Its members are overlapSeconds'
+    expect(body).toMatchObject({ code: 'invalid-request', detail, errors: [{ pointer: '/overlap_seconds' }] })
+    expect(await signsWith(id, vaultOf(OLD_KEY))).toEqual([secret])
+  })
+
   test.each([{ overlapSeconds: -1 }, { overlapSeconds: 604_801 }, { overlapSeconds: 1.5 }, { overlapSeconds: '1' }])(
     '%j is refused, and nothing is rotated',
     async (json) => {

@@ -56,7 +56,8 @@ const MAX_OVERLAP_SECONDS = 7 * 86_400
 
 export const rotationSchema = component('SecretRotation', {
   type: 'object',
-  description: 'Members that are not named here are ignored.',
+  description: 'A member that is not named here is refused, as a misspelt one would let a leaked secret go on.',
+  additionalProperties: false,
   properties: {
     overlapSeconds: {
       type: 'integer',

@@ -155,7 +155,8 @@ export function createSubscriptionRoutes(deps: SubscriptionRoutesDeps): Route[] 
         ...(enabled !== undefined && { enabled }),
       })
       if (changed === undefined) throw new AppError('subscription-not-found')
-      return { status: 200, body: await withHealth(changed) }
+      const { subscription, isChanged } = changed
+      return { status: 200, body: await withHealth(subscription), isUnchanged: !isChanged }
     },
   }
 
