@@ -4,11 +4,14 @@ import { type Channel, IllegalOperationError, type Message } from 'amqplib'
 const GATHER_MS = 5
 
 /**
- * Acks of one channel, sent a few at a time: each on its own costs a system call here and one at the broker, which then hands
- * out the next messages one by one as well. What is lost with the channel is handed out again, as if it had not been done.
+ * Acks of one channel, gathered, and as few as can say it: all up to the oldest message that is still in hand are acked by one.
+ * A quorum queue writes each ack into its log, and takes 32 at a time from a channel: more than that wait in the channel, and are
+ * lost when it is closed (rabbit_fifo_client). What is lost with the channel is handed out again, as if it had not been done.
  */
 export class AckBatch {
   readonly #channel: Channel
+  /** Delivery tags of what is in hand; they come in ascending order, so the first one is the lowest. */
+  readonly #inHand = new Set<number>()
   #messages: Message[] = []
   #timer: NodeJS.Timeout | undefined
 
@@ -16,9 +19,20 @@ export class AckBatch {
     this.#channel = channel
   }
 
-  add(message: Message): void {
+  /** Of each message, before anything is said of it. */
+  taken(message: Message): void {
+    this.#inHand.add(message.fields.deliveryTag)
+  }
+
+  done(message: Message): void {
+    this.#inHand.delete(message.fields.deliveryTag)
     this.#messages.push(message)
     this.#timer ??= setTimeout(() => this.flush(), GATHER_MS)
+  }
+
+  /** Nacked or rejected, which the caller does after this. */
+  givenBack(message: Message): void {
+    this.#inHand.delete(message.fields.deliveryTag)
   }
 
   /** Before the channel is closed. */
@@ -27,11 +41,28 @@ export class AckBatch {
     this.#timer = undefined
     const messages = this.#messages
     this.#messages = []
+    const [oldest = Infinity] = this.#inHand
+    const [together, alone] = partition(messages, ({ fields }) => fields.deliveryTag < oldest)
+    const last = latestOf(together)
     answer(() => {
-      for (const message of messages) this.#channel.ack(message)
+      if (last !== undefined) this.#channel.ack(last, true)
+      for (const message of alone) this.#channel.ack(message)
     })
   }
 }
+
+function partition<T>(items: readonly T[], fits: (item: T) => boolean): readonly [T[], T[]] {
+  const halves: [T[], T[]] = [[], []]
+  for (const item of items) halves[fits(item) ? 0 : 1].push(item)
+  return halves
+}
+
+const latestOf = (messages: readonly Message[]): Message | undefined =>
+  messages.reduce<Message | undefined>(
+    (latest, message) =>
+      latest === undefined || message.fields.deliveryTag > latest.fields.deliveryTag ? message : latest,
+    undefined,
+  )
 
 /** Answers on a lost channel say nothing: the broker has already handed the message out again. */
 export function answer(send: () => void): void {

@@ -366,6 +366,17 @@ describe('draining', () => {
     expect(await left(broker, consumer)).toBe(4)
   })
 
+  // A quorum queue keeps some acks waiting in the channel, from where they do not survive its end.
+  test('none of many that were handled just before comes again', async () => {
+    const broker = await open()
+    const finish = new Gate()
+    const consumer = await consume(broker, { concurrency: 200, handle: () => finish.opened })
+    await publish(broker, 200)
+    await eventually(() => expect(consumer.inFlight()).toBe(200))
+    finish.open()
+    expect(await left(broker, consumer)).toBe(0)
+  })
+
   test('a drained consumer does not come back with a new connection', async () => {
     const broker = await open()
     let handled = 0

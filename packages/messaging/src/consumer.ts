@@ -182,10 +182,13 @@ export class QueueConsumer<T> implements Consumer {
 
   async #take(message: ConsumeMessage, channel: Channel, acks: AckBatch): Promise<void> {
     this.#inFlight += 1
+    acks.taken(message)
     const fate = await this.#process(message)
-    if (fate === 'done') acks.add(message)
-    else if (fate === 'give back') answer(() => channel.nack(message, false, true))
-    else answer(() => channel.reject(message, true))
+    if (fate === 'done') acks.done(message)
+    else {
+      acks.givenBack(message)
+      answer(() => (fate === 'give back' ? channel.nack(message, false, true) : channel.reject(message, true)))
+    }
     this.#inFlight -= 1
     if (this.#inFlight === 0) this.#idle()
   }
