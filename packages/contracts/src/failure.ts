@@ -7,9 +7,9 @@ import type { Fault } from './validator.ts'
 export const FAILURES = {
   'invalid-request': { status: 400, title: 'The request does not match its schema' },
   'malformed-json': { status: 400, title: 'The body is not JSON in UTF-8' },
-  'invalid-webhook-url': { status: 400, title: 'Not a url that webhooks can be sent to' },
+  'invalid-webhook-url': { status: 400, title: 'The url is missing, or webhooks cannot be sent to it' },
   'unknown-event-type': { status: 400, title: 'An event type is unknown or missing' },
-  'unknown-status-code': { status: 400, title: 'Not a user status code of this installation' },
+  'unknown-status-code': { status: 400, title: 'The user status code is missing, or not one of this installation' },
   'missing-agent-uri': { status: 400, title: 'The command does not name an agent' },
   unauthorized: { status: 401, title: 'A valid access token is required' },
   'not-found': { status: 404, title: 'No such resource' },

@@ -108,6 +108,17 @@ describe('bodies', () => {
     })
   })
 
+  test.each(['application/json', 'text/plain', undefined])(
+    'that are not there answer 400, of type %s',
+    async (type) => {
+      const headers = { authorization, ...(type !== undefined && { 'content-type': type }) }
+      expect(await api.call('POST', PATH, { headers })).toMatchObject({
+        status: 400,
+        body: { code: 'malformed-json', detail: 'There is no body; send a JSON object, as application/json' },
+      })
+    },
+  )
+
   test('of no type answer 415', async () => {
     const answer = await raw(
       `POST ${PATH} HTTP/1.1\r\nHost: x\r\nConnection: close\r\nAuthorization: ${authorization}\r\nContent-Length: 2\r\n\r\n{}`,

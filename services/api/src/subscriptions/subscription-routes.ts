@@ -65,7 +65,7 @@ export function createSubscriptionRoutes(deps: SubscriptionRoutesDeps): Route[] 
     summary: 'Subscribe a url to event types',
     description:
       'The subscription is enabled at once. Its deliveries are signed with the `secret` of the answer, which is shown this ' +
-      'once. The answer to a faulty body lists the known event types.',
+      'once. The answer to a faulty `url` or faulty `eventTypes` lists the event types that there are.',
     idempotent: true,
     audit: { action: 'subscription.created', on: ({ made }) => ({ subscriptionId: made['id'] }) },
     body: newSubscriptionSchema,
