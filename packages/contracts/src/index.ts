@@ -31,6 +31,7 @@ export {
   deliveryHeadersSchema,
   parseDelivery,
 } from './delivery.ts'
+export { DELIVERY_HEADERS, REQUIRED_DELIVERY_HEADERS } from './delivery-headers.ts'
 export { describeEvents } from './describe-events.ts'
 export { type Envelope, envelopesOf } from './envelope.ts'
 export {

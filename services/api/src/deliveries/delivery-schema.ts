@@ -114,7 +114,7 @@ export const attemptSchema = component('Attempt', {
   },
 })
 
-const envelopeSchema = component('DeliveryEnvelope', {
+export const envelopeSchema = component('DeliveryEnvelope', {
   type: 'object',
   description: 'The body of the delivery.',
   required: ['deliveryId', 'eventType', 'occurredAt', 'tenant', 'data'],
