@@ -94,7 +94,13 @@ export {
   type UnreachableReason,
 } from './outcome.ts'
 export { type Problem, toProblem } from './problem.ts'
-export { type CheckedPost, type CheckFacts, parseReceiverCheck, type ReceiverCheck } from './receiver-check.ts'
+export {
+  type CheckedPost,
+  type CheckFacts,
+  type CheckResult,
+  parseReceiverCheck,
+  type ReceiverCheck,
+} from './receiver-check.ts'
 export {
   type FormerSecret,
   formerSecretsAt,

@@ -18,6 +18,7 @@ test('two tenants never share a key', () => {
       fc.pre(one !== two)
       expect(keys.subscriptionsKey(one)).not.toBe(keys.subscriptionsKey(two))
       expect(keys.revisionKey(one)).not.toBe(keys.revisionKey(two))
+      expect(keys.checksKey(one)).not.toBe(keys.checksKey(two))
       expect(keys.auditKey(one)).not.toBe(keys.auditKey(two))
       expect(keys.stateKey(one, name)).not.toBe(keys.stateKey(two, otherName))
       expect(keys.timerMember(one, name)).not.toBe(keys.timerMember(two, otherName))

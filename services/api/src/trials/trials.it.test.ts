@@ -1,5 +1,6 @@
 import {
   type CheckFacts,
+  type CheckResult,
   compileSchema,
   type Delivery,
   deliveryIdOf,
@@ -43,7 +44,7 @@ let headers: { authorization: string }
 const due: Delivery[] = []
 const asked: ReceiverCheck[] = []
 /** What the worker makes of a check; undefined: it never comes to it. */
-let facts: CheckFacts | undefined
+let facts: CheckResult | undefined
 
 beforeAll(async () => {
   ;[testDb, testMq, idp] = await Promise.all([testRedis(), testBroker(), startTokenIssuer()])
@@ -166,6 +167,34 @@ test('a check that no worker finishes is answered 503 in its time, and is no lon
   const first = await pending
   expect([first.status, (first.body as { code: string }).code]).toEqual([503, 'check-unfinished'])
   expect(first.headers.get('retry-after')).not.toBeNull()
+  facts = GOOD
+  expect((await check(id)).status).toBe(200)
+})
+
+test('a tenant has three checks at a time, whichever its subscriptions are; one more is told to come later', async () => {
+  const ids = await Promise.all([1, 2, 3, 4].map(() => subscribe()))
+  const [last = '', ...others] = ids
+  const pending = others.map((id) => check(id))
+  await eventually(() => expect(asked).toHaveLength(3))
+  const fourth = await check(last)
+  expect(fourth.body).toMatchObject({
+    status: 429,
+    code: 'too-many-checks',
+    detail: expect.stringContaining('At most 3'),
+  })
+  expect(Number(fourth.headers.get('retry-after'))).toBeGreaterThan(0)
+  await Promise.all(pending)
+  facts = GOOD
+  expect((await check(last)).status).toBe(200)
+})
+
+test.each([
+  [409, 'secret-unavailable'],
+  [404, 'subscription-not-found'],
+] as const)('what a worker refuses to check is answered at once, with %i %s', async (status, refused) => {
+  const id = await subscribe()
+  facts = { refused }
+  expect((await check(id)).body).toMatchObject({ status, code: refused })
   facts = GOOD
   expect((await check(id)).status).toBe(200)
 })
