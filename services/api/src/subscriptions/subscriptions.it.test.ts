@@ -188,6 +188,24 @@ describe('GET', () => {
     expect((await api.call('GET', PATH, { headers: globex })).body).toEqual([theirs])
   })
 
+  test('leads from page to page', async () => {
+    await redis.flush()
+    const mine = []
+    for (const name of ['1', '2', '3']) mine.push(await create({ url: hook(name), eventTypes: ['call.status'] }))
+    const first = await api.call('GET', `${PATH}?limit=2`, { headers: acme })
+    expect(first.body).toEqual(mine.slice(0, 2))
+    const [, next = ''] = /^<(.*)>; rel="next"$/.exec(first.headers.get('link') ?? '') ?? []
+    const last = await api.call('GET', next, { headers: acme })
+    expect([last.status, last.body]).toEqual([200, mine.slice(2)])
+    expect(last.headers.has('link')).toBe(false)
+  })
+
+  test.each(['limit=0', 'limit=1001', 'cursor=x'])('of the page %s answers 400', async (search) => {
+    const { status, body } = await api.call('GET', `${PATH}?${search}`, { headers: acme })
+    expect(status).toBe(400)
+    expect(body).toMatchObject({ code: 'invalid-request', errors: [{ pointer: expect.any(String) }] })
+  })
+
   test('without any answers an empty array', async () => {
     await redis.flush()
     expect(await api.call('GET', PATH, { headers: acme })).toMatchObject({ status: 200, body: [] })

@@ -83,6 +83,7 @@ export function createCheckedClient(baseUrl: string, document: Document): Checke
 /** What clients may act upon, so that the document has to know it. */
 const TELLING: readonly string[] = [
   'idempotent-replayed',
+  'link',
   'location',
   'ratelimit',
   'ratelimit-policy',
