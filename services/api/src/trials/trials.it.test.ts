@@ -13,16 +13,9 @@ import {
 } from '@switchhook/contracts'
 import { type Broker, openBroker, Queue, serviceTopology } from '@switchhook/messaging'
 import { type CheckStore, createCheckStore, createContactStore, openRedis, type Redis } from '@switchhook/store'
-import {
-  eventually,
-  startTokenIssuer,
-  type TestBroker,
-  type TestRedis,
-  type TokenIssuer,
-  testBroker,
-  testRedis,
-} from '@switchhook/testkit'
+import { eventually } from '@switchhook/testkit'
 import { type ApiUnderTest, startApiUnderTest } from '../testing/api-under-test.ts'
+import { type Surroundings, startSurroundings } from '../testing/surroundings.ts'
 
 const SUBSCRIPTIONS = '/api/v1/webhooks/subscriptions'
 const log = { debug: () => {}, info: () => {}, warn: () => {}, error: () => {} }
@@ -33,9 +26,7 @@ const GOOD: CheckFacts = {
   duplicate: { outcome: 'delivered', status: 204, durationMs: 30 },
 }
 
-let testDb: TestRedis
-let testMq: TestBroker
-let idp: TokenIssuer
+let around: Surroundings<'acme'>
 let api: ApiUnderTest
 let redis: Redis
 let worker: Broker
@@ -47,17 +38,12 @@ const asked: ReceiverCheck[] = []
 let facts: CheckResult | undefined
 
 beforeAll(async () => {
-  ;[testDb, testMq, idp] = await Promise.all([testRedis(), testBroker(), startTokenIssuer()])
-  api = await startApiUnderTest({
-    REDIS_URL: testDb.redisUrl,
-    AMQP_URL: testMq.amqpUrl,
-    AUTH_ISSUERS: JSON.stringify([{ issuer: idp.issuer, audience: idp.audience, tenant: 'acme' }]),
-    RECEIVER_CHECK_TIMEOUT: '1s',
-  })
-  headers = { authorization: `Bearer ${idp.token()}` }
-  redis = await openRedis({ url: testDb.redisUrl, log, name: 'worker' })
+  around = await startSurroundings('acme')
+  api = await startApiUnderTest({ ...around.env, RECEIVER_CHECK_TIMEOUT: '1s' })
+  headers = around.bearer('acme')
+  redis = await openRedis({ url: around.redis.redisUrl, log, name: 'worker' })
   checks = createCheckStore(redis)
-  worker = await openBroker({ url: testMq.amqpUrl, topology: serviceTopology([]), log, name: 'worker' })
+  worker = await openBroker({ url: around.broker.amqpUrl, topology: serviceTopology([]), log, name: 'worker' })
   const common = { concurrency: 10, recovered: async () => {} }
   await worker.consume({
     ...common,
@@ -80,7 +66,7 @@ afterAll(async () => {
   await api.close()
   await worker.close()
   await redis.close()
-  await Promise.all([testDb.close(), testMq.close(), idp.close()])
+  await around.close()
 })
 
 afterEach(() => {
