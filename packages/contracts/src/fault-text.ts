@@ -13,7 +13,7 @@ const TEXTS: Readonly<Record<string, (params: Params) => string | undefined>> = 
   additionalProperties: () => 'is not known',
   enum: ({ allowedValues }) => `must be one of ${(allowedValues as unknown[]).map(String).join(', ')}`,
   const: ({ allowedValue }) => `must be ${JSON.stringify(allowedValue)}`,
-  type: ({ type }) => `must be ${[type as string | string[]].flat().map(named).join(' or ')}`,
+  type: ({ type }) => `must be ${listed([type as string | string[]].flat().flatMap(named))}`,
   format: ({ format }) => FORMATS[format as string],
   minimum: ({ limit }) => `must be at least ${limit}`,
   maximum: ({ limit }) => `must be at most ${limit}`,
@@ -27,12 +27,14 @@ const TYPES: Readonly<Record<string, string>> = {
   object: 'an object',
   array: 'an array',
   integer: 'an integer',
-  boolean: 'true or false',
   string: 'a string',
   number: 'a number',
 }
 
-const named = (type: string): string => TYPES[type] ?? type
+const named = (type: string): readonly string[] => (type === 'boolean' ? ['true', 'false'] : [TYPES[type] ?? type])
+
+const listed = (names: readonly string[]): string =>
+  names.length < 2 ? names.join('') : `${names.slice(0, -1).join(', ')} or ${names.at(-1)}`
 
 const FORMATS: Readonly<Record<string, string>> = {
   'date-time': 'must be a time as in RFC 3339, such as 2026-11-20T17:06:01Z',

@@ -33,7 +33,7 @@ export interface CheckFacts {
 }
 
 /** Why nothing was sent. */
-export interface CheckRefusal {
+interface CheckRefusal {
   readonly refused: Extract<FailureCode, 'secret-unavailable' | 'subscription-not-found'>
 }
 

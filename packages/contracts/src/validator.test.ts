@@ -47,6 +47,7 @@ test.each<[object, unknown, string]>([
   [{ type: 'string', enum: ['parked'] }, 7, 'must be one of parked'],
   [{ type: ['integer', 'null'] }, 'x', 'must be an integer or null'],
   [{ type: 'boolean' }, 'no', 'must be true or false'],
+  [{ type: ['boolean', 'null'] }, 'no', 'must be true, false or null'],
   [{ const: true }, false, 'must be true'],
   [{ type: 'string', format: 'date-time' }, 'now', 'must be a time as in RFC 3339, such as 2026-11-20T17:06:01Z'],
   [{ type: 'string', format: 'uuid' }, '42', 'must be a GUID, such as 4f1c2a9e-8a53-4c1d-9d1e-0d6d6b1f7a11'],

@@ -39,8 +39,8 @@ function toFaults(errors: readonly ErrorObject[]): Fault[] {
 }
 
 function pointerOf({ instancePath, params }: ErrorObject): string {
-  const member: unknown = params['missingProperty'] ?? params['additionalProperty']
-  return member === undefined ? instancePath : `${instancePath}/${escapeToken(String(member))}`
+  const member = (params['missingProperty'] ?? params['additionalProperty']) as string | undefined
+  return member === undefined ? instancePath : `${instancePath}/${escapeToken(member)}`
 }
 
 /** RFC 6901, section 3. */

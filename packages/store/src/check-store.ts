@@ -8,7 +8,7 @@ interface Checked {
   readonly id: SubscriptionId
 }
 
-export interface CheckBounds {
+interface CheckBounds {
   /** After so long, one of which nothing is heard is over. */
   readonly leaseMs: number
   /** Of a tenant, at a time. */
