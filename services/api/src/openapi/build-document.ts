@@ -19,7 +19,7 @@ export function buildDocument(routes: readonly Route[]): ApiDocument {
     paths[route.path] = { ...paths[route.path], [route.method]: operationOf(route, components) }
   }
   components.schema(problemSchema)
-  const used = new Set<string>(['webhooks', ...routes.map(({ tag }) => tag)])
+  const used = new Set<string>(routes.map(({ tag }) => tag))
   return {
     openapi: '3.1.0',
     info: { title: 'Switchhook', version: '1.0.0', description: DESCRIPTION, license: { name: 'Proprietary' } },

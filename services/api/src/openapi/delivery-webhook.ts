@@ -14,7 +14,6 @@ const RETRIED = {
 /** What clients' own endpoints have to take: the one operation that is theirs. */
 export const deliveryWebhook = (components: Components): Schema => ({
   operationId: 'receiveDelivery',
-  tags: ['webhooks'],
   summary: 'A delivery, as your endpoint receives it',
   description: DELIVERY_DESCRIPTION,
   // The token is for this service; deliveries carry signatures.

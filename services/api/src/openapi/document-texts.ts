@@ -22,7 +22,6 @@ export const TAGS = [
   { name: 'agents', description: 'State and presence of agents.' },
   { name: 'simulator', description: 'Only where the simulator is the contact center.' },
   { name: 'audit', description: 'Who did what.' },
-  { name: 'webhooks', description: 'What your endpoint receives.' },
   { name: 'document', description: 'This document.' },
 ]
 
