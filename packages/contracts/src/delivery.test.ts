@@ -92,18 +92,22 @@ test('headers of the broker and of newer versions are ignored, and not copied on
 })
 
 test.each<[string, object, string]>([
-  ['a version that is not known yet', { 'sh-version': 3 }, '/sh-version must be <= 2'],
+  ['a version that is not known yet', { 'sh-version': 3 }, '/sh-version must be at most 2'],
   ['no version', { 'sh-version': undefined }, '/sh-version is required'],
-  ['a delivery id that is not a GUID', { 'sh-delivery-id': 'x' }, '/sh-delivery-id must match format "uuid"'],
+  [
+    'a delivery id that is not a GUID',
+    { 'sh-delivery-id': 'x' },
+    '/sh-delivery-id must be a GUID, such as 4f1c2a9e-8a53-4c1d-9d1e-0d6d6b1f7a11',
+  ],
   [
     'an event type that fits into no header',
     { 'sh-event-type': 'a\nb' },
     String.raw`/sh-event-type must match pattern "^[\x21-\x7e]{1,128}$"`,
   ],
-  ['run 0', { 'sh-run': 0 }, '/sh-run must be >= 1'],
-  ['a slot before the first', { 'sh-slot': -1 }, '/sh-slot must be >= 0'],
-  ['half a slot', { 'sh-slot': 0.5 }, '/sh-slot must be integer'],
-  ['a number as text', { 'sh-attempt': '1' }, '/sh-attempt must be integer'],
+  ['run 0', { 'sh-run': 0 }, '/sh-run must be at least 1'],
+  ['a slot before the first', { 'sh-slot': -1 }, '/sh-slot must be at least 0'],
+  ['half a slot', { 'sh-slot': 0.5 }, '/sh-slot must be an integer'],
+  ['a number as text', { 'sh-attempt': '1' }, '/sh-attempt must be an integer'],
   ['no url', { 'sh-url': undefined }, '/sh-url is required'],
 ])('%s cannot be parsed', (_what, fault, expected) => {
   expect(() => parseDelivery(example.body, headers(fault))).toThrow(new Unparsable(expected))

@@ -1,3 +1,4 @@
+import { DELIVERY_HEADERS, REQUIRED_DELIVERY_HEADERS } from './delivery-headers.ts'
 import { EVENT_TYPES, type EventType, MAX_EVENT_BYTES, platformEventSchema } from './event.ts'
 import {
   EVENT_CATALOGUE,
@@ -13,21 +14,6 @@ const EVENT_EXAMPLE = {
   occurredAt: '2026-11-20T17:06:01.173Z',
   tenant: 'acme',
   data: { agentUri: 'sip:alice@acme.example', statusCode: 2 },
-}
-
-/** https://www.standardwebhooks.com; absent where the subscription is of before there were signatures. */
-const signatureHeaders = {
-  'webhook-id': { type: 'string', format: 'uuid', description: 'Equals `X-SVC-Delivery`.' },
-  'webhook-timestamp': {
-    type: 'integer',
-    description: 'When this attempt was made, in seconds since 1970. Refuse what is more than 5 minutes off.',
-  },
-  'webhook-signature': {
-    type: 'string',
-    pattern: '^v1,[A-Za-z0-9+/]{43}=( v1,[A-Za-z0-9+/]{43}=)*$',
-    description:
-      'Standard Webhooks: `v1,` and the Base64 of HMAC-SHA256 over `{webhook-id}.{webhook-timestamp}.{body}`, by the secret of the subscription. After a rotation several, separated by spaces: one that fits is enough.',
-  },
 }
 
 const SIGNATURE_EXAMPLE = {
@@ -120,27 +106,10 @@ function deliveryMessage(eventType: EventType, name: string): object {
     contentType: 'application/json; charset=utf-8',
     headers: {
       type: 'object',
-      required: ['X-SVC-Event', 'X-SVC-Event-Id', 'X-SVC-Delivery', 'X-SVC-Attempt'],
+      required: REQUIRED_DELIVERY_HEADERS,
       properties: {
-        'X-SVC-Event': { type: 'string', const: eventType, description: 'Event type of the delivery.' },
-        'X-SVC-Event-Id': {
-          type: 'string',
-          format: 'uuid',
-          description:
-            'What all deliveries of the event share; `GET /webhooks/events/{eventId}` tells what became of them.',
-        },
-        'X-SVC-Delivery': { type: 'string', format: 'uuid', description: 'Identical on every retry.' },
-        'X-SVC-Attempt': {
-          type: 'integer',
-          minimum: 1,
-          description: 'One-based attempt counter: 1 is the first delivery, higher is a retry.',
-        },
-        'X-SVC-Test': {
-          type: 'string',
-          const: 'true',
-          description: 'Only on what was sent on request, as an example: nothing has happened.',
-        },
-        ...signatureHeaders,
+        ...DELIVERY_HEADERS,
+        'X-SVC-Event': { type: 'string', const: eventType, description: DELIVERY_HEADERS['X-SVC-Event'].description },
       },
     },
     payload: envelopeSchemaOf(eventType, { $ref: `#/components/schemas/${name}` }),

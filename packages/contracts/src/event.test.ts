@@ -63,11 +63,15 @@ test('an id in upper case is brought to its canonical form, so that it makes the
 })
 
 test.each<[string, object, string]>([
-  ['an id that is not a GUID', { eventId: '42' }, '/eventId must match format "uuid"'],
+  [
+    'an id that is not a GUID',
+    { eventId: '42' },
+    '/eventId must be a GUID, such as 4f1c2a9e-8a53-4c1d-9d1e-0d6d6b1f7a11',
+  ],
   [
     'a GUID written as a URN',
     { eventId: 'urn:uuid:2ed6657d-e927-568b-95e1-2665a8aea6a2' },
-    '/eventId must match format "uuid"',
+    '/eventId must be a GUID, such as 4f1c2a9e-8a53-4c1d-9d1e-0d6d6b1f7a11',
   ],
   [
     'an unknown type',
@@ -80,13 +84,17 @@ test.each<[string, object, string]>([
     '/occurredAt must match pattern "^\\S+T\\S+Z$"',
   ],
   ['a time with a blank', { occurredAt: '2026-11-20 12:00:00Z' }, '/occurredAt must match pattern "^\\S+T\\S+Z$"'],
-  ['a day that does not exist', { occurredAt: '2026-02-30T12:00:00Z' }, '/occurredAt must match format "date-time"'],
+  [
+    'a day that does not exist',
+    { occurredAt: '2026-02-30T12:00:00Z' },
+    '/occurredAt must be a time as in RFC 3339, such as 2026-11-20T17:06:01Z',
+  ],
   ['no time at all', { occurredAt: undefined }, '/occurredAt is required'],
   ['no tenant at all, which must be null to mean none', { tenant: undefined }, '/tenant is required'],
-  ['an empty tenant', { tenant: '' }, '/tenant must NOT have fewer than 1 characters'],
-  ['a tenant that is too long', { tenant: 'x'.repeat(129) }, '/tenant must NOT have more than 128 characters'],
-  ['a list as data', { data: [] }, '/data must be object'],
-  ['data that is null', { data: null }, '/data must be object'],
+  ['an empty tenant', { tenant: '' }, '/tenant must not be empty'],
+  ['a tenant that is too long', { tenant: 'x'.repeat(129) }, '/tenant must not be longer than 128 characters'],
+  ['a list as data', { data: [] }, '/data must be an object'],
+  ['data that is null', { data: null }, '/data must be an object'],
 ])('%s cannot be parsed', (_what, fault, expected) => expect(problem(() => parse(event(fault)))).toBe(expected))
 
 test('every fault is told at once, and no value is quoted', () => {
@@ -105,7 +113,7 @@ test.each<[string, Buffer]>([
 ])('%s is not JSON', (_what, content) => expect(problem(() => parseEvent(content))).toBe('not JSON in UTF-8'))
 
 test.each([null, 5, 'text', [], true])('%j is JSON, but not an event', (value) => {
-  expect(problem(() => parse(value))).toMatch(/must be object/)
+  expect(problem(() => parse(value))).toMatch(/must be an object/)
 })
 
 test('whatever arrives, it is parsed or refused as Unparsable, never anything else', () => {

@@ -31,6 +31,7 @@ export {
   deliveryHeadersSchema,
   parseDelivery,
 } from './delivery.ts'
+export { DELIVERY_HEADERS, REQUIRED_DELIVERY_HEADERS } from './delivery-headers.ts'
 export { describeEvents } from './describe-events.ts'
 export { type Envelope, envelopesOf } from './envelope.ts'
 export {
@@ -94,7 +95,13 @@ export {
   type UnreachableReason,
 } from './outcome.ts'
 export { type Problem, toProblem } from './problem.ts'
-export { type CheckedPost, type CheckFacts, parseReceiverCheck, type ReceiverCheck } from './receiver-check.ts'
+export {
+  type CheckedPost,
+  type CheckFacts,
+  type CheckResult,
+  parseReceiverCheck,
+  type ReceiverCheck,
+} from './receiver-check.ts'
 export {
   type FormerSecret,
   formerSecretsAt,

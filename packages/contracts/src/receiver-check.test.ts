@@ -18,7 +18,7 @@ test('a request comes out as it went in, also one of a later version that says m
 })
 
 test.each<[object, RegExp]>([
-  [{ subscriptionId: 'x' }, /\/subscriptionId must match format/],
+  [{ subscriptionId: 'x' }, /\/subscriptionId must be a GUID/],
   [{ eventType: 'call.unknown' }, /\/eventType must be one of/],
   [{ expiresAt: undefined }, /\/expiresAt is required/],
 ])('%j cannot be understood', (change, said) => {

@@ -1,4 +1,5 @@
 import { EVENT_TYPES, type EventType, Unparsable } from './event.ts'
+import type { FailureCode } from './failure.ts'
 import { parseSubscriptionId, type SubscriptionId } from './ids.ts'
 import type { Attempt } from './outcome.ts'
 import { compileSchema } from './validator.ts'
@@ -30,6 +31,14 @@ export interface CheckFacts {
   /** Signed, with a time that is long past. */
   readonly stale?: CheckedPost
 }
+
+/** Why nothing was sent. */
+interface CheckRefusal {
+  readonly refused: Extract<FailureCode, 'secret-unavailable' | 'subscription-not-found'>
+}
+
+/** What a check comes to, from a delivery worker to the api. */
+export type CheckResult = CheckFacts | CheckRefusal
 
 const validate = compileSchema<ReceiverCheck>({
   type: 'object',

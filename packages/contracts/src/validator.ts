@@ -1,6 +1,7 @@
 import { type AnySchemaObject, type ErrorObject, type ValidateFunction } from 'ajv'
 import { Ajv2020 } from 'ajv/dist/2020.js'
 import addFormats from 'ajv-formats'
+import { faultText } from './fault-text.ts'
 import { isGuid } from './ids.ts'
 
 /** One fault of an input: where it is (RFC 6901 pointer; '' is the whole) and what is wrong with it. Never the value. */
@@ -28,20 +29,18 @@ export function compileSchema<T>(schema: AnySchemaObject): (value: unknown) => V
 }
 
 function toFaults(errors: readonly ErrorObject[]): Fault[] {
-  const faults = errors.map(({ instancePath, keyword, message, params }) => {
-    if (keyword === 'required') {
-      return { pointer: `${instancePath}/${escapeToken(String(params['missingProperty']))}`, detail: 'is required' }
-    }
-    if (keyword === 'additionalProperties') {
-      return { pointer: `${instancePath}/${escapeToken(String(params['additionalProperty']))}`, detail: 'is not known' }
-    }
-    if (keyword === 'enum') {
-      return { pointer: instancePath, detail: `must be one of ${(params['allowedValues'] as unknown[]).join(', ')}` }
-    }
-    return { pointer: instancePath, detail: message ?? `violates "${keyword}"` }
-  })
+  // A choice says more than its type, which is then at fault as well.
+  const choices = new Set(errors.filter(({ keyword }) => keyword === 'enum').map(({ instancePath }) => instancePath))
+  const faults = errors
+    .filter(({ keyword, instancePath }) => keyword !== 'type' || !choices.has(instancePath))
+    .map((error) => ({ pointer: pointerOf(error), detail: faultText(error) }))
   // By key, not by comparing each with each: a hostile body can have many thousand faults.
   return [...new Map(faults.map((fault) => [`${fault.pointer} ${fault.detail}`, fault])).values()]
+}
+
+function pointerOf({ instancePath, params }: ErrorObject): string {
+  const member = (params['missingProperty'] ?? params['additionalProperty']) as string | undefined
+  return member === undefined ? instancePath : `${instancePath}/${escapeToken(member)}`
 }
 
 /** RFC 6901, section 3. */

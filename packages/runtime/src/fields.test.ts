@@ -104,12 +104,12 @@ const bad: [string, Field<unknown>, string, RegExp][] = [
     (raw): [string, Field<unknown>, string, RegExp] => ['networks', networks(), raw, /^must be networks such as/],
   ),
   ['json', json({ type: 'array' }), '[secret', /^must be JSON$/],
-  ['json', json({ type: 'array' }), '{"secret":1}', /^\/ must be array$/],
+  ['json', json({ type: 'array' }), '{"secret":1}', /^\/ must be an array$/],
   [
     'json',
     json({ type: 'object', required: ['b'], properties: { a: { type: 'integer' }, b: { type: 'string' } } }),
     '{"a":"secret"}',
-    /^(?=.*\/b is required)(?=.*\/a must be integer)/,
+    /^(?=.*\/b is required)(?=.*\/a must be an integer)/,
   ],
   ['optional', optional(flag()), 'maybe', /true or false/],
 ]

@@ -19,6 +19,7 @@ test('two tenants never share a key', () => {
       expect(keys.subscriptionsKey(one)).not.toBe(keys.subscriptionsKey(two))
       expect(keys.revisionKey(one)).not.toBe(keys.revisionKey(two))
       expect(keys.eventsKey(one)).not.toBe(keys.eventsKey(two))
+      expect(keys.checksKey(one)).not.toBe(keys.checksKey(two))
       expect(keys.auditKey(one)).not.toBe(keys.auditKey(two))
       expect(keys.stateKey(one, name)).not.toBe(keys.stateKey(two, otherName))
       expect(keys.timerMember(one, name)).not.toBe(keys.timerMember(two, otherName))

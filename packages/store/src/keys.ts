@@ -21,7 +21,7 @@ import type { DeliveryId, EventId, SubscriptionId } from '@switchhook/contracts'
  * sh:{s:<subscription>}:log        zset    <event>:<event type> → when it was fanned out, µs   DELIVERY_LOG_RETENTION after the last
  * sh:{t:<tenant>}:events           zset    JSON (event-list.ts) → when it was listed, µs       as the next
  * sh:{<event>}:event               string  JSON (event-record.ts)                           DELIVERY_RETENTION, of the fan-out
- * sh:{s:<subscription>}:check      string  the check of its endpoint that is under way      as CheckStore is told
+ * sh:{t:<tenant>}:checks            zset    subscriptions whose endpoints are checked now → until when, ms   as CheckStore is told
  * sh:{c:<check>}:facts             string  what a check has seen, JSON                      as CheckStore is told
  * sh:{i:<scope>}:request           hash    fingerprint, seed, claim or answer of a request  IdempotencyTimes.retentionMs
  * sh:{l:<client>}:requests         string  a client's requests in the present window          RequestRate.windowMs
@@ -63,7 +63,7 @@ export const breakerKey = (tenant: string | null, subscription: SubscriptionId):
 export const contactKey = (tenant: string | null, subscription: SubscriptionId): string =>
   `sh:{t:${escapeTenant(tenant)}}:contact:${subscription}`
 
-export const checkKey = (subscription: SubscriptionId): string => `sh:{s:${subscription}}:check`
+export const checksKey = (tenant: string | null): string => `sh:{t:${escapeTenant(tenant)}}:checks`
 export const checkFactsKey = (checkId: string): string => `sh:{c:${checkId}}:facts`
 
 /** A scope is a hash: it has no braces. */

@@ -1,7 +1,6 @@
 import { newSubscriptionId } from '@switchhook/contracts'
 import { eventually, type TestRedis, testRedis } from '@switchhook/testkit'
 import { type BreakerStore, createBreakerStore, type Endpoint } from './breaker-store.ts'
-import { createCheckStore } from './check-store.ts'
 import { createContactStore } from './contact-store.ts'
 import { breakerKey } from './keys.ts'
 import { createOutageStore, type OutageStore } from './outage-store.ts'
@@ -133,20 +132,4 @@ describe('when an endpoint was last heard of', () => {
     await breaker.noteAnswer(endpoint)
     expect(await contacts.find(endpoint)).toMatchObject({ failureAtMs: 1_000 })
   })
-})
-
-test('one check at a time of a subscription, until it ends or its time is up; its facts are found by its id', async () => {
-  const checks = createCheckStore(redis)
-  const { subscriptionId } = endpoint
-  expect(await checks.begin(subscriptionId, 60_000)).toBe(true)
-  expect(await checks.begin(subscriptionId, 60_000)).toBe(false)
-  expect(await checks.begin(newSubscriptionId(), 60_000)).toBe(true)
-  await checks.end(subscriptionId)
-  expect(await checks.begin(subscriptionId, 50)).toBe(true)
-  await eventually(async () => expect(await checks.begin(subscriptionId, 60_000)).toBe(true))
-
-  expect(await checks.find('a')).toBeUndefined()
-  const facts = { deadlineMs: 1, isSigned: false, plain: { ...timeout, durationMs: 3 } }
-  await checks.save('a', facts)
-  expect(await checks.find('a')).toEqual(facts)
 })

@@ -3,6 +3,7 @@ import { readFileSync } from 'node:fs'
 /** The Lua scripts of this package and what they reply; each file's header names its KEYS, ARGV and result. */
 export interface ScriptReplies {
   'append-audit': string
+  'begin-check': 'begun' | 'running' | 'too-many'
   'begin-idempotent': ['new' | 'replay', string] | ['mismatch' | 'busy', undefined?]
   'begin-recovery': [opening: string, recoveredAt: string] | []
   'begin-redelivery': string | null
@@ -29,6 +30,7 @@ export type ScriptName = keyof ScriptReplies
 
 const FILES: Readonly<Record<ScriptName, string>> = {
   'append-audit': 'append-audit.lua',
+  'begin-check': 'begin-check.lua',
   'begin-idempotent': 'begin-idempotent.lua',
   'begin-recovery': 'begin-recovery.lua',
   'begin-redelivery': 'begin-redelivery.lua',

@@ -1,51 +1,33 @@
 import { parseEvent } from '@switchhook/contracts'
 import { openBroker, Queue, serviceTopology } from '@switchhook/messaging'
 import { createMetrics, loadConfig, Shutdown } from '@switchhook/runtime'
-import {
-  brokerAlarm,
-  eventually,
-  forgetful,
-  startTcpProxy,
-  startTokenIssuer,
-  type TcpProxy,
-  type TestBroker,
-  type TestRedis,
-  type TokenIssuer,
-  testBroker,
-  testRedis,
-} from '@switchhook/testkit'
+import { brokerAlarm, eventually, forgetful, startTcpProxy, type TcpProxy } from '@switchhook/testkit'
 import { apiFields, apiRules } from './config.ts'
 import { startApi } from './start-api.ts'
 import { type ApiUnderTest, startApiUnderTest } from './testing/api-under-test.ts'
+import { type Surroundings, startSurroundings } from './testing/surroundings.ts'
 
 const PATH = '/api/v1/webhooks/subscriptions'
 const create = { url: 'https://client.example', eventTypes: ['call.status'] }
 
-let redis: TestRedis
-let broker: TestBroker
+let around: Surroundings<'acme'>
 let toRedis: TcpProxy
 let toBroker: TcpProxy
-let idp: TokenIssuer
 let api: ApiUnderTest
 let headers: { authorization: string }
 
 beforeAll(async () => {
-  ;[redis, broker, idp] = await Promise.all([testRedis(), testBroker(), startTokenIssuer()])
-  toRedis = await startTcpProxy(redis.redisUrl)
-  toBroker = await startTcpProxy(broker.amqpUrl)
-  const { issuer, audience, jwksUri } = idp
-  api = await startApiUnderTest({
-    REDIS_URL: toRedis.url,
-    AMQP_URL: toBroker.url,
-    AUTH_ISSUERS: JSON.stringify([{ issuer, audience, jwksUri, tenant: 'acme' }]),
-  })
-  headers = { authorization: `Bearer ${idp.token()}` }
+  around = await startSurroundings('acme')
+  toRedis = await startTcpProxy(around.redis.redisUrl)
+  toBroker = await startTcpProxy(around.broker.amqpUrl)
+  api = await startApiUnderTest({ ...around.env, REDIS_URL: toRedis.url, AMQP_URL: toBroker.url })
+  headers = around.bearer('acme')
 })
 
 afterAll(async () => {
   await api.close()
   await Promise.all([toRedis.close(), toBroker.close()])
-  await Promise.all([redis.close(), broker.close(), idp.close()])
+  await around.close()
 })
 
 const recovered = (): Promise<void> => eventually(() => expect(api.isReady()).toBe(true), { timeoutMs: 30_000 })
@@ -136,7 +118,7 @@ test('while the broker is away, what does not need it works, and events wait for
   await recovered()
   await eventually(
     async () => {
-      const queues = await broker.management.queues()
+      const queues = await around.broker.management.queues()
       const waiting = queues.find(({ name }) => name === 'fanout.events')
       expect(waiting?.messages ?? 0).toBeGreaterThan(0)
     },
@@ -145,12 +127,11 @@ test('while the broker is away, what does not need it works, and events wait for
 }, 90_000)
 
 test('in production it refuses a Redis that keeps nothing on disk', async () => {
-  const toForgetful = await startTcpProxy(redis.redisUrl)
+  const toForgetful = await startTcpProxy(around.redis.redisUrl)
   toForgetful.alter(forgetful)
-  const env = { REDIS_URL: toForgetful.url, AMQP_URL: toBroker.url, NODE_ENV: 'production', API_PORT: '0' }
-  const issuers = JSON.stringify([{ issuer: idp.issuer, audience: idp.audience, tenant: 'acme' }])
   const SECRET_KEYS = `one:${Buffer.alloc(32).toString('base64')}`
-  const config = loadConfig(apiFields, { ...env, AUTH_ISSUERS: issuers, SECRET_KEYS }, apiRules)
+  const env = { ...around.env, REDIS_URL: toForgetful.url, NODE_ENV: 'production', API_PORT: '0', SECRET_KEYS }
+  const config = loadConfig(apiFields, env, apiRules)
   const log = { debug: () => {}, info: () => {}, warn: () => {}, error: () => {} }
   const shutdown = new Shutdown(log, 5_000)
   const starting = startApi({ config, log, shutdown, metrics: createMetrics('api') })
@@ -183,7 +164,12 @@ testWithAlarm(
     await recovered()
     const told: unknown[] = []
     const quiet = { error: () => {}, warn: () => {}, info: () => {}, debug: () => {} }
-    const fanout = await openBroker({ url: broker.amqpUrl, topology: serviceTopology([]), log: quiet, name: 'test' })
+    const fanout = await openBroker({
+      url: around.broker.amqpUrl,
+      topology: serviceTopology([]),
+      log: quiet,
+      name: 'test',
+    })
     await fanout.consume({
       queue: Queue.fanoutEvents,
       parse: ({ content }) => parseEvent(content).data['callId'],

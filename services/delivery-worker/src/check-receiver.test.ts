@@ -1,5 +1,5 @@
 import {
-  type CheckFacts,
+  type CheckResult,
   type Delivery,
   newEventId,
   newSubscriptionId,
@@ -19,7 +19,7 @@ function aWorld(
 ) {
   const id = newSubscriptionId()
   const posts: { delivery: Delivery; attempt: number }[] = []
-  const saved: [string, CheckFacts][] = []
+  const saved: [string, CheckResult][] = []
   let clockMs = NOW_MS
   const check: ReceiverCheck = {
     checkId: newEventId(),
@@ -99,12 +99,19 @@ test('after a first delivery that fails nothing else is sent', async () => {
   })
 })
 
-test('what nobody waits for any longer, whose subscription is gone, or that cannot be signed, is not sent', async () => {
-  const late = aWorld(() => ok)
-  await late.run({ ...late.check, expiresAt: new Date(NOW_MS - 1).toISOString() })
-  const gone = aWorld(() => ok, null)
-  await gone.run(gone.check)
-  const unsignable = aWorld(() => ok, {}, false)
-  await unsignable.run(unsignable.check)
-  for (const { posts, saved } of [late, gone, unsignable]) expect([posts, saved]).toEqual([[], []])
+test('what nobody waits for any longer is not sent', async () => {
+  const { run, check, posts, saved } = aWorld(() => ok)
+  await run({ ...check, expiresAt: new Date(NOW_MS - 1).toISOString() })
+  expect([posts, saved]).toEqual([[], []])
+})
+
+test('what is deleted, or cannot be signed, is not sent, and whoever waits is told', async () => {
+  for (const [refused, subscription, canSign] of [
+    ['subscription-not-found', null, true],
+    ['secret-unavailable', {}, false],
+  ] as const) {
+    const { run, check, posts, saved } = aWorld(() => ok, subscription, canSign)
+    await run(check)
+    expect([posts, saved]).toEqual([[], [[check.checkId, { refused }]]])
+  }
 })

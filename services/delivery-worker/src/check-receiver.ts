@@ -1,6 +1,6 @@
 import {
   type CheckedPost,
-  type CheckFacts,
+  type CheckResult,
   type Delivery,
   exampleDeliveryOf,
   newEventId,
@@ -15,7 +15,7 @@ export interface CheckReceiverDeps {
   readonly find: (check: ReceiverCheck) => Promise<Subscription | undefined>
   readonly post: PostClient['post']
   readonly canSign: (delivery: Delivery) => boolean
-  readonly save: (checkId: string, facts: CheckFacts) => Promise<void>
+  readonly save: (checkId: string, result: CheckResult) => Promise<void>
   /** Of an attempt. */
   readonly deadlineMs: number
   readonly now: () => number
@@ -36,7 +36,7 @@ export function createCheckReceiver(deps: CheckReceiverDeps): (check: ReceiverCh
   return async (check) => {
     if (deps.now() > Date.parse(check.expiresAt)) return
     const subscription = await deps.find(check)
-    if (subscription === undefined) return
+    if (subscription === undefined) return deps.save(check.checkId, { refused: 'subscription-not-found' })
     const { signing } = subscription
     const isSigned = signing !== undefined
     const example = (trial: Trial): Delivery => ({
@@ -47,8 +47,7 @@ export function createCheckReceiver(deps: CheckReceiverDeps): (check: ReceiverCh
       ...(signing !== undefined && { signing }),
     })
     const first = example('test')
-    // Its secret cannot be opened, of which the signer tells: a check would tell its owner nothing.
-    if (!deps.canSign(first)) return
+    if (!deps.canSign(first)) return deps.save(check.checkId, { refused: 'secret-unavailable' })
     const plain = await postOnce(first)
     const facts = { deadlineMs: deps.deadlineMs, isSigned, plain }
     if (plain.outcome !== 'delivered') return deps.save(check.checkId, facts)

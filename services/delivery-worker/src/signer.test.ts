@@ -1,4 +1,12 @@
-import { type Delivery, deliveryIdOf, newEventId, newSubscriptionId, type Signing } from '@switchhook/contracts'
+import {
+  type Delivery,
+  deliveryIdOf,
+  newEventId,
+  newSubscriptionId,
+  type Signing,
+  type Trial,
+  withTrial,
+} from '@switchhook/contracts'
 import {
   newWebhookSecret,
   openVault,
@@ -8,6 +16,7 @@ import {
   type Vault,
   VaultError,
 } from '@switchhook/signing'
+import { Webhook } from 'standardwebhooks'
 import { createSigner, type Signer } from './signer.ts'
 
 const NOW = Date.parse('2026-11-20T12:00:00.900Z')
@@ -66,6 +75,19 @@ test('a stale trial is signed well, for a time that is long past', () => {
   expect(NOW / 1_000 - timestampSeconds).toBeGreaterThan(3_000)
   const message = { id: delivery.deliveryId, timestampSeconds, body: delivery.body }
   expect(headers['webhook-signature']).toBe(signatureOf([signingKeyOf(secret)], message))
+})
+
+test('an event and a test delivery are signed; a forged and a stale one are refused for what they are', () => {
+  // The library goes by the clock.
+  const current = createSigner({ vault, log: { error: () => {} }, now: Date.now })
+  const verify = (trial?: Trial): unknown => {
+    const sent = { ...signedBy(sealed), ...(trial !== undefined && { trial }) }
+    return new Webhook(secret).verify(sent.body, withTrial(trial, current.headersOf(sent)))
+  }
+  expect(verify()).toEqual({ a: 1 })
+  expect(verify('test')).toEqual({ a: 1 })
+  expect(() => verify('forged')).toThrow('No matching signature found')
+  expect(() => verify('stale')).toThrow('Message timestamp too old')
 })
 
 test('of a secret that cannot be opened is told once, without the secret, and nothing is signed without it', () => {

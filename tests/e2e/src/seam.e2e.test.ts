@@ -61,8 +61,8 @@ test('what cannot be understood goes to quarantine, once, with its reason, and h
     ['call.status', '{"eventId":', /not JSON/],
     ['call.rating', JSON.stringify({ ...event, eventType: 'call.rating' }), /\/eventType must be one of/],
     ['call.status', JSON.stringify({ ...event, eventId: undefined }), /\/eventId is required/],
-    ['call.status', JSON.stringify({ ...event, data: 'ring' }), /\/data must be object/],
-    ['call.status', JSON.stringify({ ...event, occurredAt: 'yesterday' }), /\/occurredAt must match format/],
+    ['call.status', JSON.stringify({ ...event, data: 'ring' }), /\/data must be an object/],
+    ['call.status', JSON.stringify({ ...event, occurredAt: 'yesterday' }), /\/occurredAt must be a time/],
     ['agent.status', JSON.stringify(event), /routing key/],
   ]
   for (const [routingKey, payload] of bad) await publish(routingKey, payload)

@@ -20,7 +20,7 @@ export const judgePresence =
     const isPast = typeof members.until === 'string' && !schemaKnows('/until') && !(Date.parse(members.until) > nowMs())
     const errors = [
       ...faults,
-      ...(isUnknown ? [{ pointer: '/statusCode', detail: 'is not a known status code' }] : []),
+      ...(isUnknown ? [{ pointer: '/statusCode', detail: 'must be one of knownStatusCodes' }] : []),
       ...(isPast ? [{ pointer: '/until', detail: 'must be a time in the future' }] : []),
     ]
     if (errors.length === 0) return undefined

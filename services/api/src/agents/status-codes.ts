@@ -30,5 +30,5 @@ export function parseStatusCode(value: unknown): number | undefined {
 
 export function unknownStatusCode(names: StatusNames, errors: readonly Fault[]): AppError {
   const knownStatusCodes = Object.entries(names).map(([code, name]) => ({ code: Number(code), name }))
-  return new AppError('unknown-status-code', { detail: 'The status code is not known', errors, knownStatusCodes })
+  return new AppError('unknown-status-code', { detail: 'The body is not valid', errors, knownStatusCodes })
 }

@@ -10,7 +10,8 @@ export const judgeBody =
   (body: unknown, faults: readonly Fault[]): AppError | undefined => {
     const members = typeof body === 'object' && body !== null ? (body as Record<string, unknown>) : undefined
     if (members !== undefined && isMissing(members['agentUri'])) {
-      const errors = [{ pointer: '/agentUri', detail: 'is required' }]
+      const others = faults.filter(({ pointer }) => pointer !== '/agentUri')
+      const errors = [{ pointer: '/agentUri', detail: 'is required' }, ...others]
       return new AppError('missing-agent-uri', { status: statusWithoutAgent, errors })
     }
     const all = [

@@ -2,6 +2,7 @@ import { type Attempt, type Envelope, EVENT_TYPES, PARKED_REASONS, UNREACHABLE_R
 import type { DeliveryRecord, DeliveryState, ListedDelivery } from '@switchhook/store'
 import { component } from '../http/component.ts'
 import type { Schema } from '../http/route.ts'
+import { WHY_NO_ANSWER } from '../subscriptions/outcome-text.ts'
 import { subscriptionIdSchema } from '../subscriptions/subscription-schema.ts'
 
 /** A delivery as clients see it in a list. */
@@ -100,7 +101,7 @@ export const attemptSchema = component('Attempt', {
     outcome: {
       type: 'string',
       enum: ['delivered', 'answered', ...UNREACHABLE_REASONS],
-      description: '`delivered`: a 2xx. `answered`: any other status. Else why there was no answer.',
+      description: `\`delivered\`: a 2xx. \`answered\`: any other status. ${WHY_NO_ANSWER}`,
       examples: ['answered'],
     },
     status: { type: ['integer', 'null'], description: 'The HTTP status; null without an answer.', examples: [503] },
@@ -114,7 +115,7 @@ export const attemptSchema = component('Attempt', {
   },
 })
 
-const envelopeSchema = component('DeliveryEnvelope', {
+export const envelopeSchema = component('DeliveryEnvelope', {
   type: 'object',
   description: 'The body of the delivery.',
   required: ['deliveryId', 'eventType', 'occurredAt', 'tenant', 'data'],
@@ -202,7 +203,8 @@ export const deliveryPageSchema = component('DeliveryPage', {
     items: { type: 'array', description: 'The deliveries.', items: deliverySummarySchema },
     nextCursor: {
       type: ['string', 'null'],
-      description: 'Asks for the next page, as `cursor`; null: this is the last.',
+      description:
+        'Asks for the next page, as `cursor`; null: this is the last. A page may be short, or empty, and have one.',
       examples: [null],
     },
   },

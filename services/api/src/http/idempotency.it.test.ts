@@ -17,16 +17,7 @@ import {
   openRedis,
   type Redis,
 } from '@switchhook/store'
-import {
-  eventually,
-  startTcpProxy,
-  startTokenIssuer,
-  type TestBroker,
-  type TestRedis,
-  type TokenIssuer,
-  testBroker,
-  testRedis,
-} from '@switchhook/testkit'
+import { eventually, startTcpProxy } from '@switchhook/testkit'
 import { createCallRoutes } from '../calls/call-routes.ts'
 import { createCenter } from '../center/center.ts'
 import { createTransact } from '../center/transact.ts'
@@ -36,6 +27,7 @@ import { createSubscriptionRoutes } from '../subscriptions/subscription-routes.t
 import { HEALTHY } from '../subscriptions/subscription-schema.ts'
 import { createSubscriptionSecrets } from '../subscriptions/subscription-secrets.ts'
 import { type ApiUnderTest, startApiUnderTest } from '../testing/api-under-test.ts'
+import { type Surroundings, startSurroundings } from '../testing/surroundings.ts'
 import { createAnswerOnce, IDEMPOTENCY_TIMING } from './idempotency.ts'
 import type { Answer, Route, RouteRequest } from './route.ts'
 
@@ -53,14 +45,10 @@ const quiet = { debug() {}, info() {}, warn() {}, error() {} }
 
 type Checked = Awaited<ReturnType<ApiUnderTest['call']>>
 
-let server: TestRedis
-let vhost: TestBroker
-let idp: TokenIssuer
-let globexIdp: TokenIssuer
+let around: Surroundings<'acme' | 'globex'>
 let redis: Redis
 let broker: Broker
 let replicas: readonly [ApiUnderTest, ApiUnderTest]
-let env: Record<string, string>
 let crm: { authorization: string }
 /** What the replicas have published. */
 const events: PlatformEvent[] = []
@@ -69,14 +57,9 @@ let keys = 0
 let opened: { close(): Promise<void> }[] = []
 
 beforeAll(async () => {
-  ;[server, vhost, idp, globexIdp] = await Promise.all([
-    testRedis(),
-    testBroker(),
-    startTokenIssuer(),
-    startTokenIssuer(),
-  ])
-  redis = await openRedis({ url: server.redisUrl, log: quiet, name: 'test' })
-  broker = await openBroker({ url: vhost.amqpUrl, topology: serviceTopology([]), log: quiet, name: 'test' })
+  around = await startSurroundings('acme', 'globex')
+  redis = await openRedis({ url: around.redis.redisUrl, log: quiet, name: 'test' })
+  broker = await openBroker({ url: around.broker.amqpUrl, topology: serviceTopology([]), log: quiet, name: 'test' })
   await broker.consume({
     queue: Queue.fanoutEvents,
     parse: ({ content }) => parseEvent(content),
@@ -84,25 +67,14 @@ beforeAll(async () => {
     concurrency: 100,
     recovered: () => Promise.resolve(),
   })
-  const issuer = (provider: TokenIssuer, tenant: string) => ({
-    issuer: provider.issuer,
-    audience: provider.audience,
-    jwksUri: provider.jwksUri,
-    tenant,
-  })
-  env = {
-    REDIS_URL: server.redisUrl,
-    AMQP_URL: vhost.amqpUrl,
-    AUTH_ISSUERS: JSON.stringify([issuer(idp, 'acme'), issuer(globexIdp, 'globex')]),
-  }
-  replicas = await Promise.all([startApiUnderTest(env), startApiUnderTest(env)])
+  replicas = await Promise.all([startApiUnderTest(around.env), startApiUnderTest(around.env)])
   crm = tokenOf(CALLER.clientId)
 })
 
 afterAll(async () => {
   await Promise.all(replicas.map((replica) => replica.close()))
   await Promise.all([redis.close(), broker.close()])
-  await Promise.all([server.close(), vhost.close(), idp.close(), globexIdp.close()])
+  await around.close()
 })
 
 afterEach(async () => {
@@ -110,7 +82,7 @@ afterEach(async () => {
   opened = []
 })
 
-const tokenOf = (azp: string, provider = idp) => ({ authorization: `Bearer ${provider.token({ azp })}` })
+const tokenOf = (azp: string, tenant: 'acme' | 'globex' = 'acme') => around.bearer(tenant, { azp })
 const newKey = (): string => `key ${++keys}`
 
 interface Asked {
@@ -204,7 +176,7 @@ function carryOut(
 ): Promise<Answer> {
   const callId = path.split('/').at(-2) ?? ''
   const request = {
-    caller: { ...CALLER, issuer: idp.issuer },
+    caller: { ...CALLER, issuer: around.idps.acme.issuer },
     params: { callId },
     query: {},
     body: json,
@@ -317,7 +289,7 @@ describe('another request under the same key', () => {
   test('another client, another tenant and another path have a key of their own', async () => {
     const key = newKey()
     const first = await create({ key })
-    const others = [await create({ key, by: tokenOf('erp') }), await create({ key, by: tokenOf('crm', globexIdp) })]
+    const others = [await create({ key, by: tokenOf('erp') }), await create({ key, by: tokenOf('crm', 'globex') })]
     expect(others.map(({ status }) => status)).toEqual([201, 201])
     expect(new Set([first, ...others].map(({ body }) => (body as { id: string }).id)).size).toBe(3)
     const dialled = await dial({ key })
@@ -359,7 +331,7 @@ describe('at the same instant, on two replicas', () => {
   })
 
   test('who waits longer than is sensible is told to come back, and then gets the answer', async () => {
-    const impatient = await startApiUnderTest(env, { idempotencyTiming: { waitMs: 200 } })
+    const impatient = await startApiUnderTest(around.env, { idempotencyTiming: { waitMs: 200 } })
     opened.push(impatient)
     const key = newKey()
     const { idempotency, route } = partsOfReplica(60_000)
@@ -503,9 +475,9 @@ describe('refusals and failures', () => {
   })
 
   test('without Redis a keyed request answers 503, and works under the same key afterwards', async () => {
-    const toRedis = await startTcpProxy(server.redisUrl)
+    const toRedis = await startTcpProxy(around.redis.redisUrl)
     opened.push(toRedis)
-    const cut = await startApiUnderTest({ ...env, REDIS_URL: toRedis.url })
+    const cut = await startApiUnderTest({ ...around.env, REDIS_URL: toRedis.url })
     opened.push(cut)
     const key = newKey()
     toRedis.refuse()

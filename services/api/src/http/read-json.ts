@@ -13,6 +13,10 @@ export async function readJson(request: IncomingMessage): Promise<unknown> {
   return parse(await read(request))
 }
 
+/** Of a request without one, where a body is required: whatever its type is, that is what is missing. */
+export const noBody = (): AppError =>
+  new AppError('malformed-json', { detail: 'There is no body; send a JSON object, as application/json' })
+
 function assertJson(request: IncomingMessage): void {
   const [type = '', ...parameters] = (request.headers['content-type'] ?? '').toLowerCase().split(';')
   const charset = parameters
@@ -52,7 +56,7 @@ function read(request: IncomingMessage): Promise<Buffer> {
 }
 
 function parse(body: Buffer): unknown {
-  if (body.length === 0) throw new AppError('malformed-json', { detail: 'The body is empty' })
+  if (body.length === 0) throw noBody()
   try {
     return JSON.parse(new TextDecoder('utf-8', { fatal: true }).decode(body))
   } catch (error) {

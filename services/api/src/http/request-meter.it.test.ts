@@ -1,40 +1,27 @@
-import {
-  eventually,
-  startTokenIssuer,
-  type TestBroker,
-  type TestRedis,
-  type TokenIssuer,
-  testBroker,
-  testRedis,
-} from '@switchhook/testkit'
+import { eventually } from '@switchhook/testkit'
 import { type ApiUnderTest, startApiUnderTest } from '../testing/api-under-test.ts'
+import { type Surroundings, startSurroundings } from '../testing/surroundings.ts'
 
 const PATH = '/api/v1/webhooks/subscriptions'
 
-let redis: TestRedis
-let broker: TestBroker
-let idp: TokenIssuer
+let around: Surroundings<'acme'>
 let api: ApiUnderTest
 
 beforeAll(async () => {
-  ;[redis, broker, idp] = await Promise.all([testRedis(), testBroker(), startTokenIssuer()])
-  api = await startApiUnderTest({
-    REDIS_URL: redis.redisUrl,
-    AMQP_URL: broker.amqpUrl,
-    AUTH_ISSUERS: JSON.stringify([{ issuer: idp.issuer, audience: idp.audience, tenant: 'acme' }]),
-  })
+  around = await startSurroundings('acme')
+  api = await startApiUnderTest(around.env)
 })
 
 afterAll(async () => {
   await api.close()
-  await Promise.all([redis.close(), broker.close(), idp.close()])
+  await around.close()
 })
 
 const linesOf = async (name: string): Promise<string[]> =>
   (await api.metrics.text()).split('\n').filter((line) => line.startsWith(`${name}{`))
 
 test('requests count by the pattern of their route, and nothing that a client makes up is a label', async () => {
-  const headers = { authorization: `Bearer ${idp.token()}` }
+  const headers = around.bearer('acme')
   const madeUp = crypto.randomUUID()
   await api.call('GET', PATH, { headers })
   await api.call('GET', `${PATH}/${madeUp}`, { headers })

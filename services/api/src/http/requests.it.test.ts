@@ -1,45 +1,29 @@
 import { once } from 'node:events'
 import { connect, type Socket } from 'node:net'
-import {
-  eventually,
-  startTokenIssuer,
-  type TestBroker,
-  type TestRedis,
-  type TokenIssuer,
-  testBroker,
-  testRedis,
-} from '@switchhook/testkit'
+import { eventually } from '@switchhook/testkit'
 import { type ApiUnderTest, startApiUnderTest } from '../testing/api-under-test.ts'
+import { type Surroundings, startSurroundings } from '../testing/surroundings.ts'
 
 const PATH = '/api/v1/webhooks/subscriptions'
 const LIMIT = 64 * 1024
 const DEADLINE_MS = 400
 
-let redis: TestRedis
-let broker: TestBroker
-let idp: TokenIssuer
+let around: Surroundings<'acme'>
 let api: ApiUnderTest
 let authorization: string
 
 const anApi = (): Promise<ApiUnderTest> =>
-  startApiUnderTest(
-    {
-      REDIS_URL: redis.redisUrl,
-      AMQP_URL: broker.amqpUrl,
-      AUTH_ISSUERS: JSON.stringify([{ issuer: idp.issuer, audience: idp.audience, tenant: 'acme' }]),
-    },
-    { deadlines: { headersMs: DEADLINE_MS, requestMs: DEADLINE_MS } },
-  )
+  startApiUnderTest(around.env, { deadlines: { headersMs: DEADLINE_MS, requestMs: DEADLINE_MS } })
 
 beforeAll(async () => {
-  ;[redis, broker, idp] = await Promise.all([testRedis(), testBroker(), startTokenIssuer()])
+  around = await startSurroundings('acme')
   api = await anApi()
-  authorization = `Bearer ${idp.token()}`
+  authorization = around.bearer('acme').authorization
 })
 
 afterAll(async () => {
   await api.close()
-  await Promise.all([redis.close(), broker.close(), idp.close()])
+  await around.close()
 })
 
 afterEach(async () => {
@@ -107,6 +91,17 @@ describe('bodies', () => {
       body: { code: 'unsupported-media-type' },
     })
   })
+
+  test.each(['application/json', 'text/plain', undefined])(
+    'that are not there answer 400, of type %s',
+    async (type) => {
+      const headers = { authorization, ...(type !== undefined && { 'content-type': type }) }
+      expect(await api.call('POST', PATH, { headers })).toMatchObject({
+        status: 400,
+        body: { code: 'malformed-json', detail: 'There is no body; send a JSON object, as application/json' },
+      })
+    },
+  )
 
   test('of no type answer 415', async () => {
     const answer = await raw(

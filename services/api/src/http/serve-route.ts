@@ -6,7 +6,7 @@ import type { Authenticate } from '../auth/authenticate.ts'
 import type { LimitClient } from '../limits/limit-client.ts'
 import { exchangeOf } from './exchange.ts'
 import { type AnswerOnce, idempotencyKeyOf } from './idempotency.ts'
-import { readJson } from './read-json.ts'
+import { noBody, readJson } from './read-json.ts'
 import { createReadQuery } from './read-query.ts'
 import type { Answer, Caller, Route, RouteRequest } from './route.ts'
 import { sendJson } from './send-json.ts'
@@ -69,7 +69,7 @@ function bodyReader(route: Route): (request: Request) => Promise<unknown> {
   const known =
     additionalProperties === false ? `. Its members are ${Object.keys(properties as object).join(', ')}` : ''
   return async (request) => {
-    const body = route.isBodyOptional === true && hasNoBody(request) ? {} : await readJson(request)
+    const body = hasNoBody(request) ? bodyFor(route) : await readJson(request)
     const result = check(body)
     const faults = result.ok ? [] : result.faults
     const failure =
@@ -77,6 +77,12 @@ function bodyReader(route: Route): (request: Request) => Promise<unknown> {
     if (failure !== undefined) throw failure
     return body
   }
+}
+
+/** What a request without a body counts as. */
+function bodyFor({ isBodyOptional }: Route): object {
+  if (isBodyOptional === true) return {}
+  throw noBody()
 }
 
 /** RFC 9112, section 6.3: the request says so. */

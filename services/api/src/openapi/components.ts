@@ -1,7 +1,8 @@
 import { componentName } from '../http/component.ts'
 import type { Schema } from '../http/route.ts'
+import { ANSWER_HEADERS, type AnswerHeader } from './answer-headers.ts'
 
-type Kind = 'schemas' | 'responses'
+type Kind = 'schemas' | 'responses' | 'headers'
 
 /** Collects what a document says once and refers to from many places. */
 export interface Components {
@@ -9,12 +10,18 @@ export interface Components {
   readonly schema: (schema: Schema) => Schema
   /** A reference to a response of this name. */
   readonly response: (name: string, response: Schema) => Schema
+  /** A reference to each of these headers, by name. */
+  readonly headers: (names: readonly AnswerHeader[]) => Schema
   /** By kind and name, in alphabetical order. */
   readonly collected: () => Readonly<Record<Kind, Readonly<Record<string, Schema>>>>
 }
 
 export function createComponents(): Components {
-  const known = { schemas: new Map<string, Schema>(), responses: new Map<string, Schema>() }
+  const known = {
+    schemas: new Map<string, Schema>(),
+    responses: new Map<string, Schema>(),
+    headers: new Map<string, Schema>(),
+  }
 
   /** @throws if one name was given to two different things */
   function add(kind: Kind, name: string, value: Schema): Schema {
@@ -37,7 +44,12 @@ export function createComponents(): Components {
   return {
     schema: (schema) => refer(schema) as Schema,
     response: (name, response) => add('responses', name, response),
-    collected: () => ({ schemas: sorted(known.schemas), responses: sorted(known.responses) }),
+    headers: (names) => Object.fromEntries(names.map((name) => [name, add('headers', name, ANSWER_HEADERS[name])])),
+    collected: () => ({
+      schemas: sorted(known.schemas),
+      responses: sorted(known.responses),
+      headers: sorted(known.headers),
+    }),
   }
 }
 

@@ -29,6 +29,7 @@ interface Document {
   readonly components: {
     readonly schemas: Readonly<Record<string, object>>
     readonly responses: Readonly<Record<string, Failure>>
+    readonly headers: Readonly<Record<string, object>>
   }
 }
 
@@ -53,7 +54,7 @@ test('each schema in it is a valid JSON Schema, and every reference leads somewh
     expect(() => ajv.compile({ $ref: `openapi.json#/components/schemas/${name}` })).not.toThrow()
   }
   for (const [, kind, name] of JSON.stringify(document).matchAll(/"#\/components\/(\w+)\/([^"]+)"/g)) {
-    expect(Object.keys(document.components[kind as 'schemas' | 'responses'])).toContain(name)
+    expect(Object.keys(document.components[kind as keyof Document['components']])).toContain(name)
   }
 })
 
@@ -94,12 +95,34 @@ test('every operation that needs a token can answer 401, 429 and 503, each that 
   }
 })
 
-test('every success of an operation that needs a token tells of the limit, and so does 429', () => {
+test('every answer to a request that was counted tells of the limit: all but a 401 for its token', () => {
   for (const route of describedRoutes()) {
     const responses = document.paths[route.path]?.[route.method]?.responses ?? {}
     const telling = Object.keys(responses).filter((status) => 'RateLimit' in (headersIn(responses[status]) ?? {}))
-    const expected = route.isPublic === true ? [] : [...Object.keys(route.responses), '429']
-    expect([route.operationId, telling]).toEqual([route.operationId, expected])
+    const counted = Object.keys(responses).filter(
+      (status) => status !== '401' || codesIn(responses[status]).includes('missing-agent-uri'),
+    )
+    expect([route.operationId, telling]).toEqual([route.operationId, route.isPublic === true ? [] : counted])
+  }
+})
+
+test('what asks to wait says for how long', () => {
+  for (const { operationId, responses } of operations) {
+    for (const status of ['429', '503'].filter((each) => each in responses)) {
+      expect([operationId, status, Object.keys(headersIn(responses[status]) ?? {})]).toEqual([
+        operationId,
+        status,
+        expect.arrayContaining(['Retry-After']),
+      ])
+    }
+  }
+})
+
+test('400 is listed only where there is something to get wrong: a body, a query or a key', () => {
+  for (const route of describedRoutes()) {
+    const listed = '400' in (document.paths[route.path]?.[route.method]?.responses ?? {})
+    const canBeWrong = route.body !== undefined || route.query !== undefined || route.idempotent === true
+    expect([route.operationId, listed]).toEqual([route.operationId, canBeWrong])
   }
 })
 
@@ -178,6 +201,35 @@ test('every example matches the schema that it exemplifies', () => {
   for (const [at, { examples }] of exemplified) {
     const isValid = ajv.compile({ $ref: `openapi.json${encodeURI(at)}` })
     for (const example of examples as unknown[]) expect([at, example, isValid(example)]).toEqual([at, example, true])
+  }
+})
+
+/** Every body in the document: its schema, the way to that, and its examples. */
+function* bodiesIn(node: unknown, at = '#'): Generator<readonly [string, readonly unknown[]]> {
+  if (typeof node !== 'object' || node === null) return
+  for (const [key, value] of Object.entries(node as Record<string, object>)) {
+    const path = `${at}/${key.replaceAll('~', '~0').replaceAll('/', '~1')}`
+    if (key.startsWith('application/')) {
+      const { example, examples = {} } = value as { example?: unknown; examples?: Record<string, { value: unknown }> }
+      const given = example === undefined ? [] : [example]
+      yield [`${path}/schema`, [...given, ...Object.values(examples).map((each) => each.value)]]
+    } else yield* bodiesIn(value, path)
+  }
+}
+
+test('every body of a request and of an answer has an example, which matches its schema', () => {
+  const ajv = new Ajv2020({ strict: false, allErrors: true })
+  addFormats.default(ajv)
+  ajv.addSchema(document, 'openapi.json')
+  const bodies = [...bodiesIn(document)].filter(([at]) => !/(openapi|asyncapi)\.json\/get\/responses\/200/.test(at))
+  expect(bodies.length).toBeGreaterThan(80)
+  for (const [at, examples] of bodies) {
+    expect([at, examples.length]).not.toEqual([at, 0])
+    const isValid = ajv.compile({ $ref: `openapi.json${encodeURI(at)}` })
+    for (const example of examples) {
+      const faults = isValid(example) ? [] : isValid.errors
+      expect([at, example, faults]).toEqual([at, example, []])
+    }
   }
 })
 

@@ -45,7 +45,7 @@ export const problemSchema = component('Problem', {
     },
     knownEventTypes: {
       type: 'array',
-      description: 'With a refused subscription: the event types that there are.',
+      description: 'With a fault of `url` or `eventTypes`: the event types that there are.',
       items: { type: 'string', examples: [EVENT_TYPES[0]] },
       examples: [EVENT_TYPES],
     },

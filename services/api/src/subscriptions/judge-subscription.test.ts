@@ -43,8 +43,6 @@ test.each<[string, unknown, string, string[]]>([
     ['/eventTypes/1'],
   ],
   ['an event type that is no text', { url, eventTypes: [null] }, 'unknown-event-type', ['/eventTypes/0']],
-  ['a description that is no text', { url, eventTypes, description: 1 }, 'invalid-request', ['/description']],
-  ['a description too long', { url, eventTypes, description: 'x'.repeat(1025) }, 'invalid-request', ['/description']],
   ['a list', [], 'invalid-request', ['']],
   ['null', null, 'invalid-request', ['']],
   ['a text', 'hello', 'invalid-request', ['']],
@@ -60,6 +58,16 @@ test.each<[string, unknown, string, string[]]>([
   expect([...new Set(failure?.extra.errors?.map(({ pointer }) => pointer))].toSorted()).toEqual(pointers)
   expect(failure?.extra.knownEventTypes).toEqual(EVENT_TYPES)
 })
+
+test.each([1, 'x'.repeat(1025)])(
+  'a fault of the description alone has nothing to do with event types',
+  (description) => {
+    const failure = judge({ url, eventTypes, description })
+    expect(failure?.code).toBe('invalid-request')
+    expect(failure?.extra.errors?.map(({ pointer }) => pointer)).toEqual(['/description'])
+    expect(failure?.extra).not.toHaveProperty('knownEventTypes')
+  },
+)
 
 test.each<[unknown, string | undefined]>([
   [{}, undefined],

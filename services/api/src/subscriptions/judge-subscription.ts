@@ -3,7 +3,8 @@ import { type WebhookUrlRules, webhookUrlFault } from './webhook-url.ts'
 
 /**
  * Judges the body of a create or a change: what its schema found, and what a schema cannot say of a url. Every fault is
- * listed; the code is that of the url if it has one, else of the event types. The known event types always come along.
+ * listed; the code is that of the url if it has one, else of the event types. The known event types come along with a fault of
+ * either, as the specification says, and with a body that is nothing at all.
  */
 export function judgeSubscription(
   body: unknown,
@@ -13,7 +14,9 @@ export function judgeSubscription(
   const errors = [...schemaFaults, ...urlFaults(body, schemaFaults, rules)]
   if (errors.length === 0) return undefined
   const detail = 'The body is not a valid subscription'
-  return new AppError(codeOf(errors), { detail, errors, knownEventTypes: EVENT_TYPES })
+  const code = codeOf(errors)
+  const isOfUse = code !== 'invalid-request' || errors.some(({ pointer }) => pointer === '')
+  return new AppError(code, { detail, errors, ...(isOfUse && { knownEventTypes: EVENT_TYPES }) })
 }
 
 function urlFaults(body: unknown, schemaFaults: readonly Fault[], rules: WebhookUrlRules): Fault[] {

@@ -1,18 +1,10 @@
 import { parseSubscriptionId, type Subscription } from '@switchhook/contracts'
 import { createVault, openVault, secretKeys, subscriptionSecret, type Vault } from '@switchhook/signing'
 import { createIdempotencyStore, createSubscriptionStore, openRedis, type Redis } from '@switchhook/store'
-import {
-  startTcpProxy,
-  startTokenIssuer,
-  type TcpProxy,
-  type TestBroker,
-  type TestRedis,
-  type TokenIssuer,
-  testBroker,
-  testRedis,
-} from '@switchhook/testkit'
+import { startTcpProxy, type TcpProxy } from '@switchhook/testkit'
 import { createAnswerOnce, IDEMPOTENCY_TIMING } from '../http/idempotency.ts'
 import { type ApiUnderTest, startApiUnderTest } from '../testing/api-under-test.ts'
+import { type Surroundings, startSurroundings } from '../testing/surroundings.ts'
 import { createRotateRoute } from './rotate-route.ts'
 import { createSubscriptionSecrets } from './subscription-secrets.ts'
 
@@ -36,10 +28,7 @@ interface Rotated {
   readonly previousValidUntil: string | null
 }
 
-let server: TestRedis
-let broker: TestBroker
-let idp: TokenIssuer
-let globexIdp: TokenIssuer
+let around: Surroundings<'acme' | 'globex'>
 let redis: Redis
 /** Whatever goes to Redis and comes from it. */
 let wire: TcpProxy
@@ -49,40 +38,26 @@ let acme: { authorization: string }
 let globex: { authorization: string }
 let keys = 0
 
-const start = (SECRET_KEYS: string, REDIS_URL = server.redisUrl): Promise<ApiUnderTest> =>
-  startApiUnderTest({
-    REDIS_URL,
-    AMQP_URL: broker.amqpUrl,
-    SECRET_KEYS,
-    SIGNATURE_OVERLAP: '1h',
-    AUTH_ISSUERS: JSON.stringify([
-      { issuer: idp.issuer, audience: idp.audience, tenant: 'acme', jwksUri: idp.jwksUri },
-      { issuer: globexIdp.issuer, audience: globexIdp.audience, tenant: 'globex' },
-    ]),
-  })
+const start = (SECRET_KEYS: string, REDIS_URL = around.env.REDIS_URL): Promise<ApiUnderTest> =>
+  startApiUnderTest({ ...around.env, REDIS_URL, SECRET_KEYS, SIGNATURE_OVERLAP: '1h' })
 
 beforeAll(async () => {
-  ;[server, broker, idp, globexIdp] = await Promise.all([
-    testRedis(),
-    testBroker(),
-    startTokenIssuer(),
-    startTokenIssuer(),
-  ])
-  redis = await openRedis({ url: [server.redisUrl], log: quiet, name: 'test' })
-  wire = await startTcpProxy(server.redisUrl)
+  around = await startSurroundings('acme', 'globex')
+  redis = await openRedis({ url: [around.redis.redisUrl], log: quiet, name: 'test' })
+  wire = await startTcpProxy(around.redis.redisUrl)
   wire.alter((chunk) => {
     passed += chunk.toString('latin1')
     return chunk
   })
   api = await start(OLD_KEY, wire.url)
-  acme = { authorization: `Bearer ${idp.token({ azp: 'crm' })}` }
-  globex = { authorization: `Bearer ${globexIdp.token()}` }
+  acme = around.bearer('acme', { azp: 'crm' })
+  globex = around.bearer('globex')
 })
 
 afterAll(async () => {
   await api.close()
   await Promise.all([wire.close(), redis.close()])
-  await Promise.all([server.close(), broker.close(), idp.close(), globexIdp.close()])
+  await around.close()
 })
 
 const newKey = (): { 'idempotency-key': string } => ({ 'idempotency-key': `key ${++keys}` })
@@ -276,7 +251,7 @@ describe('rotate-secret', () => {
       signatureOverlapMs: 3_600_000,
       now: Date.now,
     })
-    const caller = { tenant: 'acme', issuer: idp.issuer, clientId: 'crm' }
+    const caller = { tenant: 'acme', issuer: around.idps.acme.issuer, clientId: 'crm' }
     const key = newKey()
     const target = { key: key['idempotency-key'], method: 'POST', path: `${PATH}/${id}/rotate-secret` }
     const request = { caller, params: { id }, query: {}, body: {}, requestId: '1', idFor: () => '', isKeyed: true }
@@ -329,7 +304,7 @@ describe('when the key of the installation is rotated', () => {
   })
 
   test('without the old key it starts all the same, and names each subscription that needs a new secret', async () => {
-    await server.flush()
+    await around.redis.flush()
     const { id } = await create()
     const other = await start(NEW_KEY)
     await other.close()

@@ -3,6 +3,7 @@ import type { SubscriptionStore } from '@switchhook/store'
 import type { Audited } from '../audit/audit-action.ts'
 import type { Caller, Route } from '../http/route.ts'
 import { judgeSubscription } from './judge-subscription.ts'
+import { MAX_PAGE, type PageQuery, pageOf, pageQuery } from './subscription-page.ts'
 import {
   createdSubscriptionSchema,
   HEALTHY,
@@ -65,7 +66,7 @@ export function createSubscriptionRoutes(deps: SubscriptionRoutesDeps): Route[] 
     summary: 'Subscribe a url to event types',
     description:
       'The subscription is enabled at once. Its deliveries are signed with the `secret` of the answer, which is shown this ' +
-      'once. The answer to a faulty body lists the known event types.',
+      'once. The answer to a faulty `url` or faulty `eventTypes` lists the event types that there are.',
     idempotent: true,
     audit: { action: 'subscription.created', on: ({ made }) => ({ subscriptionId: made['id'] }) },
     body: newSubscriptionSchema,
@@ -99,22 +100,38 @@ export function createSubscriptionRoutes(deps: SubscriptionRoutesDeps): Route[] 
     },
   }
 
-  const list: Route = {
+  const list: Route<undefined, PageQuery> = {
     method: 'get',
     path: SUBSCRIPTIONS,
     operationId: 'listSubscriptions',
     tag: 'subscriptions',
     summary: 'List the subscriptions',
+    description:
+      `Those of the tenant, the oldest first, ${MAX_PAGE} at most. Where there are more, the header \`Link\` leads to the next page; those ` +
+      'that are created or deleted while you read shift no page.',
+    query: pageQuery,
     responses: {
       200: {
-        description: 'All of the tenant, the oldest first.',
-        body: { type: 'array', description: 'The subscriptions.', items: subscriptionSchema },
+        description: 'The subscriptions, or a page of them.',
+        body: { type: 'array', description: 'The subscriptions.', items: subscriptionSchema, maxItems: MAX_PAGE },
+        headers: {
+          Link: {
+            type: 'string',
+            description: 'The next page (RFC 8288), relative to this url; absent on the last.',
+            examples: [`<${SUBSCRIPTIONS}?limit=100&cursor=MjAyNi0xMS0yMFQxNzowNjowMS4xNzNa>; rel="next"`],
+          },
+        },
       },
     },
     failures: [],
-    async handle({ caller }) {
-      const found = await subscriptions.list(caller.tenant)
-      return { status: 200, body: await Promise.all(found.map(withHealth)) }
+    async handle({ caller, query }) {
+      const { items, nextCursor } = pageOf(await subscriptions.list(caller.tenant), query)
+      const next = `${SUBSCRIPTIONS}?limit=${query.limit}&cursor=${nextCursor}`
+      return {
+        status: 200,
+        body: await Promise.all(items.map(withHealth)),
+        ...(nextCursor !== null && { headers: { Link: `<${next}>; rel="next"` } }),
+      }
     },
   }
 

@@ -1,6 +1,7 @@
 import { EVENT_TYPES, type Subscription, UNREACHABLE_REASONS } from '@switchhook/contracts'
 import type { Contact, EndpointHealth } from '@switchhook/store'
 import { component } from '../http/component.ts'
+import { WHY_NO_ANSWER } from './outcome-text.ts'
 import { type SigningView, secretSchema, signingSchema, signingViewOf } from './signing-schema.ts'
 import { MAX_URL_LENGTH } from './webhook-url.ts'
 
@@ -151,26 +152,26 @@ export const subscriptionSchema = component('Subscription', {
           type: ['string', 'null'],
           format: 'date-time',
           description:
-            'When it last acknowledged a delivery, as of a few seconds ago; null: not within the last 90 days.',
+            'When it last acknowledged a delivery; null: not within the last 90 days. An attempt shows here some seconds after it was made.',
           examples: ['2026-11-20T17:06:01.173Z'],
         },
         lastFailureAt: {
           type: ['string', 'null'],
           format: 'date-time',
           description:
-            'When an attempt last failed or was refused, as of a few seconds ago; null: not within the last 90 days.',
+            'When an attempt last failed, or was answered with another status than a 2xx; null: not within the last 90 days. An attempt ' +
+            'shows here some seconds after it was made.',
           examples: [null],
         },
         lastFailureOutcome: {
           type: ['string', 'null'],
           enum: ['answered', ...UNREACHABLE_REASONS, null],
-          description:
-            'What that attempt came to: `answered` with a status that is no 2xx, or why there was no answer.',
+          description: `What the attempt of \`lastFailureAt\` came to; null with it. \`answered\`: see \`lastFailureStatus\`. ${WHY_NO_ANSWER}`,
           examples: [null],
         },
         lastFailureStatus: {
           type: ['integer', 'null'],
-          description: 'The HTTP status of that attempt; null without an answer.',
+          description: 'The HTTP status of the attempt of `lastFailureAt`; null where there was none, or no answer.',
           examples: [null],
         },
       },

@@ -1,13 +1,6 @@
 import { EVENT_TYPES } from '@switchhook/contracts'
-import {
-  startTokenIssuer,
-  type TestBroker,
-  type TestRedis,
-  type TokenIssuer,
-  testBroker,
-  testRedis,
-} from '@switchhook/testkit'
 import { type ApiUnderTest, startApiUnderTest } from '../testing/api-under-test.ts'
+import { type Surroundings, startSurroundings } from '../testing/surroundings.ts'
 
 const PATH = '/api/v1/webhooks/subscriptions'
 const GUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/
@@ -21,37 +14,21 @@ interface Subscription {
   readonly createdAt: string
 }
 
-let redis: TestRedis
-let broker: TestBroker
-let acmeIdp: TokenIssuer
-let globexIdp: TokenIssuer
+let around: Surroundings<'acme' | 'globex'>
 let api: ApiUnderTest
 let acme: { authorization: string }
 let globex: { authorization: string }
 
 beforeAll(async () => {
-  ;[redis, broker, acmeIdp, globexIdp] = await Promise.all([
-    testRedis(),
-    testBroker(),
-    startTokenIssuer(),
-    startTokenIssuer(),
-  ])
-  const issuers = [
-    { issuer: acmeIdp.issuer, audience: acmeIdp.audience, tenant: 'acme', jwksUri: acmeIdp.jwksUri },
-    { issuer: globexIdp.issuer, audience: globexIdp.audience, tenant: 'globex' },
-  ]
-  api = await startApiUnderTest({
-    REDIS_URL: redis.redisUrl,
-    AMQP_URL: broker.amqpUrl,
-    AUTH_ISSUERS: JSON.stringify(issuers),
-  })
-  acme = { authorization: `Bearer ${acmeIdp.token()}` }
-  globex = { authorization: `Bearer ${globexIdp.token()}` }
+  around = await startSurroundings('acme', 'globex')
+  api = await startApiUnderTest(around.env)
+  acme = around.bearer('acme')
+  globex = around.bearer('globex')
 })
 
 afterAll(async () => {
   await api.close()
-  await Promise.all([redis.close(), broker.close(), acmeIdp.close(), globexIdp.close()])
+  await around.close()
 })
 
 const hook = (name = 'calls'): string => `https://client.example/${name}`
@@ -178,7 +155,7 @@ describe('POST', () => {
 
 describe('GET', () => {
   test('lists the tenant’s subscriptions, the oldest first, and nobody else’s', async () => {
-    await redis.flush()
+    await around.redis.flush()
     const mine = [
       await create({ url: hook('1'), eventTypes: ['call.status'] }),
       await create({ url: hook('2'), eventTypes: ['agent.status'] }),
@@ -188,8 +165,26 @@ describe('GET', () => {
     expect((await api.call('GET', PATH, { headers: globex })).body).toEqual([theirs])
   })
 
+  test('leads from page to page', async () => {
+    await around.redis.flush()
+    const mine = []
+    for (const name of ['1', '2', '3']) mine.push(await create({ url: hook(name), eventTypes: ['call.status'] }))
+    const first = await api.call('GET', `${PATH}?limit=2`, { headers: acme })
+    expect(first.body).toEqual(mine.slice(0, 2))
+    const [, next = ''] = /^<(.*)>; rel="next"$/.exec(first.headers.get('link') ?? '') ?? []
+    const last = await api.call('GET', next, { headers: acme })
+    expect([last.status, last.body]).toEqual([200, mine.slice(2)])
+    expect(last.headers.has('link')).toBe(false)
+  })
+
+  test.each(['limit=0', 'limit=1001', 'cursor=x'])('of the page %s answers 400', async (search) => {
+    const { status, body } = await api.call('GET', `${PATH}?${search}`, { headers: acme })
+    expect(status).toBe(400)
+    expect(body).toMatchObject({ code: 'invalid-request', errors: [{ pointer: expect.any(String) }] })
+  })
+
   test('without any answers an empty array', async () => {
-    await redis.flush()
+    await around.redis.flush()
     expect(await api.call('GET', PATH, { headers: acme })).toMatchObject({ status: 200, body: [] })
   })
 

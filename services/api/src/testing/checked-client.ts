@@ -36,6 +36,12 @@ export function createCheckedClient(baseUrl: string, document: Document): Checke
     if (!validate(body)) throw new Error(`the answer is not as documented: ${ajv.errorsText(validate.errors)}`)
   }
 
+  const headersIn = (pointer: string): readonly string[] => {
+    const steps = pointer.split('/').slice(1).map(unescape)
+    const response = steps.reduce<unknown>((node, step) => (node as Record<string, unknown>)[step], document)
+    return Object.keys((response as { readonly headers?: object }).headers ?? {}).map((name) => name.toLowerCase())
+  }
+
   return async (method, path, request = {}) => {
     const response = await fetch(`${baseUrl}${path}`, {
       method,
@@ -55,15 +61,43 @@ export function createCheckedClient(baseUrl: string, document: Document): Checke
       expect(body).toMatchObject({ status, requestId: headers.get('x-request-id') })
     }
     const template = templateOf(document, path)
-    if (template === undefined || status === 405) return { status, headers, body }
+    if (template === undefined || status === 405 || !isUtf8(path)) return { status, headers, body }
 
     const at = `/paths/${escape(template)}/${method.toLowerCase()}/responses/${status}`
     const listed = document.paths[template]?.[method.toLowerCase()]?.responses[status]
     if (listed === undefined) throw new Error(`${method} ${template} may not answer ${status}: ${text}`)
     const described = '$ref' in listed ? String(listed.$ref).slice(1) : at
+    const telling = TELLING.filter((name) => headers.has(name))
+    expect([method, template, status, headersIn(described)]).toEqual([
+      method,
+      template,
+      status,
+      expect.arrayContaining(telling),
+    ])
     if (type !== undefined) check(`${described}/content/${escape(type)}/schema`, body)
     else expect(text).toBe('')
     return { status, headers, body }
+  }
+}
+
+/** What clients may act upon, so that the document has to know it. */
+const TELLING: readonly string[] = [
+  'idempotent-replayed',
+  'link',
+  'location',
+  'ratelimit',
+  'ratelimit-policy',
+  'retry-after',
+  'www-authenticate',
+]
+
+/** What is not is refused before a route is known, which the document says once for all. */
+function isUtf8(path: string): boolean {
+  try {
+    decodeURIComponent(path)
+    return true
+  } catch {
+    return false
   }
 }
 
@@ -75,3 +109,5 @@ function templateOf({ paths }: Document, path: string): string | undefined {
 
 /** RFC 6901, then as part of a fragment. */
 const escape = (token: string): string => encodeURIComponent(token.replaceAll('~', '~0').replaceAll('/', '~1'))
+
+const unescape = (token: string): string => decodeURIComponent(token).replaceAll('~1', '/').replaceAll('~0', '~')

@@ -10,6 +10,7 @@ import {
 } from '@switchhook/contracts'
 import type { Broker } from '@switchhook/messaging'
 import type { CheckStore, DeliveryArchive, SubscriptionStore } from '@switchhook/store'
+import { HeaderedError } from '../http/problem-handler.ts'
 import type { Caller, Route } from '../http/route.ts'
 import { findSubscription, SUBSCRIPTIONS } from '../subscriptions/subscription-routes.ts'
 import { subscriptionIdSchema } from '../subscriptions/subscription-schema.ts'
@@ -33,6 +34,10 @@ interface Trial {
 const LOOK_EVERY_MS = 100
 /** Of the lease beyond the time that is waited: the time that the broker may take for the request. */
 const LEASE_SLACK_MS = 30_000
+/** Of a tenant, at a time: fewer than a delivery worker has in hand, so that one tenant does not keep others from theirs. */
+const MOST_CHECKS = 3
+/** About what a check of an endpoint that is slow, but well, takes. */
+const RETRY_AFTER_SECONDS = '5'
 
 const params = { id: subscriptionIdSchema }
 
@@ -45,10 +50,22 @@ export function createTrialRoutes(deps: TrialRoutesDeps): Route[] {
     return subscription
   }
 
+  /** @throws AppError for what keeps a check of this subscription from being begun */
+  async function begin(subscription: Subscription): Promise<void> {
+    const bounds = { leaseMs: deps.checkTimeoutMs + LEASE_SLACK_MS, most: MOST_CHECKS }
+    const begun = await deps.checks.begin(subscription, bounds)
+    if (begun === 'running') throw new AppError('check-running')
+    if (begun === 'too-many') {
+      const detail = `At most ${MOST_CHECKS} endpoints of a tenant are checked at a time`
+      throw new HeaderedError('too-many-checks', { 'Retry-After': RETRY_AFTER_SECONDS }, { detail })
+    }
+  }
+
   async function factsOf(checkId: string, untilMs: number): Promise<CheckFacts> {
     while (Date.now() < untilMs) {
-      const facts = await deps.checks.find(checkId)
-      if (facts !== undefined) return facts
+      const result = await deps.checks.find(checkId)
+      if (result !== undefined && 'refused' in result) throw new AppError(result.refused)
+      if (result !== undefined) return result
       await pause(LOOK_EVERY_MS)
     }
     throw new AppError('check-unfinished')
@@ -96,18 +113,24 @@ export function createTrialRoutes(deps: TrialRoutesDeps): Route[] {
     description:
       'Sends a few examples, each once and with `X-SVC-Test: true`, and tells what its owner should fix: a delivery, the same ' +
       'one again, and, where deliveries are signed, a forged signature and a stale timestamp that it must refuse. Nothing of ' +
-      "it is retried, parked or counted against the endpoint. Answers after at most two of an attempt's deadlines.",
+      "it is retried, parked or counted against the endpoint. Answers after at most two of an attempt's deadlines. One check of a " +
+      `subscription, and ${MOST_CHECKS} of a tenant, run at a time.`,
     audit: { action: 'subscription.checked', on: ({ params }) => ({ subscriptionId: params['id'] }) },
     params,
     body: trialSchema,
     isBodyOptional: true,
     responses: { 200: { description: 'What was seen.', body: receiverReportSchema } },
-    failures: ['subscription-not-found', 'subscription-disabled', 'check-running', 'check-unfinished'],
+    failures: [
+      'subscription-not-found',
+      'subscription-disabled',
+      'check-running',
+      'secret-unavailable',
+      'too-many-checks',
+      'check-unfinished',
+    ],
     async handle({ caller, params: { id }, body }) {
       const subscription = await findEnabled(caller, id)
-      if (!(await deps.checks.begin(subscription.id, deps.checkTimeoutMs + LEASE_SLACK_MS))) {
-        throw new AppError('check-running')
-      }
+      await begin(subscription)
       try {
         const checkId = newEventId()
         const untilMs = Date.now() + deps.checkTimeoutMs
@@ -121,7 +144,7 @@ export function createTrialRoutes(deps: TrialRoutesDeps): Route[] {
         return { status: 200, body: judgeReceiver(await factsOf(checkId, untilMs)) }
       } finally {
         // Without Redis its lease ends it.
-        await deps.checks.end(subscription.id).catch(() => undefined)
+        await deps.checks.end(subscription).catch(() => undefined)
       }
     },
   }

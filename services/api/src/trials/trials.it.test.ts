@@ -1,5 +1,6 @@
 import {
   type CheckFacts,
+  type CheckResult,
   compileSchema,
   type Delivery,
   deliveryIdOf,
@@ -12,16 +13,9 @@ import {
 } from '@switchhook/contracts'
 import { type Broker, openBroker, Queue, serviceTopology } from '@switchhook/messaging'
 import { type CheckStore, createCheckStore, createContactStore, openRedis, type Redis } from '@switchhook/store'
-import {
-  eventually,
-  startTokenIssuer,
-  type TestBroker,
-  type TestRedis,
-  type TokenIssuer,
-  testBroker,
-  testRedis,
-} from '@switchhook/testkit'
+import { eventually } from '@switchhook/testkit'
 import { type ApiUnderTest, startApiUnderTest } from '../testing/api-under-test.ts'
+import { type Surroundings, startSurroundings } from '../testing/surroundings.ts'
 
 const SUBSCRIPTIONS = '/api/v1/webhooks/subscriptions'
 const log = { debug: () => {}, info: () => {}, warn: () => {}, error: () => {} }
@@ -32,9 +26,7 @@ const GOOD: CheckFacts = {
   duplicate: { outcome: 'delivered', status: 204, durationMs: 30 },
 }
 
-let testDb: TestRedis
-let testMq: TestBroker
-let idp: TokenIssuer
+let around: Surroundings<'acme'>
 let api: ApiUnderTest
 let redis: Redis
 let worker: Broker
@@ -43,20 +35,15 @@ let headers: { authorization: string }
 const due: Delivery[] = []
 const asked: ReceiverCheck[] = []
 /** What the worker makes of a check; undefined: it never comes to it. */
-let facts: CheckFacts | undefined
+let facts: CheckResult | undefined
 
 beforeAll(async () => {
-  ;[testDb, testMq, idp] = await Promise.all([testRedis(), testBroker(), startTokenIssuer()])
-  api = await startApiUnderTest({
-    REDIS_URL: testDb.redisUrl,
-    AMQP_URL: testMq.amqpUrl,
-    AUTH_ISSUERS: JSON.stringify([{ issuer: idp.issuer, audience: idp.audience, tenant: 'acme' }]),
-    RECEIVER_CHECK_TIMEOUT: '1s',
-  })
-  headers = { authorization: `Bearer ${idp.token()}` }
-  redis = await openRedis({ url: testDb.redisUrl, log, name: 'worker' })
+  around = await startSurroundings('acme')
+  api = await startApiUnderTest({ ...around.env, RECEIVER_CHECK_TIMEOUT: '1s' })
+  headers = around.bearer('acme')
+  redis = await openRedis({ url: around.redis.redisUrl, log, name: 'worker' })
   checks = createCheckStore(redis)
-  worker = await openBroker({ url: testMq.amqpUrl, topology: serviceTopology([]), log, name: 'worker' })
+  worker = await openBroker({ url: around.broker.amqpUrl, topology: serviceTopology([]), log, name: 'worker' })
   const common = { concurrency: 10, recovered: async () => {} }
   await worker.consume({
     ...common,
@@ -79,7 +66,7 @@ afterAll(async () => {
   await api.close()
   await worker.close()
   await redis.close()
-  await Promise.all([testDb.close(), testMq.close(), idp.close()])
+  await around.close()
 })
 
 afterEach(() => {
@@ -166,6 +153,34 @@ test('a check that no worker finishes is answered 503 in its time, and is no lon
   const first = await pending
   expect([first.status, (first.body as { code: string }).code]).toEqual([503, 'check-unfinished'])
   expect(first.headers.get('retry-after')).not.toBeNull()
+  facts = GOOD
+  expect((await check(id)).status).toBe(200)
+})
+
+test('a tenant has three checks at a time, whichever its subscriptions are; one more is told to come later', async () => {
+  const ids = await Promise.all([1, 2, 3, 4].map(() => subscribe()))
+  const [last = '', ...others] = ids
+  const pending = others.map((id) => check(id))
+  await eventually(() => expect(asked).toHaveLength(3))
+  const fourth = await check(last)
+  expect(fourth.body).toMatchObject({
+    status: 429,
+    code: 'too-many-checks',
+    detail: expect.stringContaining('At most 3'),
+  })
+  expect(Number(fourth.headers.get('retry-after'))).toBeGreaterThan(0)
+  await Promise.all(pending)
+  facts = GOOD
+  expect((await check(last)).status).toBe(200)
+})
+
+test.each([
+  [409, 'secret-unavailable'],
+  [404, 'subscription-not-found'],
+] as const)('what a worker refuses to check is answered at once, with %i %s', async (status, refused) => {
+  const id = await subscribe()
+  facts = { refused }
+  expect((await check(id)).body).toMatchObject({ status, code: refused })
   facts = GOOD
   expect((await check(id)).status).toBe(200)
 })

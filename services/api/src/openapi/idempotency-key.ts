@@ -12,14 +12,3 @@ export const idempotencyKey: Schema = {
     'again, under the same key.',
   schema: { type: 'string', minLength: 1, maxLength: 255, pattern: '^[ -~]+$', examples: ['order-4711-dial'] },
 }
-
-const replayed: Schema = {
-  description:
-    'This is what the first request with this `Idempotency-Key` was answered; or, without a key, an earlier `dial` that was alike.',
-  schema: { type: 'string', enum: ['true'] },
-}
-
-export const replayedHeader: Schema = { 'Idempotent-Replayed': replayed }
-
-/** The refusals that are kept come from the handlers; a 400 is found before a key counts. */
-export const canBeReplayed = (status: number): boolean => status === 404 || status === 409

@@ -1,0 +1,124 @@
+import { DeviceStatus, describeEventTypes, EVENT_TYPES, type FailureCode } from '@switchhook/contracts'
+import type { Schema } from '../http/route.ts'
+import { type ExampleDetails, exampleOf, merged } from './example-of.ts'
+
+/** What an operation answers, for example; undefined where there is no telling. */
+export function answerExample(operationId: string, status: number, schema: Schema): unknown {
+  return merged(exampleOf(schema, COMPONENTS), ANSWERS[`${operationId} ${status}`])
+}
+
+const DELIVERY = '6f9c2f0e-54c6-5a0e-9b57-6d1f0c6f5a0b'
+const EVENT = '0b7e3f0c-5d0e-4d7f-9c0e-0d2f4a1b6c11'
+const [callStatus, , , , parkedNotice] = describeEventTypes()
+
+const rejected = {
+  eventId: EVENT,
+  state: 'parked',
+  parkedReason: 'rejected',
+  parkedAt: '2026-11-20T17:06:01.231Z',
+  nextAttemptAt: null,
+  attempts: [
+    {
+      run: 1,
+      slot: 0,
+      attempt: 1,
+      at: '2026-11-20T17:06:01.189Z',
+      durationMs: 42,
+      outcome: 'answered',
+      status: 404,
+      answer: '{"error":"no such path"}',
+    },
+  ],
+}
+
+/** What members' own examples would say together would not hang together. */
+const COMPONENTS: ExampleDetails = {
+  SubscriptionSigning: { previousValidUntil: null },
+  DeliverySummary: rejected,
+  Delivery: rejected,
+  DeliveryEnvelope: { ...callStatus?.example, deliveryId: DELIVERY },
+  Explanation: {
+    nextAttemptAt: '2026-11-20T17:06:11.180Z',
+    deliveredAt: null,
+    coolingUntil: null,
+    parkedAt: null,
+  },
+  TestDelivery: { eventId: EVENT },
+  ReceiverReport: {
+    verdict: 'needs-work',
+    findings: [
+      { check: 'delivery', result: 'passed', seen: 'Status 204 after 31 ms.', advice: null },
+      { check: 'speed', result: 'passed', seen: 'Status 204 after 31 ms.', advice: null },
+      { check: 'duplicate', result: 'passed', seen: 'Status 204 after 30 ms.', advice: null },
+      {
+        check: 'forged-signature',
+        result: 'failed',
+        seen: 'Status 204 after 29 ms.',
+        advice:
+          'Anybody who knows the url can send you this. Verify webhook-signature before you believe a body, and answer 401 where it does not match.',
+      },
+      { check: 'stale-timestamp', result: 'passed', seen: 'Status 401 after 28 ms.', advice: null },
+    ],
+  },
+  EventTypeDescription: { ...parkedNotice },
+  Recovery: {
+    from: '2026-11-20T17:00:00.000Z',
+    to: null,
+    startedAt: '2026-11-20T19:30:00.000Z',
+    updatedAt: '2026-11-20T19:30:41.000Z',
+    endedAt: null,
+  },
+  RecoveryCount: { newest: '2026-11-20T19:12:44.020Z' },
+  AgentState: { deviceStatus: DeviceStatus.idle, pendingStatusCode: null, until: null, message: null },
+  AgentCallState: { deviceStatus: DeviceStatus.inUse },
+}
+
+const command = (name: string) => ({ command: name, correlationId: null })
+
+/** By operation and status, where one answer differs from others of its schema. */
+const ANSWERS: Readonly<Record<string, object>> = {
+  'createSubscription 201': { health: { lastSuccessAt: null } },
+  'changeSubscription 200': { enabled: false },
+  'redeliver 202': { state: 'pending', parkedReason: null, parkedAt: null, run: 2 },
+  'recover 202': { sent: 0, remaining: 1280, perSecond: 1, updatedAt: '2026-11-20T19:30:00.000Z' },
+  'cancelRecovery 200': {
+    state: 'cancelled',
+    cancelledBecause: 'requested',
+    perSecond: 0,
+    endedAt: '2026-11-20T19:30:42.000Z',
+  },
+  'answer 202': command('answer'),
+  'hangup 202': command('hangup'),
+  'hold 202': command('hold'),
+  'resume 202': command('resume'),
+  'transfer 202': { command: 'transfer', consultationCallId: undefined },
+  'setPresence 202': {
+    statusCode: 66,
+    statusName: 'Lunch',
+    until: '2026-11-20T18:00:00.000Z',
+    message: 'back at two',
+  },
+}
+
+/** What a problem of this code tells beside it, for example. */
+export const PROBLEM_DETAILS: Readonly<Partial<Record<FailureCode, object>>> = {
+  'invalid-request': { errors: [{ pointer: '/limit', detail: 'must be at most 100' }] },
+  'malformed-json': { detail: 'There is no body; send a JSON object, as application/json' },
+  'invalid-webhook-url': {
+    detail: 'The body is not a valid subscription',
+    errors: [{ pointer: '/url', detail: 'must be an absolute http or https url' }],
+    knownEventTypes: EVENT_TYPES,
+  },
+  'unknown-event-type': {
+    detail: 'The body is not a valid subscription',
+    errors: [{ pointer: '/eventTypes', detail: 'is required' }],
+    knownEventTypes: EVENT_TYPES,
+  },
+  'missing-agent-uri': { errors: [{ pointer: '/agentUri', detail: 'is required' }] },
+  'unknown-status-code': {
+    detail: 'The body is not valid',
+    errors: [{ pointer: '/statusCode', detail: 'must be one of knownStatusCodes' }],
+    knownStatusCodes: [{ code: 2, name: 'Available' }],
+  },
+  'invalid-call-state': { currentState: 7, allowedCommands: [] },
+}

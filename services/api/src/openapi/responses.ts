@@ -1,0 +1,77 @@
+import { FAILURES, type FailureCode } from '@switchhook/contracts'
+import type { FailureAt, ResponseDescription, Route, Schema } from '../http/route.ts'
+import { ANSWER_HEADERS, failureHeaders, successHeaders } from './answer-headers.ts'
+import { commonFailures } from './common-failures.ts'
+import type { Components } from './components.ts'
+import { answerExample, PROBLEM_DETAILS } from './examples.ts'
+import { describedBy, jsonContent } from './json-content.ts'
+import { problemSchema } from './problem-schema.ts'
+
+/** What an operation can answer, by status. */
+export const responsesOf = (route: Route, components: Components): Schema => ({
+  ...successesOf(route, components),
+  ...failuresOf(route, components),
+})
+
+function successesOf(route: Route, components: Components): Schema {
+  return Object.fromEntries(
+    Object.entries(route.responses).map(([status, response]) => {
+      const example = response.body && answerExample(route.operationId, Number(status), response.body)
+      return [status, successOf(response, components.headers(successHeaders(route)), example, components)]
+    }),
+  )
+}
+
+function successOf(
+  { description, body, headers = {} }: ResponseDescription,
+  more: Schema,
+  example: unknown,
+  components: Components,
+): Schema {
+  const own = Object.entries(headers).map(([name, schema]) => [name, describedBy(components.schema(schema))] as const)
+  return {
+    description,
+    headers: { ...Object.fromEntries(own), ...more },
+    ...(body !== undefined && { content: jsonContent(components.schema(body), example) }),
+  }
+}
+
+/** One response for each status, listing the codes that it can have, each with an example. */
+function failuresOf(route: Route, components: Components): Schema {
+  const byStatus = new Map<number, FailureCode[]>()
+  for (const failure of [...route.failures, ...commonFailures(route)]) {
+    const { code, status } = statusOf(failure)
+    const codes = byStatus.get(status) ?? []
+    if (!codes.includes(code)) byStatus.set(status, [...codes, code])
+  }
+  const rows = [...byStatus].toSorted(([a], [b]) => a - b)
+  return Object.fromEntries(
+    rows.map(([status, codes]) => {
+      const headers = failureHeaders(route, status, codes)
+      const kinds = [
+        ...(headers.includes('Idempotent-Replayed') ? ['replayed'] : []),
+        ...(route.isPublic === true ? ['public'] : []),
+      ]
+      const response = failureOf(status, codes, components.headers(headers), components)
+      return [status, components.response([status, ...codes, ...kinds].join('.'), response)]
+    }),
+  )
+}
+
+function failureOf(status: number, codes: readonly FailureCode[], headers: Schema, components: Components): Schema {
+  const schema = { allOf: [components.schema(problemSchema), { properties: { code: { enum: codes } } }] }
+  const [requestId] = ANSWER_HEADERS['X-Request-Id'].schema.examples
+  const examples = codes.map((code) => {
+    const { title } = FAILURES[code]
+    const value = { type: 'about:blank', title, status, code, requestId, ...PROBLEM_DETAILS[code] }
+    return [code, { value }] as const
+  })
+  return {
+    description: codes.map((code) => `\`${code}\`: ${FAILURES[code].title}.`).join(' '),
+    headers,
+    content: { 'application/problem+json': { schema, examples: Object.fromEntries(examples) } },
+  }
+}
+
+const statusOf = (failure: FailureCode | FailureAt): FailureAt =>
+  typeof failure === 'string' ? { code: failure, status: FAILURES[failure].status } : failure
