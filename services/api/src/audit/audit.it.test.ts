@@ -1,13 +1,6 @@
 import { deliveryIdOf, newEventId, parseSubscriptionId } from '@switchhook/contracts'
-import {
-  startTokenIssuer,
-  type TestBroker,
-  type TestRedis,
-  type TokenIssuer,
-  testBroker,
-  testRedis,
-} from '@switchhook/testkit'
 import { type ApiUnderTest, startApiUnderTest } from '../testing/api-under-test.ts'
+import { type Surroundings, startSurroundings } from '../testing/surroundings.ts'
 
 const SUBSCRIPTIONS = '/api/v1/webhooks/subscriptions'
 const SECRET_URL = 'https://client.example/hooks/path-that-is-a-secret'
@@ -25,35 +18,25 @@ interface Page {
   readonly nextCursor: string | null
 }
 
-let redis: TestRedis
-let broker: TestBroker
-let idp: TokenIssuer
-let globexIdp: TokenIssuer
+let surroundings: Surroundings<'acme' | 'globex'>
 let api: ApiUnderTest
 let acme: { authorization: string }
 let globex: { authorization: string }
 
 beforeAll(async () => {
-  ;[redis, broker] = await Promise.all([testRedis(), testBroker()])
-  ;[idp, globexIdp] = await Promise.all([startTokenIssuer(), startTokenIssuer()])
-  const issuers = [
-    { issuer: idp.issuer, audience: idp.audience, jwksUri: idp.jwksUri, tenant: 'acme' },
-    { issuer: globexIdp.issuer, audience: globexIdp.audience, jwksUri: globexIdp.jwksUri, tenant: 'globex' },
-  ]
+  surroundings = await startSurroundings('acme', 'globex')
   api = await startApiUnderTest({
-    REDIS_URL: redis.redisUrl,
-    AMQP_URL: broker.amqpUrl,
-    AUTH_ISSUERS: JSON.stringify(issuers),
+    ...surroundings.env,
     TRUST_PROXY: '127.0.0.0/8',
     AUDIT_LOG_SIZE: '5',
   })
-  acme = { authorization: `Bearer ${idp.token({ azp: 'crm', sub: 'jane' })}` }
-  globex = { authorization: `Bearer ${globexIdp.token()}` }
+  acme = surroundings.bearer('acme', { azp: 'crm', sub: 'jane' })
+  globex = surroundings.bearer('globex')
 })
-beforeEach(() => redis.flush())
+beforeEach(() => surroundings.redis.flush())
 afterAll(async () => {
   await api.close()
-  await Promise.all([redis.close(), broker.close(), idp.close(), globexIdp.close()])
+  await surroundings.close()
 })
 
 async function create(headers: Record<string, string> = acme): Promise<{ id: string; requestId: string }> {
@@ -89,7 +72,7 @@ test('an entry says who did what, to what, from where and when, and not with whi
         action: 'subscription.created',
         clientId: 'crm',
         subject: 'jane',
-        issuer: idp.issuer,
+        issuer: surroundings.idps.acme.issuer,
         on: { subscriptionId: id },
         fields: ['url', 'eventTypes', 'description'],
         address: '203.0.113.7',
@@ -164,7 +147,7 @@ test('each tenant sees its own', async () => {
   await create()
   await create(globex)
   expect(await actions()).toEqual(['subscription.created'])
-  expect((await read('', globex)).items[0]).toMatchObject({ issuer: globexIdp.issuer })
+  expect((await read('', globex)).items[0]).toMatchObject({ issuer: surroundings.idps.globex.issuer })
   expect((await read('', globex)).items).toHaveLength(1)
 })
 

@@ -19,20 +19,10 @@ import {
   openRedis,
   type Redis,
 } from '@switchhook/store'
-import {
-  brokerAlarm,
-  eventually,
-  startTcpProxy,
-  startTokenIssuer,
-  type TcpProxy,
-  type TestBroker,
-  type TestRedis,
-  type TokenIssuer,
-  testBroker,
-  testRedis,
-} from '@switchhook/testkit'
+import { brokerAlarm, eventually, startTcpProxy, type TcpProxy } from '@switchhook/testkit'
 import type { Answer } from '../http/route.ts'
 import { type ApiUnderTest, startApiUnderTest } from '../testing/api-under-test.ts'
+import { type Surroundings, startSurroundings } from '../testing/surroundings.ts'
 import { createDeliveryRoutes } from './delivery-routes.ts'
 
 const SUBSCRIPTIONS = '/api/v1/webhooks/subscriptions'
@@ -42,11 +32,8 @@ const log = { debug: () => {}, info: () => {}, warn: () => {}, error: () => {} }
 const alarm = brokerAlarm()
 const testWithAlarm = alarm === undefined ? test.skip : test
 
-let testDb: TestRedis
-let testMq: TestBroker
+let surroundings: Surroundings<'acme' | 'globex'>
 let wire: TcpProxy
-let idp: TokenIssuer
-let globexIdp: TokenIssuer
 let api: ApiUnderTest
 let redis: Redis
 let worker: Broker
@@ -56,32 +43,22 @@ let globex: { authorization: string }
 const due: Delivery[] = []
 
 beforeAll(async () => {
-  ;[testDb, testMq, idp, globexIdp] = await Promise.all([
-    testRedis(),
-    testBroker(),
-    startTokenIssuer(),
-    startTokenIssuer(),
-  ])
-  wire = await startTcpProxy(testMq.amqpUrl)
-  const issuers = [
-    { issuer: idp.issuer, audience: idp.audience, tenant: 'acme' },
-    { issuer: globexIdp.issuer, audience: globexIdp.audience, tenant: 'globex' },
-  ]
+  surroundings = await startSurroundings('acme', 'globex')
+  wire = await startTcpProxy(surroundings.broker.amqpUrl)
   api = await startApiUnderTest({
-    REDIS_URL: testDb.redisUrl,
+    ...surroundings.env,
     AMQP_URL: wire.url,
-    AUTH_ISSUERS: JSON.stringify(issuers),
   })
-  acme = { authorization: `Bearer ${idp.token()}` }
-  globex = { authorization: `Bearer ${globexIdp.token()}` }
+  acme = surroundings.bearer('acme')
+  globex = surroundings.bearer('globex')
 
-  redis = await openRedis({ url: testDb.redisUrl, log, name: 'worker' })
+  redis = await openRedis({ url: surroundings.redis.redisUrl, log, name: 'worker' })
   store = createDeliveryStore(redis, {
     settledRetentionMs: 60_000,
     waitingRetentionMs: 60_000,
     parkedRetentionMs: 60_000,
   })
-  worker = await openBroker({ url: testMq.amqpUrl, topology: serviceTopology([]), log, name: 'worker' })
+  worker = await openBroker({ url: surroundings.broker.amqpUrl, topology: serviceTopology([]), log, name: 'worker' })
   await worker.consume({
     queue: Queue.deliveryDue,
     parse: ({ content, headers }) => parseDelivery(content, headers),
@@ -96,7 +73,7 @@ afterAll(async () => {
   await worker.close()
   await redis.close()
   await wire.close()
-  await Promise.all([testDb.close(), testMq.close(), idp.close(), globexIdp.close()])
+  await surroundings.close()
 })
 
 afterEach(() => {

@@ -1,49 +1,28 @@
 import { newEventId, subjectOf } from '@switchhook/contracts'
 import { createDeliveryLog, type LoggedEvent, openRedis, type Redis } from '@switchhook/store'
-import {
-  startTokenIssuer,
-  type TestBroker,
-  type TestRedis,
-  type TokenIssuer,
-  testBroker,
-  testRedis,
-} from '@switchhook/testkit'
 import { type ApiUnderTest, startApiUnderTest } from '../testing/api-under-test.ts'
+import { type Surroundings, startSurroundings } from '../testing/surroundings.ts'
 
 const EVENTS = '/api/v1/webhooks/events'
 const HOUR_MS = 3_600_000
 const log = { debug: () => {}, info: () => {}, warn: () => {}, error: () => {} }
 
-let testDb: TestRedis
-let testMq: TestBroker
-let acmeIdp: TokenIssuer
-let globexIdp: TokenIssuer
+let surroundings: Surroundings<'acme' | 'globex'>
 let api: ApiUnderTest
 let redis: Redis
 
 beforeAll(async () => {
-  ;[testDb, testMq, acmeIdp, globexIdp] = await Promise.all([
-    testRedis(),
-    testBroker(),
-    startTokenIssuer(),
-    startTokenIssuer(),
-  ])
-  const issuers = [
-    { issuer: acmeIdp.issuer, audience: acmeIdp.audience, tenant: 'acme' },
-    { issuer: globexIdp.issuer, audience: globexIdp.audience, tenant: 'globex' },
-  ]
+  surroundings = await startSurroundings('acme', 'globex')
   api = await startApiUnderTest({
-    REDIS_URL: testDb.redisUrl,
-    AMQP_URL: testMq.amqpUrl,
-    AUTH_ISSUERS: JSON.stringify(issuers),
+    ...surroundings.env,
   })
-  redis = await openRedis({ url: testDb.redisUrl, log, name: 'fanout' })
+  redis = await openRedis({ url: surroundings.redis.redisUrl, log, name: 'fanout' })
 })
 
 afterAll(async () => {
   await api.close()
   await redis.close()
-  await Promise.all([testDb.close(), testMq.close(), acmeIdp.close(), globexIdp.close()])
+  await surroundings.close()
 })
 
 /** As fan-out does it. */
@@ -62,8 +41,8 @@ async function fanOut(data: Readonly<Record<string, unknown>>): Promise<LoggedEv
   return event
 }
 
-const listed = (query = '', idp = acmeIdp) =>
-  api.call('GET', `${EVENTS}${query}`, { headers: { authorization: `Bearer ${idp.token()}` } })
+const listed = (query = '', tenant: 'acme' | 'globex' = 'acme') =>
+  api.call('GET', `${EVENTS}${query}`, { headers: surroundings.bearer(tenant) })
 
 test('who knows a call finds its events, in either case of its id, and what became of them', async () => {
   const callId = newEventId()
@@ -77,9 +56,7 @@ test('who knows a call finds its events, in either case of its id, and what beca
   expect(await listed('?correlationId=crm-1&eventType=call.status')).toMatchObject({ body: { items: [{}] } })
   const { items } = (await listed(`?callId=${callId}&eventType=agent.status`)).body as { items: unknown[] }
   expect(items).toEqual([])
-  expect(
-    await api.call('GET', `${EVENTS}/${eventId}`, { headers: { authorization: `Bearer ${acmeIdp.token()}` } }),
-  ).toMatchObject({
+  expect(await api.call('GET', `${EVENTS}/${eventId}`, { headers: surroundings.bearer('acme') })).toMatchObject({
     status: 200,
     body: { eventId, subscriptions: [] },
   })
@@ -87,7 +64,7 @@ test('who knows a call finds its events, in either case of its id, and what beca
 
 test("another tenant's events are not listed", async () => {
   await fanOut({ callId: 'shared' })
-  expect((await listed('?callId=shared', globexIdp)).body).toEqual({ items: [], nextCursor: null })
+  expect((await listed('?callId=shared', 'globex')).body).toEqual({ items: [], nextCursor: null })
 })
 
 test('a page at a time', async () => {

@@ -17,25 +17,15 @@ import {
   openRedis,
   type Redis,
 } from '@switchhook/store'
-import {
-  startTokenIssuer,
-  type TestBroker,
-  type TestRedis,
-  type TokenIssuer,
-  testBroker,
-  testRedis,
-} from '@switchhook/testkit'
 import { type ApiUnderTest, startApiUnderTest } from '../testing/api-under-test.ts'
+import { type Surroundings, startSurroundings } from '../testing/surroundings.ts'
 
 const SUBSCRIPTIONS = '/api/v1/webhooks/subscriptions'
 const EVENTS = '/api/v1/webhooks/events'
 const HOUR_MS = 3_600_000
 const log = { debug: () => {}, info: () => {}, warn: () => {}, error: () => {} }
 
-let testDb: TestRedis
-let testMq: TestBroker
-let idp: TokenIssuer
-let globexIdp: TokenIssuer
+let surroundings: Surroundings<'acme' | 'globex'>
 let api: ApiUnderTest
 let redis: Redis
 let store: DeliveryStore
@@ -43,24 +33,13 @@ let acme: { authorization: string }
 let globex: { authorization: string }
 
 beforeAll(async () => {
-  ;[testDb, testMq, idp, globexIdp] = await Promise.all([
-    testRedis(),
-    testBroker(),
-    startTokenIssuer(),
-    startTokenIssuer(),
-  ])
-  const issuers = [
-    { issuer: idp.issuer, audience: idp.audience, tenant: 'acme' },
-    { issuer: globexIdp.issuer, audience: globexIdp.audience, tenant: 'globex' },
-  ]
+  surroundings = await startSurroundings('acme', 'globex')
   api = await startApiUnderTest({
-    REDIS_URL: testDb.redisUrl,
-    AMQP_URL: testMq.amqpUrl,
-    AUTH_ISSUERS: JSON.stringify(issuers),
+    ...surroundings.env,
   })
-  acme = { authorization: `Bearer ${idp.token()}` }
-  globex = { authorization: `Bearer ${globexIdp.token()}` }
-  redis = await openRedis({ url: testDb.redisUrl, log, name: 'worker' })
+  acme = surroundings.bearer('acme')
+  globex = surroundings.bearer('globex')
+  redis = await openRedis({ url: surroundings.redis.redisUrl, log, name: 'worker' })
   store = createDeliveryStore(redis, {
     settledRetentionMs: HOUR_MS,
     waitingRetentionMs: HOUR_MS,
@@ -71,7 +50,7 @@ beforeAll(async () => {
 afterAll(async () => {
   await api.close()
   await redis.close()
-  await Promise.all([testDb.close(), testMq.close(), idp.close(), globexIdp.close()])
+  await surroundings.close()
 })
 
 async function subscribe(headers = acme, eventTypes: readonly string[] = ['call.status']): Promise<SubscriptionId> {

@@ -8,29 +8,17 @@ import {
 } from '@switchhook/contracts'
 import { type Broker, openBroker, Queue, serviceTopology } from '@switchhook/messaging'
 import { createDeliveryStore, type DeliveryStore, openRedis, type Redis } from '@switchhook/store'
-import {
-  eventually,
-  startTcpProxy,
-  startTokenIssuer,
-  type TcpProxy,
-  type TestBroker,
-  type TestRedis,
-  type TokenIssuer,
-  testBroker,
-  testRedis,
-} from '@switchhook/testkit'
+import { eventually, startTcpProxy, type TcpProxy } from '@switchhook/testkit'
 import { type ApiUnderTest, startApiUnderTest } from '../testing/api-under-test.ts'
+import { type Surroundings, startSurroundings } from '../testing/surroundings.ts'
 import type { RecoveryView } from './recovery-schema.ts'
 
 const SUBSCRIPTIONS = '/api/v1/webhooks/subscriptions'
 const RECOVERIES = '/api/v1/webhooks/recoveries'
 const log = { debug() {}, info() {}, warn() {}, error() {} }
 
-let testDb: TestRedis
-let testMq: TestBroker
+let surroundings: Surroundings<'acme' | 'globex'>
 let wire: TcpProxy
-let idp: TokenIssuer
-let globexIdp: TokenIssuer
 let apis: readonly [ApiUnderTest, ApiUnderTest]
 let redis: Redis
 let worker: Broker
@@ -40,30 +28,21 @@ let globex: { authorization: string }
 const due: Delivery[] = []
 
 beforeAll(async () => {
-  ;[testDb, testMq, idp, globexIdp] = await Promise.all([
-    testRedis(),
-    testBroker(),
-    startTokenIssuer(),
-    startTokenIssuer(),
-  ])
-  wire = await startTcpProxy(testMq.amqpUrl)
-  const issuers = [
-    { issuer: idp.issuer, audience: idp.audience, tenant: 'acme' },
-    { issuer: globexIdp.issuer, audience: globexIdp.audience, tenant: 'globex' },
-  ]
-  const env = { REDIS_URL: testDb.redisUrl, AMQP_URL: wire.url, AUTH_ISSUERS: JSON.stringify(issuers) }
+  surroundings = await startSurroundings('acme', 'globex')
+  wire = await startTcpProxy(surroundings.broker.amqpUrl)
+  const env = { ...surroundings.env, AMQP_URL: wire.url }
   apis = [await startApiUnderTest(env), await startApiUnderTest(env)]
-  acme = { authorization: `Bearer ${idp.token()}` }
-  globex = { authorization: `Bearer ${globexIdp.token()}` }
+  acme = surroundings.bearer('acme')
+  globex = surroundings.bearer('globex')
 
-  redis = await openRedis({ url: testDb.redisUrl, log, name: 'worker' })
+  redis = await openRedis({ url: surroundings.redis.redisUrl, log, name: 'worker' })
   const retentionMs = 60_000
   store = createDeliveryStore(redis, {
     settledRetentionMs: retentionMs,
     waitingRetentionMs: retentionMs,
     parkedRetentionMs: retentionMs,
   })
-  worker = await openBroker({ url: testMq.amqpUrl, topology: serviceTopology([]), log, name: 'worker' })
+  worker = await openBroker({ url: surroundings.broker.amqpUrl, topology: serviceTopology([]), log, name: 'worker' })
   await worker.consume({
     queue: Queue.deliveryDue,
     parse: ({ content, headers }) => parseDelivery(content, headers),
@@ -83,7 +62,7 @@ afterAll(async () => {
   await worker.close()
   await redis.close()
   await wire.close()
-  await Promise.all([testDb.close(), testMq.close(), idp.close(), globexIdp.close()])
+  await surroundings.close()
 })
 
 afterEach(() => {
