@@ -6,7 +6,7 @@ const GATHER_MS = 5
 /**
  * Acks of one channel, gathered, and as few as can say it: all up to the oldest message that is still in hand are acked by one.
  * A quorum queue writes each ack into its log, and takes 32 at a time from a channel: more than that wait in the channel, and are
- * lost when it is closed (rabbit_fifo_client). What is lost with the channel is handed out again, as if it had not been done.
+ * lost when it is closed (rabbit_fifo_client). Whatever the channel is handed comes by here, or would be acked unseen. What is lost with the channel is handed out again, as if it had not been done.
  */
 export class AckBatch {
   readonly #channel: Channel

@@ -5,11 +5,6 @@ import { type Redis, run } from './redis.ts'
 
 export type SubscriptionChange = Partial<Pick<Subscription, 'url' | 'eventTypes' | 'description' | 'enabled'>>
 
-interface Changed {
-  readonly subscription: Subscription
-  readonly isChanged: boolean
-}
-
 /** Every method reads and writes one tenant's subscriptions only, and rejects with Unavailable without Redis. */
 export interface SubscriptionStore {
   /** Resolves to what is stored afterwards: one of this id that was there before stays as it is. */
@@ -17,8 +12,8 @@ export interface SubscriptionStore {
   /** By age, the oldest first. */
   list(tenant: string | null): Promise<Subscription[]>
   find(tenant: string | null, id: SubscriptionId): Promise<Subscription | undefined>
-  /** Resolves to what is stored afterwards, and whether it is another than before; undefined when there is no such subscription. */
-  change(tenant: string | null, id: SubscriptionId, change: SubscriptionChange): Promise<Changed | undefined>
+  /** Resolves to what is stored afterwards; undefined when there is no such subscription. */
+  change(tenant: string | null, id: SubscriptionId, change: SubscriptionChange): Promise<Subscription | undefined>
   /**
    * Resolves to what is stored afterwards; undefined when there is no such subscription. `next` is asked again whenever
    * somebody else came between reading and writing; what it throws leaves all as it is.
@@ -52,13 +47,13 @@ export function createSubscriptionStore(redis: Redis): SubscriptionStore {
     tenant: string | null,
     id: SubscriptionId,
     next: (present: Subscription | undefined) => After,
-  ): Promise<{ before: Subscription | undefined; after: After; isChanged: boolean }> {
+  ): Promise<{ before: Subscription | undefined; after: After }> {
     for (;;) {
       const read = (await redis[run]((commands) => commands.hget(subscriptionsKey(tenant), id))) ?? ''
       const before = read === '' ? undefined : parseSubscription(read)
       const after = next(before)
       const written = after === undefined ? '' : JSON.stringify(after)
-      if (written === read) return { before, after, isChanged: false }
+      if (written === read) return { before, after }
       const result = await redis[run]((commands) =>
         commands.runScript(
           'write-subscription',
@@ -66,7 +61,7 @@ export function createSubscriptionStore(redis: Redis): SubscriptionStore {
           [id, read, written, randomUUID()],
         ),
       )
-      if (result === 1) return { before, after, isChanged: true }
+      if (result === 1) return { before, after }
     }
   }
 
@@ -81,8 +76,8 @@ export function createSubscriptionStore(redis: Redis): SubscriptionStore {
       return stored === null ? undefined : parseSubscription(stored)
     },
     async change(tenant, id, change) {
-      const { after, isChanged } = await write(tenant, id, (present) => present && { ...present, ...change })
-      return after && { subscription: after, isChanged }
+      const { after } = await write(tenant, id, (present) => present && { ...present, ...change })
+      return after
     },
     async revise(tenant, id, next) {
       const { after } = await write(tenant, id, (present) => present && next(present))

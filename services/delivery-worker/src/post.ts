@@ -63,7 +63,8 @@ export function createPostClient({ timeoutMs, maxSockets, guard, lookup, sign }:
 }
 
 /**
- * Specification, "Delivery request", and the event's id, by which its owner can ask what became of it elsewhere. No compressed answers: nobody reads them, and a small one can be huge inside.
+ * Specification, "Delivery request", and the event's id, by which its owner can ask what became of it elsewhere. No
+ * compressed answers: nobody reads them, and a small one can be huge inside.
  */
 function headersOf(delivery: Delivery, attempt: number): Record<string, string> {
   return {

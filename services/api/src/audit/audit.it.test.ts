@@ -112,7 +112,7 @@ test('changing and deleting are told of, reading and refusals are not', async ()
   ])
 })
 
-test('what changes nothing is no entry: an empty change, a recovery that runs or has ended already, a dry run', async () => {
+test('what asks for no change is no entry: an empty change, a recovery that runs already, a dry run', async () => {
   const { id } = await create()
   const send = async (method: string, path: string, status: number, json?: object): Promise<unknown> => {
     const answer = await api.call(method, path, { headers: acme, ...(json && { json }) })
@@ -120,19 +120,38 @@ test('what changes nothing is no entry: an empty change, a recovery that runs or
     return answer.body
   }
   await send('PATCH', `${SUBSCRIPTIONS}/${id}`, 200, {})
-  await send('PATCH', `${SUBSCRIPTIONS}/${id}`, 200, { url: SECRET_URL, enabled: true })
   // So that what it begins goes on running: nothing is parked, but nobody looks at that before it is enabled.
   await send('PATCH', `${SUBSCRIPTIONS}/${id}`, 200, { enabled: false })
   await send('POST', `${SUBSCRIPTIONS}/${id}/recover`, 200, { dryRun: true })
   const { recoveryId } = (await send('POST', `${SUBSCRIPTIONS}/${id}/recover`, 202, {})) as { recoveryId: string }
   expect(await send('POST', `${SUBSCRIPTIONS}/${id}/recover`, 202, {})).toMatchObject({ recoveryId })
-  for (let times = 0; times < 3; times++) await send('POST', `/api/v1/webhooks/recoveries/${recoveryId}/cancel`, 200)
+  await send('POST', `/api/v1/webhooks/recoveries/${recoveryId}/cancel`, 200)
   const on = { subscriptionId: id, recoveryId }
   expect((await read()).items).toMatchObject([
     { action: 'recovery.cancelled', on },
     { action: 'recovery.started', on },
     { action: 'subscription.changed', fields: ['enabled'] },
     { action: 'subscription.created' },
+  ])
+})
+
+// The request before may have died after its change and before its entry.
+test('a change or a cancelling that is asked for again is entered again', async () => {
+  const { id } = await create()
+  for (let times = 0; times < 2; times++) {
+    await api.call('PATCH', `${SUBSCRIPTIONS}/${id}`, { headers: acme, json: { enabled: false } })
+  }
+  const begun = await api.call('POST', `${SUBSCRIPTIONS}/${id}/recover`, { headers: acme, json: {} })
+  const { recoveryId } = begun.body as { recoveryId: string }
+  for (let times = 0; times < 2; times++) {
+    await api.call('POST', `/api/v1/webhooks/recoveries/${recoveryId}/cancel`, { headers: acme })
+  }
+  expect((await read()).items.map(({ action }) => action)).toEqual([
+    'recovery.cancelled',
+    'recovery.cancelled',
+    'recovery.started',
+    'subscription.changed',
+    'subscription.changed',
   ])
 })
 

@@ -83,9 +83,10 @@ export function createEventListRoute({ events }: EventListRouteDeps): Route<unde
     tag: 'deliveries',
     summary: 'List events, such as those of a call, whether anybody subscribed to them or not',
     description:
-      'Finds the `eventId` for `GET /webhooks/events/{eventId}`, which tells what became of it. The newest first; events that come while you ' +
+      'Finds the `eventId` for `GET /webhooks/events/{eventId}`, which tells what became of it. The newest first, by `listedAt`: two events of one ' +
+      'call can change places within 50 ms, their `occurredAt` does not. Events that come while you ' +
       'read do not shift the pages that follow. It holds the latest events of the tenant (20,000 by default) of a while (1 hour by ' +
-      'default). A search looks through ten thousand entries at a time, so a page may hold fewer than asked for, or none, and have a ' +
+      'default). A search looks through five thousand entries at a time, so a page may hold fewer than asked for, or none, and have a ' +
       '`nextCursor` all the same.',
     query,
     responses: { 200: { description: 'A page.', body: eventPageSchema } },

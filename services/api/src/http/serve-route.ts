@@ -1,11 +1,12 @@
 import { randomUUID } from 'node:crypto'
-import { AppError, compileSchema, type Fault } from '@switchhook/contracts'
+import { type AppError, compileSchema, type Fault } from '@switchhook/contracts'
 import type { Request, RequestHandler } from 'express'
 import type { Audit } from '../audit/audit-log.ts'
 import type { Authenticate } from '../auth/authenticate.ts'
 import type { LimitClient } from '../limits/limit-client.ts'
 import { exchangeOf } from './exchange.ts'
 import { type AnswerOnce, idempotencyKeyOf } from './idempotency.ts'
+import { invalidBody } from './invalid-body.ts'
 import { noBody, readJson } from './read-json.ts'
 import { createReadQuery } from './read-query.ts'
 import type { Answer, Caller, Route, RouteRequest } from './route.ts'
@@ -64,16 +65,16 @@ export function serveRoute(route: Route, passage: Passage): RequestHandler {
 
 function bodyReader(route: Route): (request: Request) => Promise<unknown> {
   if (route.body === undefined) return () => Promise.resolve(undefined)
-  const check = compileSchema<unknown>(route.body)
-  const { properties, additionalProperties } = route.body
-  const known =
-    additionalProperties === false ? `. Its members are ${Object.keys(properties as object).join(', ')}` : ''
+  const schema = route.body
+  const check = compileSchema<unknown>(schema)
+  const judge = (body: unknown, faults: readonly Fault[]): AppError | undefined => {
+    if (route.validate !== undefined) return route.validate(body, faults)
+    return faults.length > 0 ? invalidBody(schema, faults) : undefined
+  }
   return async (request) => {
     const body = hasNoBody(request) ? bodyFor(route) : await readJson(request)
     const result = check(body)
-    const faults = result.ok ? [] : result.faults
-    const failure =
-      route.validate === undefined ? invalid(faults, `The body is not valid${known}`) : route.validate(body, faults)
+    const failure = judge(body, result.ok ? [] : result.faults)
     if (failure !== undefined) throw failure
     return body
   }
@@ -92,9 +93,6 @@ const hasNoBody = ({ headers }: Request): boolean =>
 function bodyOf({ body, confidential }: Answer): unknown {
   return confidential === undefined ? body : { ...(body as object), ...confidential }
 }
-
-const invalid = (errors: readonly Fault[], detail: string): AppError | undefined =>
-  errors.length === 0 ? undefined : new AppError('invalid-request', { detail, errors })
 
 function searchOf(request: Request): string {
   const at = request.originalUrl.indexOf('?')

@@ -1,6 +1,6 @@
 export const DESCRIPTION = `Call control, agent state, presence and webhook subscriptions of a contact center.
 
-Times are ISO 8601 in UTC. Members that a request carries and that are not described are ignored; clients likewise ignore members of an answer that they do not know. A command that is answered 2xx was accepted; what came of it is told by the \`call.status\` event.
+Times are ISO 8601 in UTC. Members that a request carries and that are not described are ignored (but \`recover\` and \`rotate-secret\` refuse them); clients likewise ignore members of an answer that they do not know. A command that is answered 2xx was accepted; what came of it is told by the \`call.status\` event.
 
 **Webhooks, from nothing to a verified delivery.** \`POST /api/v1/webhooks/subscriptions\` names a url and event types; its answer holds, this once, the \`secret\` that deliveries are signed with. \`POST …/test\` sends an example there, \`POST …/check\` tells what the endpoint does wrong. What a delivery looks like, how to verify it and what to answer stands under Webhooks, at the end of this document. \`GET …/deliveries\` lists what became of deliveries, \`GET /api/v1/webhooks/events/{eventId}\` tells why one did not come, and \`POST …/recover\` sends again what was parked during an outage.
 

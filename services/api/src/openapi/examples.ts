@@ -1,4 +1,4 @@
-import { DeviceStatus, describeEventTypes, EVENT_TYPES, type FailureCode } from '@switchhook/contracts'
+import { DeviceStatus, describeEventTypes, EVENT_TYPES, type EventType, type FailureCode } from '@switchhook/contracts'
 import type { Schema } from '../http/route.ts'
 import { type ExampleDetails, exampleOf, merged } from './example-of.ts'
 
@@ -9,7 +9,7 @@ export function answerExample(operationId: string, status: number, schema: Schem
 
 const DELIVERY = '6f9c2f0e-54c6-5a0e-9b57-6d1f0c6f5a0b'
 const EVENT = '0b7e3f0c-5d0e-4d7f-9c0e-0d2f4a1b6c11'
-const [callStatus, , , , parkedNotice] = describeEventTypes()
+const described = (type: EventType) => describeEventTypes().find((each) => each.type === type)
 
 const rejected = {
   eventId: EVENT,
@@ -36,7 +36,7 @@ const COMPONENTS: ExampleDetails = {
   SubscriptionSigning: { previousValidUntil: null },
   DeliverySummary: rejected,
   Delivery: rejected,
-  DeliveryEnvelope: { ...callStatus?.example, deliveryId: DELIVERY },
+  DeliveryEnvelope: { ...described('call.status')?.example, deliveryId: DELIVERY },
   Explanation: {
     nextAttemptAt: '2026-11-20T17:06:11.180Z',
     deliveredAt: null,
@@ -60,7 +60,7 @@ const COMPONENTS: ExampleDetails = {
       { check: 'stale-timestamp', result: 'passed', seen: 'Status 401 after 28 ms.', advice: null },
     ],
   },
-  EventTypeDescription: { ...parkedNotice },
+  EventTypeDescription: { ...described('webhook.delivery.parked') },
   Recovery: {
     from: '2026-11-20T17:00:00.000Z',
     to: null,

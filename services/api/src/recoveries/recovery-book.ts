@@ -26,16 +26,10 @@ export interface RecoveryBook {
    * Ends it if it runs. Resolves once whoever has deliveries of it in hand has put them down, or may be presumed dead:
    * nothing more is sent then.
    */
-  cancel(tenant: string | null, recoveryId: RecoveryId): Promise<Cancelled | undefined>
+  cancel(tenant: string | null, recoveryId: RecoveryId): Promise<Recovery | undefined>
 }
 
 export type RecoveryRequested = Pick<Recovery, 'recoveryId' | 'subscriptionId' | 'selection' | 'maxPerSecond'>
-
-interface Cancelled {
-  readonly recovery: Recovery
-  /** It ran until now. */
-  readonly isEndedHere: boolean
-}
 
 /** The last ones of a subscription, by id, the newest first. */
 interface Listed {
@@ -181,7 +175,7 @@ export function createRecoveryBook(deps: {
         await delay(PUT_DOWN_CHECK_MS)
         latest = (await read(tenant, [recoveryId]))[0]
       }
-      return latest && { recovery: latest, isEndedHere: ended.before !== ended.after }
+      return latest
     },
   }
 }

@@ -253,6 +253,14 @@ test.each<[object, string]>([
   expect(body).toMatchObject({ code: 'invalid-request', errors: [{ pointer }] })
 })
 
+test('a window in which there is no time uses up no Idempotency-Key', async () => {
+  const subscription = await subscribe()
+  const keyed = { 'idempotency-key': 'monday' }
+  const wrong = await recover(subscription, { from: '2026-11-20T17:06:01Z', to: '2026-11-20T17:06:01Z' }, keyed)
+  expect(wrong.status).toBe(400)
+  expect((await recover(subscription, { from: '2026-11-20T17:06:01Z' }, keyed)).status).toBe(202)
+})
+
 test('a member that is not known is refused with the names of those that are', async () => {
   const { body } = await recover(await subscribe(), { dry_run: true })
   const detail = 'The body is not valid. Its members are from, to, reason, maxPerSecond, dryRun'

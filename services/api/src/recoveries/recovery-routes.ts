@@ -1,6 +1,7 @@
 import { AppError, isGuid, parseRecoveryId, type RecoveryId } from '@switchhook/contracts'
 import type { ParkedWindow, SubscriptionStore } from '@switchhook/store'
-import { windowOf } from '../http/read-time.ts'
+import { invalidBody } from '../http/invalid-body.ts'
+import { windowFault, windowOf } from '../http/read-time.ts'
 import type { Answer, Route } from '../http/route.ts'
 import { findSubscription, SUBSCRIPTIONS } from '../subscriptions/subscription-routes.ts'
 import { subscriptionIdSchema } from '../subscriptions/subscription-schema.ts'
@@ -62,6 +63,8 @@ export function createRecoveryRoutes({ subscriptions, recoveries, parked, now }:
     },
     params: { id: subscriptionIdSchema },
     body: recoveryRequestSchema,
+    validate: (body, faults) =>
+      faults.length > 0 ? invalidBody(recoveryRequestSchema, faults) : windowFault(body as RecoveryRequest),
     responses: {
       200: { description: 'The count of a dry run.', body: recoveryCountSchema },
       202: {
@@ -140,8 +143,9 @@ export function createRecoveryRoutes({ subscriptions, recoveries, parked, now }:
     responses: { 200: { description: 'The recovery as it ended.', body: recoverySchema } },
     failures: ['recovery-not-found'],
     async handle({ caller, params: { recoveryId } }) {
-      const { recovery, isEndedHere } = await found(recoveryId, (id) => recoveries.cancel(caller.tenant, id))
-      return { status: 200, body: await view(recovery), isUnchanged: !isEndedHere }
+      const recovery = await found(recoveryId, (id) => recoveries.cancel(caller.tenant, id))
+      // Asked for again is entered again: the request before may have died after it had cancelled.
+      return { status: 200, body: await view(recovery), isUnchanged: recovery.cancelledBecause !== 'requested' }
     },
   }
 
@@ -158,7 +162,6 @@ async function found<Found>(
   return result
 }
 
-/** @throws AppError `invalid-request` */
 function selectionOf({ from = null, to = null, reason = null }: RecoveryRequest): Selection {
   const { fromMs, toMs } = windowOf({ from, to })
   return { from: toIso(fromMs), to: toIso(toMs), reason }

@@ -1,6 +1,6 @@
 import { AppError, type Subscription } from '@switchhook/contracts'
 
-/** Of one answer: what an array can hold without keeping others from their turn. */
+/** Of one answer: half a megabyte. */
 export const MAX_PAGE = 1_000
 
 export interface PageQuery {

@@ -118,7 +118,9 @@ export function createSubscriptionRoutes(deps: SubscriptionRoutesDeps): Route[] 
           Link: {
             type: 'string',
             description: 'The next page (RFC 8288), relative to this url; absent on the last.',
-            examples: [`<${SUBSCRIPTIONS}?limit=100&cursor=MjAyNi0xMS0yMFQxNzowNjowMS4xNzNa>; rel="next"`],
+            examples: [
+              `<${SUBSCRIPTIONS}?limit=100&cursor=MjAyNi0xMS0yMFQxNzowNjowMS4xNzNaIDRmMWMyYTllLThhNTMtNGMxZC05ZDFlLTBkNmQ2YjFmN2ExMQ>; rel="next"`,
+            ],
           },
         },
       },
@@ -165,15 +167,16 @@ export function createSubscriptionRoutes(deps: SubscriptionRoutesDeps): Route[] 
     validate: (body, faults) => judgeSubscription(body, faults, urlRules),
     async handle({ caller, params: { id }, body: { url, eventTypes, description, enabled } }) {
       if (!isGuid(id)) throw new AppError('subscription-not-found')
-      const changed = await subscriptions.change(caller.tenant, parseSubscriptionId(id), {
+      const wanted = {
         ...(url !== undefined && { url }),
         ...(eventTypes !== undefined && { eventTypes: distinct(eventTypes) }),
         ...(description !== undefined && { description }),
         ...(enabled !== undefined && { enabled }),
-      })
+      }
+      const changed = await subscriptions.change(caller.tenant, parseSubscriptionId(id), wanted)
       if (changed === undefined) throw new AppError('subscription-not-found')
-      const { subscription, isChanged } = changed
-      return { status: 200, body: await withHealth(subscription), isUnchanged: !isChanged }
+      // All being so already is no reason: the request before may have died after it had made it so.
+      return { status: 200, body: await withHealth(changed), isUnchanged: Object.keys(wanted).length === 0 }
     },
   }
 
