@@ -81,7 +81,7 @@ test('a client subscribes, dials and hangs up, and every state of the call arriv
   const eventIds = requests.map(({ headers }) => headers['x-svc-event-id'])
   await eventually(async () => {
     const { body } = await otherReplica.request<EventPage>('GET', `/webhooks/events?callId=${callId}`)
-    expect(body.items.map(({ eventId }) => eventId).toSorted()).toEqual(eventIds.toSorted())
+    expect(new Set(body.items.map(({ eventId }) => eventId))).toEqual(new Set(eventIds))
     expect(body.items).toMatchObject(eventIds.map(() => ({ agentUri: ALICE, correlationId: 'crm-4711' })))
   })
   const explained = await otherReplica.request('GET', `/webhooks/events/${String(eventIds[0])}`)
