@@ -21,6 +21,7 @@ export const BROKEN_AT_FIRST = 'broken at first'
 
 const BOTH = ['call.status', 'agent.status']
 const WELL: Reaction = { status: 204, delayMs: 0 }
+const NOTICES = ['webhook.endpoint.failing', 'webhook.endpoint.recovered', 'webhook.delivery.parked']
 /** An attempt that is surely made while the schedule lasts: what fails until then is never exhausted. */
 const LAST_FAILURE = 3
 
@@ -59,5 +60,13 @@ export const BEHAVIOURS: readonly Behaviour[] = [
     isAwayAtTimes: false,
     // Of a delivery, not of an attempt: one that was rejected is rejected however often it comes.
     react: (seed, { deliveryId }) => (chance(seed, deliveryId) < 0.05 ? { ...WELL, status: 400 } : WELL),
+  },
+  { name: 'ops', eventTypes: NOTICES, isAwayAtTimes: false, react: () => WELL },
+  {
+    name: 'ops, rejecting some',
+    eventTypes: NOTICES,
+    isAwayAtTimes: false,
+    // What becomes of a notice makes none: so some of them have to end parked.
+    react: (seed, { deliveryId }) => (chance(seed, deliveryId) < 0.2 ? { ...WELL, status: 400 } : WELL),
   },
 ]

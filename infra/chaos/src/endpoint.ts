@@ -3,12 +3,17 @@ import { once } from 'node:events'
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import type { Behaviour } from './behaviour.ts'
-import type { Post, Told } from './observation.ts'
+import { inspectPost, lastingHeaders } from './inspect-post.ts'
+import type { Absence, Notice, Post, Told } from './observation.ts'
 
 /** A subscriber's endpoint that notes what it gets: so little of each POST that hours of them fit into memory. */
 export interface RunningEndpoint {
   readonly behaviour: Behaviour
   readonly url: string
+  /** When it was away. */
+  readonly absences: readonly Absence[]
+  /** By what its deliveries are signed. */
+  expect(secret: string): void
   /** From now on it answers by its behaviour alone. */
   repair(): void
   /** Nobody listens any more, and every connection is dropped. */
@@ -26,12 +31,15 @@ export async function startEndpoint(
 ): Promise<RunningEndpoint> {
   let server: Server | undefined
   let port = 0
+  let secret = ''
+  let leftAtMs = 0
+  const absences: Absence[] = []
   let isBroken = behaviour.isBrokenAtFirst === true
 
   async function take(incoming: IncomingMessage, response: ServerResponse): Promise<void> {
     const chunks: Buffer[] = []
     for await (const chunk of incoming) chunks.push(chunk as Buffer)
-    const post = readPost(behaviour.name, incoming, Buffer.concat(chunks))
+    const post = readPost(behaviour.name, secret, incoming, Buffer.concat(chunks))
     note(post)
     const { status, delayMs } = isBroken ? BROKEN : behaviour.react(seed, post)
     const timer = setTimeout(() => {
@@ -50,12 +58,17 @@ export async function startEndpoint(
     await once(next.listen(port, '127.0.0.1'), 'listening')
     port = (next.address() as AddressInfo).port
     server = next
+    if (leftAtMs > 0) absences.push({ endpoint: behaviour.name, fromMs: leftAtMs, toMs: Date.now() })
   }
 
   await comeBack()
   return {
     behaviour,
     url: `http://127.0.0.1:${port}/hook`,
+    absences,
+    expect: (given) => {
+      secret = given
+    },
     comeBack,
     repair: () => {
       isBroken = false
@@ -68,11 +81,12 @@ export async function startEndpoint(
       leaving.close()
       leaving.closeAllConnections()
       await closed
+      leftAtMs = Date.now()
     },
   }
 }
 
-function readPost(endpoint: string, { headers }: IncomingMessage, body: Buffer): Post {
+function readPost(endpoint: string, secret: string, { headers }: IncomingMessage, body: Buffer): Post {
   const envelope = JSON.parse(body.toString()) as Envelope
   return {
     endpoint,
@@ -80,6 +94,8 @@ function readPost(endpoint: string, { headers }: IncomingMessage, body: Buffer):
     attempt: Number(headers['x-svc-attempt']),
     told: toldBy(envelope),
     digest: createHash('sha1').update(body).digest('base64'),
+    lasting: lastingHeaders(headers),
+    flaws: inspectPost(headers, body, envelope, secret),
     atMs: Date.now(),
     occurredAtMs: Date.parse(envelope.occurredAt),
     status: null,
@@ -87,6 +103,7 @@ function readPost(endpoint: string, { headers }: IncomingMessage, body: Buffer):
 }
 
 interface Envelope {
+  readonly deliveryId: string
   readonly eventType: string
   readonly occurredAt: string
   readonly data: {
@@ -96,14 +113,27 @@ interface Envelope {
     readonly agentUri?: string
     readonly sequence?: number
     readonly state?: number
+    /** Of a notice. */
+    readonly subscriptionId?: string
+    readonly deliveryId?: string
+    readonly eventType?: string
+    readonly run?: number
+    readonly since?: string
   }
 }
 
 const ENDED = 7
 
 function toldBy({ eventType, data }: Envelope): Told {
+  if (eventType.startsWith('webhook.')) return noticeOf(eventType, data)
   const { eventId, callId = '', agentUri = '', sequence = 0, state } = data
   if (eventId !== undefined) return { kind: 'own', eventId }
   if (eventType === 'agent.status') return { kind: 'agent', agentUri, sequence }
   return { kind: 'leg', callId, agentUri, sequence, isEnd: state === ENDED }
+}
+
+function noticeOf(eventType: string, data: Envelope['data']): Notice {
+  const { subscriptionId = '', deliveryId = '', eventType: ofType = '', run = 0, since = '' } = data
+  if (eventType === 'webhook.delivery.parked') return { kind: 'parked', subscriptionId, deliveryId, run, ofType }
+  return { kind: eventType === 'webhook.endpoint.failing' ? 'failing' : 'recovered', subscriptionId, since }
 }

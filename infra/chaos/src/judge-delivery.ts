@@ -13,7 +13,8 @@ const AFTERMATH_MS = 30_000
 /**
  * Of the POSTs of one delivery in the order of their arrival:
  *
- * - the bytes of the body are the same in all of them;
+ * - each is signed, and its headers say what its body says;
+ * - the bytes of the body, and what of the headers has to, are the same in all of them;
  * - attempt numbers are whole and count from 1;
  * - none is lower than one before. Only a fault can explain it, as its worker may have died, or may have lost the store,
  *   after the next attempt was safe with the broker and before the slot was settled: then that slot is done once more. So
@@ -29,6 +30,10 @@ export function judgeDelivery(posts: readonly Post[], disturbances: readonly Dis
   for (const post of posts) {
     const what = `${post.deliveryId} at ${post.endpoint}`
     if (post.digest !== first?.digest) problems.push({ kind: 'body changed', what: `${what}, attempt ${post.attempt}` })
+    if (post.lasting !== first?.lasting) {
+      problems.push({ kind: 'headers changed', what: `${what}, attempt ${post.attempt}` })
+    }
+    for (const flaw of post.flaws) problems.push({ kind: 'signature or headers', what: `${what}: ${flaw}` })
     if (!Number.isInteger(post.attempt) || post.attempt < 1) {
       problems.push({ kind: 'attempt number', what: `${what} says ${post.attempt}` })
     }

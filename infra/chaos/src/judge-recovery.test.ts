@@ -8,8 +8,8 @@ const seen: RecoverySeen = {
   skipped: 0,
   failed: 0,
   deliveries: [
-    { deliveryId: 'd1', state: 'acknowledged', run: 2 },
-    { deliveryId: 'd2', state: 'acknowledged', run: 2 },
+    { deliveryId: 'd1', state: 'acknowledged', run: 2, parkedRun: 1 },
+    { deliveryId: 'd2', state: 'acknowledged', run: 2, parkedRun: 1 },
   ],
 }
 
@@ -26,10 +26,14 @@ test.each<[string, Partial<RecoverySeen>, string]>([
   ['it leaves one out', { found: 1, sent: 1 }, 'found 1 of 2'],
   ['one failed', { found: 3, failed: 1, sent: 3 }, '1 failed'],
   ['one was not sent', { sent: 1, skipped: 1 }, 'sent 1, skipped 1 of 2'],
-  ['one is parked still', { deliveries: [{ deliveryId: 'd1', state: 'parked', run: 1 }] }, 'd1 is parked'],
+  [
+    'one is parked still',
+    { deliveries: [{ deliveryId: 'd1', state: 'parked', run: 1, parkedRun: 1 }] },
+    'd1 is parked',
+  ],
   [
     'one was sent in two runs',
-    { deliveries: [{ deliveryId: 'd1', state: 'acknowledged', run: 3 }] },
+    { deliveries: [{ deliveryId: 'd1', state: 'acknowledged', run: 3, parkedRun: 1 }] },
     'd1 was sent in 2 runs',
   ],
 ])('it is a problem if %s', (_name, more, what) => {

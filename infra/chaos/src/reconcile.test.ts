@@ -9,6 +9,8 @@ const post = (more: Partial<Post> = {}): Post => ({
   attempt: 1,
   told: { kind: 'own', eventId: 'e1' },
   digest: 'x',
+  lasting: 'x-svc-event: call.status',
+  flaws: [],
   atMs: 1_000,
   occurredAtMs: 900,
   status: 204,
@@ -26,13 +28,14 @@ const agent = (sequence: number, more: Partial<Post> = {}): Post =>
   post({ deliveryId: `agent-${sequence}`, told: { kind: 'agent', agentUri: AGENT, sequence }, ...more })
 
 const observed = (more: Partial<Observation> = {}): Observation => ({
-  endpoints: [{ name: 'well', eventTypes: ['call.status', 'agent.status'] }],
+  endpoints: [{ name: 'well', subscriptionId: 's1', eventTypes: ['call.status', 'agent.status'] }],
   confirmed: ['e1'],
   calls: [],
   posts: [post()],
   parked: [],
   recovery: { state: 'done', found: 0, sent: 0, skipped: 0, failed: 0, deliveries: [] },
   disturbances: [],
+  absences: [],
   left: { 'delivery.due': 0 },
   notReady: [],
   ...more,
@@ -40,11 +43,11 @@ const observed = (more: Partial<Observation> = {}): Observation => ({
 
 const CALL = [leg(1), leg(2), leg(3, {}, true)]
 const TWO = [
-  { name: 'well', eventTypes: ['call.status', 'agent.status'] },
-  { name: 'other', eventTypes: ['call.status'] },
+  { name: 'well', subscriptionId: 's1', eventTypes: ['call.status', 'agent.status'] },
+  { name: 'other', subscriptionId: 's2', eventTypes: ['call.status'] },
 ]
 const rejected = post({ status: 400 })
-const parked = [{ endpoint: 'well', deliveryId: 'd1', reason: 'rejected' }]
+const parked = [{ endpoint: 'well', deliveryId: 'd1', run: 1, reason: 'rejected' }]
 
 test.each<[string, Observation]>([
   ['what was confirmed was acknowledged', observed()],
@@ -126,6 +129,16 @@ test.each<[string, Observation, Problem]>([
     { kind: 'body changed', what: 'd1 at well, attempt 2' },
   ],
   [
+    'what has to last of the headers of a later attempt differs',
+    observed({ posts: [post({ status: 503 }), post({ attempt: 2, lasting: '' })] }),
+    { kind: 'headers changed', what: 'd1 at well, attempt 2' },
+  ],
+  [
+    'an attempt is not signed',
+    observed({ posts: [post({ status: 503 }), post({ attempt: 2, flaws: ['is not signed'] })] }),
+    { kind: 'signature or headers', what: 'd1 at well: is not signed' },
+  ],
+  [
     'an attempt number steps back without a fault',
     observed({
       posts: [post({ status: 503 }), post({ attempt: 2, status: 503, atMs: 2_000 }), post({ atMs: 3_000 })],
@@ -145,12 +158,12 @@ test.each<[string, Observation, Problem]>([
   ],
   [
     'a rejected one is parked for another reason',
-    observed({ posts: [rejected], parked: [{ endpoint: 'well', deliveryId: 'd1', reason: 'exhausted' }] }),
+    observed({ posts: [rejected], parked: [{ endpoint: 'well', deliveryId: 'd1', run: 1, reason: 'exhausted' }] }),
     { kind: 'wrongly parked', what: 'd1 at well: exhausted' },
   ],
   [
     'a delivery is parked of which nothing is known',
-    observed({ parked: [{ endpoint: 'well', deliveryId: 'd9', reason: 'rejected' }] }),
+    observed({ parked: [{ endpoint: 'well', deliveryId: 'd9', run: 1, reason: 'rejected' }] }),
     { kind: 'wrongly parked', what: 'd9 at well: rejected' },
   ],
   [
@@ -190,7 +203,7 @@ test('it counts', () => {
   const observation = observed({
     posts,
     confirmed: ['e1', 'e2'],
-    parked: [{ endpoint: 'well', deliveryId: 'd2', reason: 'rejected' }],
+    parked: [{ endpoint: 'well', deliveryId: 'd2', run: 1, reason: 'rejected' }],
   })
   expect(reconcile(observation)).toEqual({
     problems: [],
@@ -200,6 +213,7 @@ test('it counts', () => {
     acknowledged: 4,
     parked: 1,
     recovered: 0,
+    notices: { parked: 0, failing: 0, recovered: 0 },
     posts: 7,
     duplicates: 1,
     stepsBack: 0,

@@ -1,6 +1,7 @@
 import { judgeDelivery } from './judge-delivery.ts'
+import { countNotices, expectedNotices, isNotice, judgeNotices, nameOfNotice } from './judge-notices.ts'
 import { judgeRecovery } from './judge-recovery.ts'
-import type { Endpoint, Observation, Post, Told } from './observation.ts'
+import type { Endpoint, Notice, Observation, Post, Told } from './observation.ts'
 
 export interface Problem {
   readonly kind:
@@ -9,12 +10,17 @@ export interface Problem {
     | 'without an end'
     | 'two deliveries of one event'
     | 'body changed'
+    | 'headers changed'
+    | 'signature or headers'
     | 'attempt number'
     | 'wrongly parked'
     | 'rejected, not parked'
     | 'left in a queue'
     | 'not ready'
     | 'recovery'
+    | 'notice of a notice'
+    | 'told as parked, never rejected'
+    | 'failing, and not told'
   readonly what: string
 }
 
@@ -28,6 +34,8 @@ export interface Verdict {
   readonly parked: number
   /** Sent again by the recovery. */
   readonly recovered: number
+  /** By what they tell: each is one event, however many subscriptions it went to. */
+  readonly notices: Readonly<Record<Notice['kind'], number>>
   readonly posts: number
   /** POSTs of a delivery that had been acknowledged before. */
   readonly duplicates: number
@@ -43,7 +51,7 @@ export interface Verdict {
 export function reconcile(observation: Observation): Verdict {
   const { endpoints, posts, parked, disturbances, left, notReady } = observation
   const streams = streamsOf(observation)
-  const expected = expectedEvents(observation.confirmed, streams)
+  const expected = expectedEvents(observation.confirmed, streams, expectedNotices(observation))
   const problems: Problem[] = [...judgeStreams(observation.calls, streams)]
 
   const deliveries = groupBy(posts, ({ deliveryId }) => deliveryId)
@@ -80,6 +88,7 @@ export function reconcile(observation: Observation): Verdict {
   for (const [queue, count] of Object.entries(left)) {
     if (count > 0) problems.push({ kind: 'left in a queue', what: `${count} in ${queue}` })
   }
+  problems.push(...judgeNotices(observation, (id) => deliveries.get(id)?.some(isRejection) === true))
   problems.push(...judgeRecovery(observation.recovery))
   problems.push(...notReady.map((what): Problem => ({ kind: 'not ready', what })))
 
@@ -91,6 +100,7 @@ export function reconcile(observation: Observation): Verdict {
     acknowledged,
     parked: parkedRightly,
     recovered: observation.recovery.sent,
+    notices: countNotices(observation),
     posts: posts.length,
     duplicates: sum(judged.map(({ duplicates }) => duplicates)),
     stepsBack: sum(judged.map(({ stepsBack }) => stepsBack)),
@@ -105,11 +115,12 @@ interface Stream {
 
 /** Numbered from 1 without a gap. */
 const streamOf = (told: Told): string | undefined => {
-  if (told.kind === 'own') return undefined
+  if (told.kind === 'own' || isNotice(told)) return undefined
   return told.kind === 'leg' ? `leg ${told.callId} ${told.agentUri}` : `agent ${told.agentUri}`
 }
 
 function nameOf(told: Told): string {
+  if (isNotice(told)) return nameOfNotice(told)
   return told.kind === 'own' ? `own ${told.eventId}` : `${streamOf(told)} ${told.sequence}`
 }
 
@@ -117,7 +128,7 @@ function streamsOf({ posts }: Observation): ReadonlyMap<string, Stream> {
   const streams = new Map<string, Stream>()
   for (const { told } of posts) {
     const name = streamOf(told)
-    if (name === undefined || told.kind === 'own') continue
+    if (name === undefined || told.kind === 'own' || isNotice(told)) continue
     const stream = streams.get(name) ?? { sequences: new Set(), end: undefined }
     streams.set(name, stream)
     stream.sequences.add(told.sequence)
@@ -128,17 +139,26 @@ function streamsOf({ posts }: Observation): ReadonlyMap<string, Stream> {
 
 const lastOf = ({ sequences }: Stream): number => Math.max(...sequences)
 
-function expectedEvents(confirmed: readonly string[], streams: ReadonlyMap<string, Stream>): ReadonlySet<string> {
-  const events = new Set(confirmed.map((eventId) => `own ${eventId}`))
+function expectedEvents(
+  confirmed: readonly string[],
+  streams: ReadonlyMap<string, Stream>,
+  notices: readonly string[],
+): ReadonlySet<string> {
+  const events = new Set([...confirmed.map((eventId) => `own ${eventId}`), ...notices])
   for (const [name, stream] of streams) {
     for (let sequence = 1; sequence <= lastOf(stream); sequence++) events.add(`${name} ${sequence}`)
   }
   return events
 }
 
+const receives = ({ eventTypes }: Endpoint, event: string): boolean => eventTypes.includes(typeOf(event))
+
 /** Own events are published as `call.status`. */
-const receives = ({ eventTypes }: Endpoint, event: string): boolean =>
-  eventTypes.includes(event.startsWith('agent ') ? 'agent.status' : 'call.status')
+function typeOf(event: string): string {
+  const [kind, eventType = ''] = event.split(' ')
+  if (kind === 'notice') return eventType
+  return kind === 'agent' ? 'agent.status' : 'call.status'
+}
 
 function judgeStreams(calls: Observation['calls'], streams: ReadonlyMap<string, Stream>): Problem[] {
   const problems: Problem[] = []

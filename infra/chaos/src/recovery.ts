@@ -43,9 +43,9 @@ export async function beginRecovery(client: Client, subscribers: Subscribers): P
       const { body } = await client.request('GET', `/api/v1/webhooks/recoveries/${recoveryId}`)
       const { state, found, sent, skipped, failed } = body as unknown as RecoverySeen
       const deliveries = await Promise.all(
-        parked.map(async ({ deliveryId }) => {
+        parked.map(async ({ deliveryId, run: parkedRun }) => {
           const read = await client.request('GET', `/api/v1/webhooks/deliveries/${deliveryId}`)
-          return { deliveryId, state: String(read.body['state']), run: Number(read.body['run']) }
+          return { deliveryId, state: String(read.body['state']), run: Number(read.body['run']), parkedRun }
         }),
       )
       return { state, found, sent, skipped, failed, deliveries }

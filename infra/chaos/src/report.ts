@@ -1,3 +1,4 @@
+import { LONG_MS } from './judge-notices.ts'
 import { describeFault } from './plan.ts'
 import type { ChaosResult } from './run-chaos.ts'
 import type { Strike } from './strike.ts'
@@ -28,8 +29,12 @@ export function summaryOf({
     ['acknowledged', String(verdict.acknowledged)],
     ['parked, rejected by their receiver', String(verdict.parked)],
     ['parked, then sent again by a recovery', String(verdict.recovered)],
+    [
+      'notices',
+      `${verdict.notices.parked} of parked, ${verdict.notices.failing} of failing, ${verdict.notices.recovered} of recovered`,
+    ],
     ['lost or otherwise wrong', String(verdict.problems.length + faults.length)],
-    ['POSTs', String(verdict.posts)],
+    ['POSTs, each with its signature verified', String(verdict.posts)],
     ['duplicates', `${verdict.duplicates} (${((100 * verdict.duplicates) / Math.max(1, verdict.posts)).toFixed(2)} %)`],
     ['attempt numbers that stepped back around a fault', String(verdict.stepsBack)],
   ]
@@ -88,6 +93,17 @@ ${complaints.length === 0 ? 'Nothing was lost.' : `**Something is wrong:**\n\n${
 | | |
 | --- | --- |
 ${rows.join('\n')}
+
+## What is covered
+
+- Every POST that arrived whole is verified, none is left out: its signature by the public \`standardwebhooks\` library with the secret that the subscription
+  got on create, \`webhook-id\` and the \`X-SVC-…\` headers beside the body. Body and headers, but for the attempt, are the same at
+  every attempt of a delivery.
+- Two ops subscriptions for [notices](notices.md), one at an endpoint that is well, one at an endpoint that rejects some of them: each run of a delivery that ended
+  parked was told to both, a notice that was repeated had the same ids and bytes, none was of a delivery of a notice, and none of
+  a delivery that nobody had rejected. An endpoint that was away for ${LONG_MS / 1_000} s without a fault was told to be failing, and so was each that was told to have
+  recovered; that it has recovered may get lost. For that one endpoint is away for long once the last fault is recovered from.
+- A recovery of parked deliveries goes on while the api replicas are killed.
 
 ## What struck
 

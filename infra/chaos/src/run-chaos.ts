@@ -58,7 +58,8 @@ export async function runChaos(
     const recovery = await beginRecovery(client, subscribers)
     say(`a recovery of ${recovery.count} parked deliveries has begun`)
     const strikes = await strikeAll(stack, [...KILLS_OF_WHO_RECOVERS, ...plan], newEventArrives, say, signal)
-    await Promise.all([events.stop(), calls.stop(), subscribers.allStay()])
+    await subscribers.outage()
+    await Promise.all([events.stop(), calls.stop()])
     const loadMs = Date.now() - startedAt
 
     say('the load has ended; what is left is dealt with')
@@ -116,19 +117,25 @@ function lineOf({ fault, fromMs, toMs, skipped, hasRecovered }: Strike, overlaps
 async function observeAll(
   stack: ChaosStack,
   client: Client,
-  { notebook, subscriptions }: Subscribers,
+  subscribers: Subscribers,
   recovery: RunningRecovery,
   { confirmed, calls, strikes }: Pick<Observation, 'confirmed' | 'calls'> & { readonly strikes: readonly Strike[] },
 ): Promise<Observation> {
+  const { notebook, subscriptions } = subscribers
   const lists = subscriptions.map(({ endpoint, subscriptionId }) => parkedOf(client, endpoint, subscriptionId))
   return {
-    endpoints: BEHAVIOURS,
+    endpoints: BEHAVIOURS.map(({ name, eventTypes }) => ({
+      name,
+      eventTypes,
+      subscriptionId: subscriptions.find(({ endpoint }) => endpoint === name)?.subscriptionId ?? '',
+    })),
     confirmed,
     calls,
     posts: notebook.posts,
     parked: (await Promise.all(lists)).flat(),
     recovery: await recovery.look(),
     disturbances: strikes,
+    absences: subscribers.absences(),
     left: await countMessages(stack.managementUrl()),
     notReady: await stack.notReady(),
   }
