@@ -40,8 +40,8 @@ export function createDialRoute({ platform, center, now }: CallRouteDeps): Route
         ...newCall({ callId: parseCallId(idFor('call')), tenant }, new Date(now()).toISOString()),
         dialled,
       }
-      const likeness = isKeyed || correlationId === null ? null : { clientId, agentUri, destination, correlationId }
-      const { call, again } = await center.beginDial(fresh, { agentUri, likeness })
+      const likeness = correlationId === null ? null : { clientId, agentUri, destination, correlationId }
+      const { call, again } = await center.beginDial(fresh, { agentUri, likeness, isKeyed })
       const original = call.dialled ?? dialled
       if (!hasBegun(call)) {
         await sendDial(call, original).catch(async (error: unknown) => {

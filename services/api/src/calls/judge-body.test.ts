@@ -15,6 +15,7 @@ test.each<[unknown, string[]]>([
 ])('a dial of %j names no agent, whatever else is wrong with it, which is told as well', (body, pointers) => {
   const failure = judge(body)
   expect([failure?.code, failure?.extra.status]).toEqual(['missing-agent-uri', 401])
+  expect(failure?.extra.detail).toBe('The body has no agentUri; another token does not help')
   expect(failure?.extra.errors?.map(({ pointer }) => pointer)).toEqual(pointers)
 })
 

@@ -1,6 +1,8 @@
 import { AppError, type Fault } from '@switchhook/contracts'
 import { isSameAddress } from '@switchhook/platform'
 
+const NO_AGENT = 'The body has no agentUri; another token does not help'
+
 /**
  * A command that names no agent gets an error of its own: 401 for dial and transfer, as the specification says, whatever
  * else is wrong with them; 400 for the others, as a 401 would make clients fetch a token and retry in vain.
@@ -12,7 +14,7 @@ export const judgeBody =
     if (members !== undefined && isMissing(members['agentUri'])) {
       const others = faults.filter(({ pointer }) => pointer !== '/agentUri')
       const errors = [{ pointer: '/agentUri', detail: 'is required' }, ...others]
-      return new AppError('missing-agent-uri', { status: statusWithoutAgent, errors })
+      return new AppError('missing-agent-uri', { status: statusWithoutAgent, detail: NO_AGENT, errors })
     }
     const all = [
       ...faults,

@@ -23,6 +23,14 @@ export interface DialBegun {
   readonly again: boolean
 }
 
+export interface DialOptions {
+  readonly agentUri: string
+  /** null: it is like no other. */
+  readonly likeness: DialLikeness | null
+  /** Did it come with an `Idempotency-Key`? Then it repeats no other; one without a key may repeat it. */
+  readonly isKeyed: boolean
+}
+
 interface LikeDial {
   readonly callId: CallId
   readonly at: string
@@ -31,16 +39,16 @@ interface LikeDial {
 /**
  * Stores a call before the platform hears of it, and reserves the agent's device, in one step. A call that is begun again
  * after a crash stays as it is. With a likeness, the call of an earlier dial that was alike is answered instead, while
- * it lives or for a minute.
+ * it lives or for a minute, unless the request has a key, which says that it is one of its own.
  * @throws AppError agent-device-unavailable
  */
 export function beginDial(
   transact: Transact,
   findCall: (callId: CallId) => Promise<Call | undefined>,
   call: Call,
-  options: { readonly agentUri: string; readonly likeness: DialLikeness | null; readonly nowMs: number },
+  options: DialOptions & { readonly nowMs: number },
 ): Promise<DialBegun> {
-  const { agentUri, likeness, nowMs } = options
+  const { agentUri, likeness, isKeyed, nowMs } = options
   const likenessKey = likeness && dialKey(likeness)
   const keys = [callKey(call.callId), agentKey(agentUri), ...(likenessKey === null ? [] : [likenessKey])]
 
@@ -48,7 +56,7 @@ export function beginDial(
     const existing = storedCall as Call | undefined
     if (existing !== undefined && hasBegun(existing)) return { result: { call: existing, again: false } }
     const like = await sameDial(storedLike as LikeDial | undefined)
-    if (like !== undefined) return { result: { call: like, again: true } }
+    if (like !== undefined && !isKeyed) return { result: { call: like, again: true } }
 
     const agent = (storedAgent as Agent | undefined) ?? newAgent(agentUri)
     requireDevice(agent, call.callId, nowMs)
@@ -59,7 +67,8 @@ export function beginDial(
         records: [
           callRecord(call),
           { key: agentKey(agentUri), value: { ...agent, reserved } },
-          ...(likenessKey === null
+          // While the earlier one lives, it stays the one that a dial without a key repeats.
+          ...(likenessKey === null || (like !== undefined && isLive(like))
             ? []
             : [
                 {

@@ -60,7 +60,7 @@ const aDial = (callId: CallId = newCallId(), createdAt = new Date().toISOString(
 const report = (callId: CallId, more: Partial<LegReport> = {}): LegReport => aReport({ tenant, callId, ...more })
 const tell = (replica: 0 | 1, ...reports: LegReport[]): Promise<void> => centers[replica].listener.legs(reports)
 const begin = async (replica: 0 | 1, call: Call): Promise<Call> =>
-  (await centers[replica].beginDial(call, { agentUri: AGENT, likeness: null })).call
+  (await centers[replica].beginDial(call, { agentUri: AGENT, likeness: null, isKeyed: false })).call
 const busy = { code: 'agent-device-unavailable' }
 
 /** Takes what the outbox holds for this test's tenant. */
@@ -143,6 +143,7 @@ describe('beginning a dial', () => {
 describe('a dial that is like an earlier one', () => {
   const like = (correlationId = 'crm-4711') => ({
     agentUri: AGENT,
+    isKeyed: false,
     likeness: { clientId: 'acme-app', agentUri: AGENT, destination: '+15550100', correlationId },
   })
 
@@ -165,6 +166,27 @@ describe('a dial that is like an earlier one', () => {
     expect(await centers[1].beginDial(next, like())).toEqual({ again: false, call: next })
     await tell(0, report(next.callId, { state: CallState.ended }))
     expect(await centers[1].beginDial(aDial(), like())).toMatchObject({ again: true, call: { callId: next.callId } })
+  })
+
+  test('is the same call if the earlier one had an Idempotency-Key; with a key it is a call of its own', async () => {
+    const keyed = { ...like(), isKeyed: true }
+    const first = aDial()
+    expect(await centers[0].beginDial(first, keyed)).toEqual({ again: false, call: first })
+    expect(await centers[1].beginDial(aDial(), like())).toMatchObject({ again: true, call: { callId: first.callId } })
+    await tell(0, report(first.callId, { state: CallState.held }))
+    const second = aDial()
+    expect(await centers[1].beginDial(second, keyed)).toEqual({ again: false, call: second })
+    await tell(0, report(second.callId, { state: CallState.connected }))
+    expect(await centers[0].beginDial(aDial(), like())).toMatchObject({ again: true, call: { callId: first.callId } })
+  })
+
+  test('repeats the one that lives, where an earlier one with a key has ended', async () => {
+    const keyed = { ...like(), isKeyed: true }
+    const { call } = await centers[0].beginDial(aDial(), keyed)
+    await tell(0, report(call.callId, { state: CallState.ended }))
+    const next = aDial()
+    expect(await centers[1].beginDial(next, keyed)).toEqual({ again: false, call: next })
+    expect(await centers[0].beginDial(aDial(), like())).toMatchObject({ again: true, call: { callId: next.callId } })
   })
 
   test('is a new call with another correlation id, and after one that was never sent', async () => {

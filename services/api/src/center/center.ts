@@ -10,9 +10,9 @@ import {
   applyTimer,
 } from '../agents/agent-model.ts'
 import { auditCall } from './audit-call.ts'
-import { AUDIT_UNSENT_MS, beginDial, type DialBegun } from './begin-dial.ts'
+import { AUDIT_UNSENT_MS, beginDial, type DialBegun, type DialOptions } from './begin-dial.ts'
 import { type Call, hasBegun, isLive } from './call.ts'
-import { agentKey, callKey, type DialLikeness } from './keys.ts'
+import { agentKey, callKey } from './keys.ts'
 import { readAgent } from './read-agent.ts'
 import { AUDIT_AFTER_MS, agentEvent, auditTimer, callRecord, keysOf, recordReports } from './record-reports.ts'
 import type { Step, Transact } from './transact.ts'
@@ -37,10 +37,7 @@ export interface Center {
   /** A call and one of its agents, as they are at one moment. */
   readLeg(tenant: string | null, callId: CallId, agentUri: string): Promise<{ call: Call | undefined; agent: Agent }>
   /** See `beginDial`. */
-  beginDial(
-    call: Call,
-    options: { readonly agentUri: string; readonly likeness: DialLikeness | null },
-  ): Promise<DialBegun>
+  beginDial(call: Call, options: DialOptions): Promise<DialBegun>
   /** Stores a consultation call before the platform hears of it. */
   beginConsultation(call: Call): Promise<void>
   /** Undoes the beginning of a call that was certainly not sent. */
@@ -125,12 +122,8 @@ export function createCenter(deps: CenterDeps): Center {
         agent: (agent?.value as Agent | undefined) ?? newAgent(agentUri),
       }
     },
-    beginDial: (call, { agentUri, likeness }) =>
-      beginDial(transact, (callId) => findCall(call.tenant, callId), ofRequest(call), {
-        agentUri,
-        likeness,
-        nowMs: now(),
-      }),
+    beginDial: (call, options) =>
+      beginDial(transact, (callId) => findCall(call.tenant, callId), ofRequest(call), { ...options, nowMs: now() }),
     beginConsultation: (call) =>
       transact(call.tenant, [callKey(call.callId)], ([existing]) => ({
         result: undefined,

@@ -5,7 +5,7 @@ import type { CallId } from '@switchhook/contracts'
 export const callKey = (callId: CallId): string => `call:${callId}`
 export const agentKey = (agentUri: string): string => `agent:${agentUri}`
 
-/** What makes two dials without an `Idempotency-Key` the same dial. */
+/** What makes a dial without an `Idempotency-Key` the same as an earlier one. */
 export interface DialLikeness {
   readonly clientId: string
   readonly agentUri: string

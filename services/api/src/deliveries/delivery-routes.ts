@@ -74,8 +74,9 @@ export function createDeliveryRoutes({
     tag: 'deliveries',
     summary: 'Read one delivery with its attempts',
     description:
-      'A parked delivery is kept for long (30 days by default), an acknowledged one for a while (1 hour by default). One of which no ' +
-      'attempt is over yet is in the list of its subscription, and not found here.',
+      'A parked delivery is kept for long (30 days by default), an acknowledged or withdrawn one for a while (1 hour by default). A delivery is found ' +
+      'here once its first turn is over: an attempt was made, or it was put off (by a cool-down, for example), or it was withdrawn. Until then it is ' +
+      '`pending` in the list of its subscription, and 404 here; a test alone is found from the beginning.',
     params,
     responses: { 200: { description: 'The delivery.', body: deliverySchema } },
     failures: ['delivery-not-found'],

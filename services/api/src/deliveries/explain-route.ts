@@ -60,7 +60,9 @@ export function createExplainRoute({ subscriptions, deliveryLog, healthOf }: Exp
     const deliveries = await recordsOf(eventId, ids)
     const remembered = rememberedOf(event, deliveries)
     if (remembered === undefined) throw unknownEvent()
-    const explanations = ids.map(async (subscriptionId): Promise<Explanation> => {
+    // A test is of one subscription: to the others nothing has happened.
+    const isTrial = [...deliveries.values()].some(({ trial }) => trial !== undefined)
+    const explanations = (isTrial ? [...deliveries.keys()] : ids).map(async (subscriptionId): Promise<Explanation> => {
       const subscription = known.get(subscriptionId)
       const delivery = deliveries.get(subscriptionId)
       return explain({
@@ -88,7 +90,7 @@ export function createExplainRoute({ subscriptions, deliveryLog, healthOf }: Exp
     description:
       'Answers "why did I not get it?": for each subscription one verdict, one sentence, and the times behind it. An event is remembered ' +
       'for as long as an acknowledged delivery is (1 hour by default); after that, for as long as one of its deliveries to a present ' +
-      'subscription waits or is parked.',
+      'subscription waits or is parked. Of a test (`POST …/test`), only the subscription that it was asked for is listed.',
     params: { eventId: eventIdSchema },
     responses: { 200: { description: 'What became of it.', body: explainedEventSchema } },
     failures: ['event-not-found'],

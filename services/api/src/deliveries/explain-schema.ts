@@ -38,11 +38,14 @@ const explanationSchema = component('Explanation', {
       type: 'string',
       enum: VERDICTS,
       description:
-        '`delivered`: answered with a 2xx. `pending`: due now. `waiting`: an attempt failed, the next one is scheduled. ' +
-        '`cooling-down`: the same, and the endpoint is not contacted for a while, as it keeps failing. `parked`: given up and ' +
-        'kept. `withdrawn`: the subscription was deleted or disabled before the first attempt. `not-subscribed`: it does not ask ' +
-        'for this type. `disabled`. `created-later`: it came after the event. `changed-later`: it was disabled or asked for ' +
-        'other types when the event was taken up. `deleted`: before the first attempt. `unknown`: too long ago to tell.',
+        '`delivered`: answered with a 2xx. `pending`: due now. `waiting`: the next attempt is scheduled, as one failed, or as the ' +
+        'delivery fell due when nothing could be sent, such as in a cool-down (`attemptCount` may then be 0). `cooling-down`: due, or ' +
+        'waiting, and the endpoint is not contacted for a while, as it keeps failing. `parked`: given up and ' +
+        'kept. `withdrawn`: never sent, and never will be: when its first attempt was due, the subscription was found deleted or disabled. ' +
+        '`deleted`: the subscription has been deleted, and the turn of its first attempt is not over yet; `withdrawn` follows, unless that ' +
+        'attempt was under way already. `not-subscribed`: it does not ask for this type. `disabled`: it is, and got nothing of this event, ' +
+        'or gets nothing unless the first attempt was under way already. `created-later`: it came after the event. `changed-later`: it was ' +
+        'disabled or asked for other types when the event was taken up. `unknown`: too long ago to tell.',
       examples: ['waiting'],
     },
     explanation: {
@@ -56,13 +59,15 @@ const explanationSchema = component('Explanation', {
       type: ['string', 'null'],
       format: 'uuid',
       description:
-        'The delivery, to be read under `/deliveries/{deliveryId}` once an attempt is over; null: the event did not become one.',
+        'The delivery, to be read under `/deliveries/{deliveryId}` once its first turn is over; null: the event did not become one.',
       examples: deliveryIdSchema.examples,
     },
     attemptCount: { type: 'integer', minimum: 0, description: 'POSTs made so far, over all runs.', examples: [1] },
     lastAttempt: { description: 'The latest POST; null: none was made.', oneOf: [attemptSchema, { type: 'null' }] },
     deliveredAt: momentOrNull('When the endpoint acknowledged it, in UTC.'),
-    nextAttemptAt: momentOrNull('About when the next attempt is due, in UTC; null when none is scheduled.'),
+    nextAttemptAt: momentOrNull(
+      'About when the next attempt is due, in UTC; null when none is scheduled. A cool-down that lasts then puts it off again.',
+    ),
     coolingUntil: momentOrNull('With `cooling-down`: until when the endpoint is not contacted, in UTC.'),
     parkedAt: momentOrNull('When it was parked, in UTC.'),
     parkedReason: {
@@ -85,7 +90,8 @@ export const explainedEventSchema = component('ExplainedEvent', {
     fannedOutAt: moment('When it was taken up for its subscriptions, in UTC.'),
     subscriptions: {
       type: 'array',
-      description: 'One for each subscription that there is, and for each that there was when the event was taken up.',
+      description:
+        'One for each subscription that there is, and for each that there was when the event was taken up; of a test, the one that it was asked for.',
       items: explanationSchema,
     },
   },

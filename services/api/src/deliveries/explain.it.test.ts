@@ -237,6 +237,22 @@ describe('what became of an event', () => {
     expect(verdictsOf(body)[id]).toBe('parked')
   })
 
+  test('that is a test is told of the subscription that it was asked for, and of no other', async () => {
+    const [id] = await Promise.all([subscribe(), subscribe()])
+    const asked = await api.call('POST', `${SUBSCRIPTIONS}/${id}/test`, { headers: acme, json: {} })
+    const { eventId, deliveryId } = asked.body as { readonly eventId: string; readonly deliveryId: string }
+    const { status, body } = await explain(eventId)
+    expect(status).toBe(200)
+    expect((body as Explained).subscriptions).toEqual([
+      expect.objectContaining({
+        subscriptionId: id,
+        deliveryId,
+        verdict: 'pending',
+        explanation: expect.stringMatching(/^A test /) as string,
+      }),
+    ])
+  })
+
   test('of nobody, of another tenant and of a malformed id answers 404, and says what that may mean', async () => {
     const event = await fanOut(await subscribe())
     for (const [id, headers] of [

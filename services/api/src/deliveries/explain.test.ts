@@ -121,6 +121,46 @@ const CASES: readonly (readonly [what: string, facts: Facts, verdict: Verdict, s
     'The endpoint failed 5 times in a row and is not contacted until 2026-11-20T12:01:00.000Z. This delivery is due again at about 2026-11-20T12:00:10.000Z, within that time: then it waits on, for its next place in the schedule.',
   ],
   [
+    'one that only met a cool-down, of a subscription that is disabled',
+    facts({
+      delivery: delivery({ nextAttemptAt }),
+      subscription: { ...subscription, enabled: false },
+      health: open,
+    }),
+    'cooling-down',
+    'The endpoint failed 5 times in a row and is not contacted until 2026-11-20T12:01:00.000Z. This delivery is due again at about 2026-11-20T12:00:10.000Z. It will be withdrawn when it is due, unless the subscription, which is disabled, is enabled by then.',
+  ],
+  [
+    'one that met a cool-down which is over, of a subscription that is disabled',
+    facts({ delivery: delivery({ nextAttemptAt }), subscription: { ...subscription, enabled: false } }),
+    'waiting',
+    'Nothing was sent yet: the endpoint was in its cool-down. The next attempt is due at about 2026-11-20T12:00:10.000Z. It will be withdrawn when it is due, unless the subscription, which is disabled, is enabled by then.',
+  ],
+  [
+    'one that only met a cool-down, of a subscription that was deleted',
+    without('subscription', { delivery: delivery({ nextAttemptAt }) }),
+    'waiting',
+    'Nothing was sent yet: the endpoint was in its cool-down. The next attempt is due at about 2026-11-20T12:00:10.000Z. It will be withdrawn when it is due, as its subscription was deleted.',
+  ],
+  [
+    'one that has failed, of a subscription that is disabled',
+    facts({ delivery: waiting, subscription: { ...subscription, enabled: false } }),
+    'waiting',
+    'Attempt 1, made at 2026-11-20T12:00:00.100Z, was answered with 503. The next attempt is due at about 2026-11-20T12:00:10.000Z.',
+  ],
+  [
+    'a test that nobody has attempted',
+    without('event', { delivery: delivery({ state: 'pending', trial: 'test' }) }),
+    'pending',
+    'A test that was asked for. Due now: its first attempt is under way, or is about to be made.',
+  ],
+  [
+    'a test that was acknowledged',
+    without('event', { delivery: delivery({ state: 'acknowledged', trial: 'test', attempts: [ok] }) }),
+    'delivered',
+    'A test that was asked for. Delivered: attempt 1, made at 2026-11-20T12:00:00.100Z, was answered with 204.',
+  ],
+  [
     'no record yet, and an endpoint in its cool-down',
     facts({ health: { ...open, consecutiveFailures: 1 } }),
     'cooling-down',

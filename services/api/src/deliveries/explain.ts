@@ -53,7 +53,8 @@ export interface Explanation {
 /** Tells what became of an event at one subscription, and why. No clock and no I/O. */
 export function explain(facts: Facts): Explanation {
   const { subscriptionId, subscription, delivery } = facts
-  const [verdict, explanation] = judge(facts)
+  const [verdict, said] = judge(facts)
+  const explanation = delivery?.trial === undefined ? said : `A test that was asked for. ${said}`
   const lastAttempt = delivery?.attempts.at(-1) ?? null
   const isCooling = verdict === 'cooling-down'
   return {
@@ -81,7 +82,8 @@ function judge(facts: Facts): Judgement {
 }
 
 /** What a record says stands, whatever has become of the subscription since; what can be done about it does not. */
-function judgeDelivery(delivery: ListedDelivery, { health, subscription }: Facts): Judgement {
+function judgeDelivery(delivery: ListedDelivery, facts: Facts): Judgement {
+  const { health, subscription } = facts
   const last = delivery.attempts.at(-1)
   switch (delivery.state) {
     case 'acknowledged':
@@ -95,10 +97,13 @@ function judgeDelivery(delivery: ListedDelivery, { health, subscription }: Facts
       return ['withdrawn', 'Not sent: the subscription was deleted or disabled before the first attempt.']
     case 'waiting':
     case 'pending':
-      if (health.state === 'open') return ['cooling-down', coolingSentence(health, delivery)]
+      if (health.state === 'open') return ['cooling-down', coolingSentence(health, delivery, endSentence(facts))]
       return delivery.state === 'pending'
-        ? ['pending', 'Sent again on request: its next attempt is due now.']
-        : ['waiting', `${failureSentence(last)} The next attempt is due at about ${delivery.nextAttemptAt}.`]
+        ? ['pending', `${pendingSentence(delivery)}${endSentence(facts)}`]
+        : [
+            'waiting',
+            `${failureSentence(last)} The next attempt is due at about ${delivery.nextAttemptAt}.${endSentence(facts)}`,
+          ]
   }
 }
 
@@ -107,7 +112,7 @@ function judgeUnattempted({ subscription, health }: Facts): Judgement {
   if (subscription === undefined) return ['deleted', `The subscription was deleted: ${UNLESS}`]
   if (!subscription.enabled) return ['disabled', `The subscription is disabled: ${UNLESS}`]
   if (health.state === 'open') return ['cooling-down', coolingSentence(health)]
-  return ['pending', 'Due now: its first attempt is under way, or is about to be made.']
+  return ['pending', FIRST_DUE]
 }
 
 /** It became a delivery for others, but not for this one. */
@@ -139,6 +144,8 @@ const createdLater = ({ createdAt }: Subscription): Judgement => [
   `Not sent: the subscription was created after the event was taken up, at ${createdAt}.`,
 ]
 
+const FIRST_DUE = 'Due now: its first attempt is under way, or is about to be made.'
+
 const UNLESS = 'not sent, unless its first attempt was already under way.'
 
 const NOTHING = 'Nothing is remembered of it: it was delivered or withdrawn long ago, or was never meant for it.'
@@ -148,12 +155,24 @@ const wasMatched = ({ event, subscriptionId }: Facts): boolean =>
 
 const hasDelivery = (facts: Facts): boolean => facts.delivery !== undefined || wasMatched(facts)
 
-function coolingSentence(health: EndpointHealth, delivery?: ListedDelivery): string {
+function coolingSentence(health: EndpointHealth, delivery?: ListedDelivery, end = ''): string {
   const next = delivery?.nextAttemptAt ?? null
   const isUsedUp = next !== null && health.openUntilMs !== null && Date.parse(next) < health.openUntilMs
-  const then = isUsedUp ? ', within that time: then it waits on, for its next place in the schedule' : ''
+  const then = isUsedUp && end === '' ? ', within that time: then it waits on, for its next place in the schedule' : ''
   const after = next === null ? '' : ` This delivery is due again at about ${next}${then}.`
-  return `The endpoint failed ${times(health.consecutiveFailures)} in a row and is not contacted until ${coolingUntil(health)}.${after}`
+  return `The endpoint failed ${times(health.consecutiveFailures)} in a row and is not contacted until ${coolingUntil(health)}.${after}${end}`
+}
+
+/** As the gate before every POST has it: what nobody was sent yet is sent only to an enabled subscription. */
+function endSentence({ delivery, subscription }: Facts): string {
+  if (delivery === undefined || delivery.attempt > 0 || subscription?.enabled === true) return ''
+  return subscription === undefined
+    ? ' It will be withdrawn when it is due, as its subscription was deleted.'
+    : ' It will be withdrawn when it is due, unless the subscription, which is disabled, is enabled by then.'
+}
+
+function pendingSentence({ attempt }: ListedDelivery): string {
+  return attempt === 0 ? FIRST_DUE : 'Sent again on request: its next attempt is due now.'
 }
 
 function wayBackSentence(subscription: Subscription | undefined): string {

@@ -4,8 +4,9 @@ import { AppError } from '@switchhook/contracts'
 const MAX_BODY_BYTES = 64 * 1024
 
 /**
- * The request's JSON body. Express' own parser is not used: it decodes broken UTF-8 into something that the client did
- * not say, and it reads a body that is too large to its end before it answers.
+ * The request's JSON body; undefined if it turns out to have none, which one in chunks does not say beforehand. Express' own
+ * parser is not used: it decodes broken UTF-8 into something that the client did not say, and it reads a body that is too
+ * large to its end before it answers.
  * @throws AppError `unsupported-media-type`, `body-too-large` or `malformed-json`
  */
 export async function readJson(request: IncomingMessage): Promise<unknown> {
@@ -56,11 +57,21 @@ function read(request: IncomingMessage): Promise<Buffer> {
 }
 
 function parse(body: Buffer): unknown {
-  if (body.length === 0) throw noBody()
+  if (body.length === 0) return undefined
+  const text = decode(body)
   try {
-    return JSON.parse(new TextDecoder('utf-8', { fatal: true }).decode(body))
+    return JSON.parse(text)
   } catch (error) {
     // The parser's own message quotes the body.
-    throw new AppError('malformed-json', {}, { cause: error })
+    const detail = 'The body is no JSON: it may be cut off, or hold what JSON does not know, such as a comment'
+    throw new AppError('malformed-json', { detail }, { cause: error })
+  }
+}
+
+function decode(body: Buffer): string {
+  try {
+    return new TextDecoder('utf-8', { fatal: true }).decode(body)
+  } catch (error) {
+    throw new AppError('malformed-json', { detail: 'The body is not in UTF-8' }, { cause: error })
   }
 }

@@ -130,10 +130,13 @@ describe('bodies', () => {
       Buffer.concat([Buffer.from('{"url":"'), Buffer.from([0xed, 0xa0, 0x80]), Buffer.from('"}')]),
     ],
     ['UTF-16', Buffer.from('{"url":"x"}', 'utf16le')],
-  ])('of %s answer 400, and are not quoted', async (_name, sent) => {
+  ])('of %s answer 400 and say why, and are not quoted', async (_name, sent) => {
     const { status, body } = await post(sent)
     expect(status).toBe(400)
-    expect(body).toMatchObject({ code: 'malformed-json' })
+    expect(body).toMatchObject({
+      code: 'malformed-json',
+      detail: expect.stringMatching(/^(The body is|There is no body)/),
+    })
     expect(JSON.stringify(body)).not.toContain('hello')
   })
 
@@ -155,6 +158,24 @@ describe('bodies', () => {
     expect(status).toBe(201)
     expect((body as Record<string, unknown>)['polluted']).toBeUndefined()
     expect(({} as Record<string, unknown>)['polluted']).toBeUndefined()
+  })
+
+  test.each(['test', 'check', 'rotate-secret'])('in chunks that hold nothing count as none at …/%s', async (action) => {
+    const created = await post(JSON.stringify({ url: 'https://client.example', eventTypes: ['call.status'] }))
+    const { id } = created.body as { readonly id: string }
+    // Of a disabled one neither is made, which is told once the body has been read.
+    await api.call('PATCH', `${PATH}/${id}`, { headers: { authorization }, json: { enabled: false } })
+    const answer = await raw(
+      `POST ${PATH}/${id}/${action} HTTP/1.1\r\nHost: x\r\nConnection: close\r\nAuthorization: ${authorization}\r\nContent-Type: application/json\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n`,
+    )
+    expect(answer).toMatch(action === 'rotate-secret' ? /^HTTP\/1\.1 200 / : /^HTTP\/1\.1 409 /)
+  })
+
+  test('in chunks that hold nothing answer 400 where one is required', async () => {
+    const answer = await raw(
+      `POST ${PATH} HTTP/1.1\r\nHost: x\r\nConnection: close\r\nAuthorization: ${authorization}\r\nContent-Type: application/json\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n`,
+    )
+    expect(answer).toMatch(/^HTTP\/1\.1 400 [\s\S]*There is no body/)
   })
 
   test('of exactly 64 KiB are read, one byte more answers 413', async () => {

@@ -72,7 +72,8 @@ function bodyReader(route: Route): (request: Request) => Promise<unknown> {
     return faults.length > 0 ? invalidBody(schema, faults) : undefined
   }
   return async (request) => {
-    const body = hasNoBody(request) ? bodyFor(route) : await readJson(request)
+    const sent = hasNoBody(request) ? undefined : await readJson(request)
+    const body = sent === undefined ? bodyFor(route) : sent
     const result = check(body)
     const failure = judge(body, result.ok ? [] : result.faults)
     if (failure !== undefined) throw failure

@@ -128,7 +128,7 @@ export function createRecoveryBook(deps: {
     const difference = differenceOf(newest, request)
     if (difference === undefined) return newest
     throw new AppError('recovery-in-progress', {
-      detail: `Recovery ${newest.recoveryId} is still running, with ${difference}. Cancel it, or wait until it is done`,
+      detail: `Recovery ${newest.recoveryId} is still running, with ${difference}. Cancel it, or wait until it is done, and ask again, under another Idempotency-Key if you sent one`,
     })
   }
 

@@ -17,7 +17,8 @@ test.each<[string, unknown]>([
   ['everything', { url, eventTypes: ['call.status', 'agent.status'], description: 'CRM' }],
   ['no description, in so many words', { url, eventTypes, description: null }],
   ['an event type twice', { url, eventTypes: ['call.status', 'call.status'] }],
-  ['members that nobody knows', { url, eventTypes, enabled: 'never', secret: 1 }],
+  ['members that nobody knows', { url, eventTypes, secret: 1 }],
+  ['one that is not enabled yet', { url, eventTypes, enabled: false }],
   ['a member by a treacherous name', JSON.parse(`{"url":"${url}","eventTypes":["call.status"],"__proto__":{"url":7}}`)],
 ])('%s is a subscription', (_name, body) => {
   expect(judge(body)).toBeUndefined()
@@ -57,6 +58,12 @@ test.each<[string, unknown, string, string[]]>([
   expect(failure?.code).toBe(code)
   expect([...new Set(failure?.extra.errors?.map(({ pointer }) => pointer))].toSorted()).toEqual(pointers)
   expect(failure?.extra.knownEventTypes).toEqual(EVENT_TYPES)
+})
+
+test('an enabled that is no boolean is refused', () => {
+  const failure = judge({ url, eventTypes, enabled: 'never' })
+  expect(failure?.code).toBe('invalid-request')
+  expect(failure?.extra.errors?.map(({ pointer }) => pointer)).toEqual(['/enabled'])
 })
 
 test.each([1, 'x'.repeat(1025)])(

@@ -32,9 +32,10 @@ interface NewSubscription {
   readonly url: string
   readonly eventTypes: readonly EventType[]
   readonly description?: string | null
+  readonly enabled?: boolean
 }
 
-type SubscriptionChange = Partial<NewSubscription & { readonly enabled: boolean }>
+type SubscriptionChange = Partial<NewSubscription>
 
 export const SUBSCRIPTIONS = '/api/v1/webhooks/subscriptions'
 
@@ -87,7 +88,7 @@ export function createSubscriptionRoutes(deps: SubscriptionRoutesDeps): Route[] 
         url: body.url,
         eventTypes: distinct(body.eventTypes),
         description: body.description ?? null,
-        enabled: true,
+        enabled: body.enabled ?? true,
         createdAt,
         signing: { id: idFor('secret'), secret: secrets.issue(owner), since: createdAt, former: [] },
       })

@@ -190,7 +190,16 @@ export const newSubscriptionSchema = component('NewSubscription', {
   type: 'object',
   description: 'Members that are not named here are ignored.',
   required: ['url', 'eventTypes'],
-  properties: { url, eventTypes, description },
+  properties: {
+    url,
+    eventTypes,
+    description,
+    enabled: {
+      ...enabled,
+      default: true,
+      description: `${enabled.description} false: it gets none until it is switched on; what happens before is not sent.`,
+    },
+  },
   examples: [{ url: EXAMPLE_URL, eventTypes: ['call.status'], description: 'CRM, production' }],
 })
 

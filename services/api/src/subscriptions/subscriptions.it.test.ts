@@ -80,6 +80,24 @@ describe('POST', () => {
     expect((await create()).description).toBeNull()
   })
 
+  test('with enabled false it is created switched off, and stays so until it is switched on', async () => {
+    const created = await create({ url: hook(), eventTypes: ['call.status'], enabled: false })
+    expect(created.enabled).toBe(false)
+    const read = () => api.call('GET', `${PATH}/${created.id}`, { headers: acme })
+    expect((await read()).body).toMatchObject({ enabled: false })
+    await api.call('PATCH', `${PATH}/${created.id}`, { headers: acme, json: { enabled: true } })
+    expect((await read()).body).toMatchObject({ enabled: true })
+    expect(await create({ url: hook(), eventTypes: ['call.status'], enabled: true })).toMatchObject({ enabled: true })
+  })
+
+  test.each(['yes', 0, null])('an enabled of %j answers 400', async (enabled) => {
+    const json = { url: hook(), eventTypes: ['call.status'], enabled }
+    expect(await api.call('POST', PATH, { headers: acme, json })).toMatchObject({
+      status: 400,
+      body: { code: 'invalid-request', errors: [{ pointer: '/enabled' }] },
+    })
+  })
+
   test('an event type that is named twice counts once', async () => {
     expect((await create({ url: hook(), eventTypes: ['call.status', 'call.status'] })).eventTypes).toEqual([
       'call.status',
@@ -92,13 +110,11 @@ describe('POST', () => {
       url: hook(),
       eventTypes: ['call.status'],
       id,
-      enabled: false,
       tenant: 'globex',
       createdAt: 'never',
       x: {},
     }
     const created = await create(json)
-    expect(created).toMatchObject({ enabled: true })
     expect(created.id).not.toBe(id)
     expect(Object.keys(created).toSorted()).toEqual([
       'createdAt',
