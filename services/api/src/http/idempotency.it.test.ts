@@ -263,6 +263,15 @@ describe('the same request again', () => {
     expect([first, second].map(isReplayed)).toEqual([false, false])
   })
 
+  test('without a key, a dial that is like an earlier one is that call, which had a key', async () => {
+    const json = { ...dialBusy, correlationId: newKey() }
+    const first = await dial({ key: newKey(), json })
+    const again = await replicas[1].call('POST', DIAL, { headers: crm, json })
+    expect(again).toMatchObject({ status: 202, body: { callId: callIdOf(first), noop: true } })
+    expect([first, again].map(isReplayed)).toEqual([false, true])
+    await legEnded(callIdOf(first))
+  })
+
   test('where keys are not taken, even a bad one is ignored', async () => {
     const headers = { ...crm, 'idempotency-key': 'x'.repeat(300) }
     expect((await replicas[0].call('GET', SUBSCRIPTIONS, { headers })).status).toBe(200)
