@@ -20,12 +20,16 @@ const objectOf = <Example extends object>(description: string, properties: objec
   examples: [example],
 })
 
+/** The rule of the delivery workers: else an endpoint for notices that fails would make notices for ever. */
+const NOT_OF_NOTICES =
+  'What becomes of deliveries of `webhook.…` events is not told, nor is an outage that only they have met.'
+
 const SUBSCRIPTION = '4f1c2a9e-8a53-4c1d-9d1e-0d6d6b1f7a11'
 const URL = 'https://client.example/hooks/calls'
 
 /** JSON Schema 2020-12 of the `data` of a `webhook.endpoint.failing` event. */
 export const endpointFailingSchema = objectOf(
-  'An endpoint has failed so often in a row that it is left alone for a cool-down. Told once for each outage, however long it lasts.',
+  `An endpoint has failed so often in a row that it is left alone for a cool-down. Told once for each outage, however long it lasts. ${NOT_OF_NOTICES}`,
   {
     subscriptionId,
     url,
@@ -50,7 +54,7 @@ export const endpointFailingSchema = objectOf(
 
 /** JSON Schema 2020-12 of the `data` of a `webhook.endpoint.recovered` event. */
 export const endpointRecoveredSchema = objectOf(
-  'An endpoint of which it was told that it fails answers again. What waits for it comes by the schedule.',
+  `An endpoint of which it was told that it fails answers again. What waits for it comes by the schedule. Not told if what was answered was a delivery of a \`webhook.…\` event, or if the broker was away just then: \`health\` of the subscription is the truth.`,
   {
     subscriptionId,
     url,
@@ -69,7 +73,7 @@ export const endpointRecoveredSchema = objectOf(
 
 /** JSON Schema 2020-12 of the `data` of a `webhook.delivery.parked` event. */
 export const deliveryParkedSchema = objectOf(
-  'A delivery was given up, and is kept. Told once for each run; read the delivery to learn how it stands now.',
+  `A delivery was given up, and is kept. Told once for each run; read the delivery to learn how it stands now. ${NOT_OF_NOTICES}`,
   {
     deliveryId: guid('The delivery. It can be read, and sent again.'),
     subscriptionId,

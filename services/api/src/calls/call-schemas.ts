@@ -44,7 +44,13 @@ export const dialSchema = component('DialCommand', {
   required: ['agentUri', 'destination'],
   properties: {
     agentUri,
-    destination: address('Number or URI to dial.', '+15550100'),
+    destination: address(
+      'Number or URI to dial. Where the simulator is the contact center, and only there: `+15550100` answers after 1 s, `+15550101` is busy, ' +
+        '`+15550102` never answers (the call ends after 30 s), `+15550103` is a bad address, `+15550104` answers and cannot be held, `+15550105` answers and hangs up ' +
+        '5 s later, `+15550106` answers and puts us on hold 2 s later, for 3 s, `+1555011n` answers after n seconds, any other number after 2.5 s, and the URI ' +
+        'of another agent rings that agent for 30 s.',
+      '+15550100',
+    ),
     cli: {
       type: ['string', 'null'],
       minLength: 1,
@@ -54,7 +60,7 @@ export const dialSchema = component('DialCommand', {
       examples: ['+15550199'],
     },
     correlationId: correlationId(
-      'Your own id for tracing: it comes back in every event of the call. Without an `Idempotency-Key`, a dial with the same agent, destination and correlation id returns the same call while it lives, and within 60 s.',
+      'Your own id for tracing: it comes back in every event of the call. Without an `Idempotency-Key`, a dial with the same agent, destination and correlation id returns the same call while it lives, and within 60 s, whether that was dialled with a key or without. With a key of its own a dial is a new call.',
     ),
   },
 })

@@ -46,9 +46,12 @@ describe('urls and methods', () => {
     '/API/v1/webhooks/subscriptions',
     '/api/v2/webhooks/subscriptions',
     '/healthz',
-  ])('%s is not found, with or without a token', async (path) => {
+    '/api/v1/%ff',
+  ])('%s is not found, with or without a token, and is not counted', async (path) => {
     for (const headers of [{}, { authorization }] as Record<string, string>[]) {
-      expect(await api.call('GET', path, { headers })).toMatchObject({ status: 404, body: { code: 'not-found' } })
+      const answer = await api.call('GET', path, { headers })
+      expect(answer).toMatchObject({ status: 404, body: { code: 'not-found' } })
+      expect(answer.headers.has('ratelimit')).toBe(false)
     }
   })
 
@@ -63,6 +66,7 @@ describe('urls and methods', () => {
     expect(status).toBe(405)
     expect(body).toMatchObject({ code: 'method-not-allowed' })
     expect(headers.get('allow')).toBe(allowed)
+    expect(headers.has('ratelimit')).toBe(false)
   })
 
   test('HEAD answers as GET does, without a body', async () => {
@@ -267,6 +271,7 @@ describe('every answer', () => {
   test('says what may be done with it, and nothing of what made it', async () => {
     const { headers } = await api.call('GET', PATH, { headers: { authorization } })
     expect(headers.get('cache-control')).toBe('no-store')
+    expect(headers.has('ratelimit')).toBe(true)
     expect(headers.get('x-content-type-options')).toBe('nosniff')
     expect(headers.get('content-type')).toBe('application/json; charset=utf-8')
     for (const name of ['x-powered-by', 'server', 'etag']) expect(headers.get(name)).toBeNull()

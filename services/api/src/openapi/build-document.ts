@@ -38,7 +38,11 @@ export function buildDocument(routes: readonly Route[]): ApiDocument {
           description:
             "An access token of the tenant's identity provider, by the OAuth 2.0 client credentials flow: POST its token endpoint " +
             '(`{auth_url}/{tenant_id}/oauth2/v2.0/token`) a form of `grant_type=client_credentials`, `client_id`, `client_secret` and ' +
-            '`scope`. It is valid for about an hour: use it until shortly before its end, and after a 401 get a new one, once. ' +
+            '`scope` (`{service_application_id}/.default`). Which provider, client and scope these are is a matter of the installation: its operator ' +
+            'knows. A local stack has a provider of its own, for development: `make up` prints its address and a command that gets a token; by default ' +
+            'that is a POST to `http://127.0.0.1:8090/acme/oauth2/v2.0/token`, with the scope `switchhook/.default`. ' +
+            'A token is valid for about an hour: use it until shortly before its end. A 401 with `code` `unauthorized` calls for a new token, and the same ' +
+            'request once more; a 401 `missing-agent-uri` (the specification wants that status) is about the body, and a new token does not help. ' +
             'An on-premise installation can let configured networks in without one.',
         },
       },

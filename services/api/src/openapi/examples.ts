@@ -114,7 +114,10 @@ export const PROBLEM_DETAILS: Readonly<Partial<Record<FailureCode, object>>> = {
     errors: [{ pointer: '/eventTypes', detail: 'is required' }],
     knownEventTypes: EVENT_TYPES,
   },
-  'missing-agent-uri': { errors: [{ pointer: '/agentUri', detail: 'is required' }] },
+  'missing-agent-uri': {
+    detail: 'The body has no agentUri; another token does not help',
+    errors: [{ pointer: '/agentUri', detail: 'is required' }],
+  },
   'unknown-status-code': {
     detail: 'The body is not valid',
     errors: [{ pointer: '/statusCode', detail: 'must be one of knownStatusCodes' }],

@@ -38,14 +38,15 @@ export function createRotateRoute(deps: RotateRouteDeps): Route<Rotation> {
     description:
       'The new secret signs at once, retries of earlier deliveries included. For a while the secrets before it sign as well: ' +
       '`webhook-signature` then holds a signature by each, separated by spaces, the newest first, so that receivers can ' +
-      'change over in their own time. Without a body the installation says for how long. A subscription that was unsigned is ' +
+      `change over in their own time: at most ${MOST_FORMER_SECRETS} former ones at a time, one more is refused. ` +
+      'Without a body the installation says for how long. A subscription that was unsigned is ' +
       'signed from now on.',
     idempotent: true,
     audit: { action: 'subscription.secret-rotated', on: ({ params }) => ({ subscriptionId: params['id'] }) },
     params: { id: subscriptionIdSchema },
     body: rotationSchema,
     isBodyOptional: true,
-    responses: { 200: { description: 'The new secret, shown this once.', body: rotatedSchema } },
+    responses: { 200: { description: 'The new secret.', body: rotatedSchema } },
     failures: ['subscription-not-found', 'too-many-secrets'],
     async handle({ caller, params: { id }, body: { overlapSeconds }, idFor }) {
       if (!isGuid(id)) throw new AppError('subscription-not-found')

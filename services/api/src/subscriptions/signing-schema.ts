@@ -25,13 +25,13 @@ export const secretSchema = {
   pattern: '^whsec_[A-Za-z0-9+/]+={0,2}$',
   description:
     'What the deliveries are signed with, by Standard Webhooks (HMAC-SHA256, `v1`): give it to your verifying library as it ' +
-    'is. It is shown in this answer only, so keep it where you keep passwords.',
+    'is. No other answer shows it, so keep it where you keep passwords. Only the same request under the same `Idempotency-Key` is answered with it again, for 24 hours.',
   examples: ['whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw9VbFQ2m4dXk='],
 } as const
 
 export const signingSchema = component('SubscriptionSigning', {
   type: 'object',
-  description: 'How the deliveries are signed. The secret itself is never shown again.',
+  description: 'How the deliveries are signed. The secret itself is not shown here.',
   required: ['state', 'since', 'previousValidUntil'],
   properties: {
     state: {

@@ -66,8 +66,8 @@ export function createSubscriptionRoutes(deps: SubscriptionRoutesDeps): Route[] 
     tag: 'subscriptions',
     summary: 'Subscribe a url to event types',
     description:
-      'The subscription is enabled at once. Its deliveries are signed with the `secret` of the answer, which is shown this ' +
-      'once. The answer to a faulty `url` or faulty `eventTypes` lists the event types that there are.',
+      'The subscription is enabled at once, unless the request says otherwise. Its deliveries are signed with the `secret` of the answer, which no ' +
+      'other answer shows. The answer to a faulty `url` or faulty `eventTypes` lists the event types that there are.',
     idempotent: true,
     audit: { action: 'subscription.created', on: ({ made }) => ({ subscriptionId: made['id'] }) },
     body: newSubscriptionSchema,

@@ -64,8 +64,10 @@ const EXAMPLE_URL = 'https://client.example/hooks/calls'
 const url = {
   type: 'string',
   description:
-    'The endpoint that receives the deliveries: an absolute http or https url (https only, where the installation says so), ' +
-    'without credentials and without a fragment. Kept as written.',
+    'The endpoint that receives the deliveries: an absolute http or https url (https only in production, unless configured otherwise), ' +
+    'without credentials, a fragment, blanks, control characters or backslashes. Refused is an address that is private, loopback, link-local, ' +
+    'multicast or reserved otherwise, in whatever spelling, and `localhost`, but for networks that the installation allows. A name is not looked up ' +
+    'here: what it resolves to is judged by the same rule at each attempt, which then comes to `blocked`. Kept as written.',
   maxLength: MAX_URL_LENGTH,
   examples: [EXAMPLE_URL],
 } as const
@@ -118,7 +120,7 @@ export const subscriptionSchema = component('Subscription', {
     health: component('EndpointHealth', {
       type: 'object',
       description:
-        'Whether the endpoint is contacted. After several transient failures in a row it is not, for a short cool-down; deliveries that fall due meanwhile wait for their next slot. An endpoint is never disabled because it fails.',
+        'Whether the endpoint is contacted. After 5 transient failures in a row it is not, for a cool-down of 30 s (an installation may have other numbers), and then one attempt decides; deliveries that fall due meanwhile wait for their next slot, tests (`…/test`) among them. A check (`…/check`) goes out all the same, and does not end the cool-down. An endpoint is never disabled because it fails.',
       required: [
         'state',
         'consecutiveFailures',

@@ -79,7 +79,7 @@ export function createTrialRoutes(deps: TrialRoutesDeps): Route[] {
     summary: 'Send an example to the endpoint',
     description:
       'A well-formed delivery with ids of its own that goes the way of all others: signed, retried and parked alike. It is read ' +
-      'by its id, and is in no list but that of the parked. ' +
+      'by its id, and is in no list but that of the parked. In a cool-down it waits for its next slot, as all do. ' +
       'Its header `X-SVC-Test: true` says that nothing has happened.',
     idempotent: true,
     audit: {
@@ -113,7 +113,7 @@ export function createTrialRoutes(deps: TrialRoutesDeps): Route[] {
     description:
       'Sends a few examples, each once and with `X-SVC-Test: true`, and tells what its owner should fix: a delivery, the same ' +
       'one again, and, where deliveries are signed, a forged signature and a stale timestamp that it must refuse. Nothing of ' +
-      "it is retried, parked or counted against the endpoint. Answers after at most two of an attempt's deadlines. One check of a " +
+      "it is retried, parked or counted against the endpoint. It goes out in a cool-down as well, and does not end it. Answers after at most two of an attempt's deadlines. One check of a " +
       `subscription, and ${MOST_CHECKS} of a tenant, run at a time.`,
     audit: { action: 'subscription.checked', on: ({ params }) => ({ subscriptionId: params['id'] }) },
     params,
