@@ -413,6 +413,14 @@ describe('sending again', () => {
     })
   })
 
+  test('asked for many times at once sends one', async () => {
+    const { deliveryId } = await park(await subscribe())
+    const answers = await Promise.all(Array.from({ length: 6 }, () => redeliver(deliveryId)))
+    const refused = { status: 409, body: { code: 'delivery-not-parked' } }
+    expect(answers.toSorted((a, b) => a.status - b.status)).toMatchObject([{ status: 202 }, ...Array(5).fill(refused)])
+    await eventually(() => expect(due).toHaveLength(1))
+  })
+
   test('for a disabled subscription answers 409, and works once it is enabled', async () => {
     const subscription = await subscribe()
     const parked = await park(subscription)
