@@ -4,7 +4,7 @@ import { bodyKey, recordKey, redeliveryKey, senderKey } from './keys.ts'
 import { createParkedIndex, type ParkedPage, type ParkedQuery } from './parked-index.ts'
 import { type Redis, run } from './redis.ts'
 
-export type Redelivery =
+type Redelivery =
   | { readonly kind: 'begun'; readonly record: DeliveryRecord & { readonly body: Buffer } }
   | { readonly kind: 'not-parked' }
   /** Somebody else is sending it at this moment. */

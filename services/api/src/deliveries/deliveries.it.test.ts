@@ -217,6 +217,7 @@ describe('one delivery', () => {
       parkedAt: expect.any(String),
       nextAttemptAt: null,
       run: 1,
+      test: false,
       firstDueAt: delivery.firstDueAt,
       attempts: [
         { ...attemptOf(1), at: expect.any(String) },
@@ -416,8 +417,9 @@ describe('sending again', () => {
   test('asked for many times at once sends one', async () => {
     const { deliveryId } = await park(await subscribe())
     const answers = await Promise.all(Array.from({ length: 6 }, () => redeliver(deliveryId)))
-    const refused = { status: 409, body: { code: 'delivery-not-parked' } }
-    expect(answers.toSorted((a, b) => a.status - b.status)).toMatchObject([{ status: 202 }, ...Array(5).fill(refused)])
+    const refused = answers.filter(({ status }) => status !== 202)
+    expect(refused).toHaveLength(5)
+    for (const answer of refused) expect(answer).toMatchObject({ status: 409, body: { code: 'delivery-not-parked' } })
     await eventually(() => expect(due).toHaveLength(1))
   })
 
