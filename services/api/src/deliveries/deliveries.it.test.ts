@@ -308,14 +308,6 @@ describe('sending again', () => {
     expect(body).toMatchObject({ code: 'delivery-not-parked' })
   })
 
-  test('twice at the same time starts one run', async () => {
-    const parked = await park(await subscribe())
-    const answers = await Promise.all(Array.from({ length: 5 }, () => redeliver(parked.deliveryId)))
-    expect(answers.map(({ status }) => status).filter((status) => status === 202).length).toBeGreaterThan(0)
-    await eventually(() => expect(due.length).toBeGreaterThan(0))
-    expect(new Set(due.map(({ run }) => run))).toEqual(new Set([2]))
-  })
-
   test('under one Idempotency-Key sends once, also when it was parked again before the request was repeated', async () => {
     const parked = await park(await subscribe())
     const keyed = { ...acme, 'idempotency-key': 'once more' }
