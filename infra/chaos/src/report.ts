@@ -99,9 +99,9 @@ ${rows.join('\n')}
 - Every POST that arrived whole is verified, none is left out: its signature by the public \`standardwebhooks\` library with the secret that the subscription
   got on create, \`webhook-id\` and the \`X-SVC-…\` headers beside the body. Body and headers, but for the attempt, are the same at
   every attempt of a delivery.
-- Two ops subscriptions for [notices](notices.md), one at an endpoint that is well, one at an endpoint that rejects some of them: each run of a delivery that ended
-  parked was told to both, a notice that was repeated had the same ids and bytes, none was of a delivery of a notice, and none of
-  a delivery that nobody had rejected. An endpoint that was away for ${LONG_MS / 1_000} s without a fault was told to be failing, and so was each that was told to have
+- Two ops subscriptions for [notices](notices.md), one at an endpoint that is well, one at an endpoint that rejects some of them: each run of a delivery that is
+  parked in the end, or was when the recovery began, is told to both; a notice that is repeated has the same ids and bytes; none is of a delivery of a notice,
+  and none of a delivery that nobody rejected. An endpoint that was away for ${LONG_MS / 1_000} s without a fault is told to be failing, and so is each that is told to have
   recovered; that it has recovered may get lost. For that one endpoint is away for long once the last fault is recovered from.
 - A recovery of parked deliveries goes on while the api replicas are killed.
 

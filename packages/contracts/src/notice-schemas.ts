@@ -73,7 +73,7 @@ export const endpointRecoveredSchema = objectOf(
 
 /** JSON Schema 2020-12 of the `data` of a `webhook.delivery.parked` event. */
 export const deliveryParkedSchema = objectOf(
-  `A delivery was given up, and is kept. Told once for each run; read the delivery to learn how it stands now. ${NOT_OF_NOTICES}`,
+  `A delivery was given up, and is kept. Told once for each run; read the delivery to learn how it stands now. Not told of a test. ${NOT_OF_NOTICES}`,
   {
     deliveryId: guid('The delivery. It can be read, and sent again.'),
     subscriptionId,

@@ -1,7 +1,9 @@
--- Begins the next run of a parked delivery; begun again as long as nobody has noted that the run was published.
--- KEYS    1 record   2 body
--- ARGV    1 the run that was parked, '' for whichever
--- result  the record; '' if it is not parked (by that run); nil if it is no longer remembered whole
+-- Begins the next run of a parked delivery; begun again as long as nobody has noted that the run was published: by the
+-- same sender at any time, by another one when the first may be presumed dead.
+-- KEYS    1 record   2 body   3 sender
+-- ARGV    1 the run that was parked, '' for whichever   2 who wants to send it   3 how long nobody else may, in ms
+-- result  the record; '' if it is not parked (by that run); 'busy' if somebody else is sending it; nil if it is no longer
+--         remembered whole
 local stored = redis.call('GET', KEYS[1])
 if not stored then
   return false
@@ -17,6 +19,13 @@ end
 if redis.call('EXISTS', KEYS[2]) == 0 then
   return false
 end
+if state == 'unsent' then
+  local sender = redis.call('GET', KEYS[3])
+  if sender and sender ~= ARGV[2] then
+    return 'busy'
+  end
+end
+redis.call('SET', KEYS[3], ARGV[2], 'PX', ARGV[3])
 if state == 'parked' then
   stored = string.format('%d -1 unsent', run + 1) .. rest
   redis.call('SET', KEYS[1], stored, 'KEEPTTL')

@@ -1,13 +1,22 @@
 import type { Delivery, DeliveryId, SubscriptionId } from '@switchhook/contracts'
 import { announcedRecord, type DeliveryRecord, parseRecord, viewJson, viewOf } from './delivery-record.ts'
-import { bodyKey, recordKey, redeliveryKey } from './keys.ts'
+import { bodyKey, recordKey, redeliveryKey, senderKey } from './keys.ts'
 import { createParkedIndex, type ParkedPage, type ParkedQuery } from './parked-index.ts'
 import { type Redis, run } from './redis.ts'
 
-export type Redelivery =
+type Redelivery =
   | { readonly kind: 'begun'; readonly record: DeliveryRecord & { readonly body: Buffer } }
   | { readonly kind: 'not-parked' }
+  /** Somebody else is sending it at this moment. */
+  | { readonly kind: 'busy' }
   | { readonly kind: 'unknown' }
+
+export interface Redeliverer {
+  /** A name that nobody else has. */
+  readonly sender: string
+  /** Which run must have been parked, for whoever must not send what was parked again meanwhile; absent: whichever. */
+  readonly parkedRun?: number
+}
 
 interface NotedRedelivery {
   readonly parkedRun: number
@@ -33,10 +42,12 @@ export interface DeliveryArchive {
   parked(subscriptionId: SubscriptionId, query: ParkedQuery): Promise<ParkedPage>
   /**
    * Begins the next run of a parked delivery: the record is what to publish, as slot 0. Until `redeliverySent` it counts
-   * as parked to everybody else and can be begun again, so that a crash in between leaves nothing stuck.
-   * @param parkedRun which run must have been parked, for whoever must not send what was parked again meanwhile
+   * as parked to everybody else. The same sender can begin it again at any time, anybody else after 15 seconds, so that no two
+   * send it and a crash in between leaves nothing stuck.
    */
-  beginRedelivery(deliveryId: DeliveryId, parkedRun?: number): Promise<Redelivery>
+  beginRedelivery(deliveryId: DeliveryId, by: Redeliverer): Promise<Redelivery>
+  /** It could not be published: somebody else may begin it at once. */
+  abandonRedelivery(deliveryId: DeliveryId, by: Pick<Redeliverer, 'sender'>): Promise<void>
   /**
    * Remembers which parked run a request is to send again, so that it sends no later one when it is carried out again. Resolves to
    * what was said of it first, for two days after it was last asked; undefined: nothing was, and nothing is said now.
@@ -48,6 +59,8 @@ export interface DeliveryArchive {
 
 /** Long for a first attempt to come; each turn of the delivery sets its own time. */
 const ANNOUNCED_MS = 7 * 86_400_000
+/** Longer than a broker takes to confirm, or to be found silent. */
+const SENDING_LEASE_MS = 15_000
 /** Longer than a request is remembered by its key. */
 const REDELIVERY_NOTED_MS = 2 * 86_400_000
 
@@ -67,17 +80,21 @@ export function createDeliveryArchive(redis: Redis): DeliveryArchive {
       return found && { deliveryId, ...found.view, attempts: found.attempts, body }
     },
     parked: (subscriptionId, query) => index.page(subscriptionId, query),
-    async beginRedelivery(deliveryId, parkedRun) {
-      const stored = await redis[run]((commands) =>
-        commands.runScript('begin-redelivery', [recordKey(deliveryId), bodyKey(deliveryId)], [parkedRun ?? '']),
-      )
+    async beginRedelivery(deliveryId, { sender, parkedRun }) {
+      const keys = [recordKey(deliveryId), bodyKey(deliveryId), senderKey(deliveryId)]
+      const args = [parkedRun ?? '', sender, SENDING_LEASE_MS]
+      const stored = await redis[run]((commands) => commands.runScript('begin-redelivery', keys, args))
       if (stored === '') return { kind: 'not-parked' }
+      if (stored === 'busy') return { kind: 'busy' }
       const begun = parseRecord(stored ?? '')
       const body = await redis[run]((commands) => commands.getBuffer(bodyKey(deliveryId)))
       if (begun === undefined || body === null) return { kind: 'unknown' }
       const fresh = { slot: 0, state: 'pending', parkedReason: null, parkedAt: null, nextAttemptAt: null } as const
       const { view, ledger, attempts } = begun
       return { kind: 'begun', record: { deliveryId, ...view, ...fresh, run: ledger.run, attempts, body } }
+    },
+    async abandonRedelivery(deliveryId, { sender }) {
+      await redis[run]((commands) => commands.runScript('delete-own', [senderKey(deliveryId)], [sender]))
     },
     async noteRedelivery(deliveryId, requestId, parkedRun) {
       const key = redeliveryKey(deliveryId, requestId)

@@ -7,10 +7,10 @@ import {
   type SubscriptionId,
   Unavailable,
 } from '@switchhook/contracts'
-import { type TestRedis, testRedis } from '@switchhook/testkit'
+import { eventually, type TestRedis, testRedis } from '@switchhook/testkit'
 import { createDeliveryArchive, type DeliveryArchive } from './delivery-archive.ts'
 import { createDeliveryStore, type DeliveryStore } from './delivery-store.ts'
-import { bodyKey, parkedKey, recordKey } from './keys.ts'
+import { bodyKey, parkedKey, recordKey, senderKey } from './keys.ts'
 import { openRedis, type Redis, run } from './redis.ts'
 
 const log = { debug() {}, info() {}, warn() {}, error() {} }
@@ -80,7 +80,7 @@ const ttlOf = (key: string): Promise<number> => redis[run]((commands) => command
 
 /** Begins the next run and says so: the message that a worker will consume. */
 async function sendAgain(delivery: Delivery): Promise<Delivery> {
-  const redelivery = await store.beginRedelivery(delivery.deliveryId)
+  const redelivery = await store.beginRedelivery(delivery.deliveryId, { sender: 'a' })
   if (redelivery.kind !== 'begun') throw new Error(redelivery.kind)
   await store.redeliverySent(redelivery.record)
   const { run, slot, attempt, body } = redelivery.record
@@ -180,7 +180,7 @@ describe('the ledger', () => {
       attempts: [failed(last), delivered(last)],
     })
     expect(await redis[run]((commands) => commands.zcard(parkedKey(last.subscriptionId)))).toBe(0)
-    expect(await store.beginRedelivery(last.deliveryId)).toEqual({ kind: 'not-parked' })
+    expect(await store.beginRedelivery(last.deliveryId, { sender: 'a' })).toEqual({ kind: 'not-parked' })
     for (const key of [recordKey, bodyKey]) {
       const ttl = await ttlOf(key(last.deliveryId))
       expect(ttl).toBeGreaterThan(0)
@@ -456,13 +456,15 @@ describe('sending again', () => {
   test('a test is still a test when it is sent again', async () => {
     const delivery = deliveryOf({ trial: 'test' })
     await store.park(delivery, failed(delivery), 'exhausted')
-    expect(await store.beginRedelivery(delivery.deliveryId)).toMatchObject({ record: { trial: 'test', run: 2 } })
+    expect(await store.beginRedelivery(delivery.deliveryId, { sender: 'a' })).toMatchObject({
+      record: { trial: 'test', run: 2 },
+    })
   })
 
   test('it is a new run from slot 0; id, body and attempts stay, the attempt counter goes on', async () => {
     const delivery = deliveryOf({ slot: 7, attempt: 7 })
     await store.park(delivery, failed(delivery), 'exhausted')
-    const redelivery = await store.beginRedelivery(delivery.deliveryId)
+    const redelivery = await store.beginRedelivery(delivery.deliveryId, { sender: 'a' })
     expect(redelivery).toEqual({
       kind: 'begun',
       record: {
@@ -485,14 +487,14 @@ describe('sending again', () => {
     const again = await sendAgain(delivery)
     expect(await store.find(delivery.deliveryId)).toMatchObject({ run: 2, slot: 0, state: 'pending', parkedAt: null })
     expect(await store.parked(delivery.subscriptionId, { limit: 10 })).toEqual({ items: [], nextCursor: null })
-    expect(await store.beginRedelivery(delivery.deliveryId)).toEqual({ kind: 'not-parked' })
+    expect(await store.beginRedelivery(delivery.deliveryId, { sender: 'a' })).toEqual({ kind: 'not-parked' })
     expect(await store.isSettled(again)).toBe(false)
   })
 
   test('it remembers the url and the time with which it was sent', async () => {
     const delivery = deliveryOf()
     await store.park(delivery, refused(delivery), 'rejected')
-    const redelivery = await store.beginRedelivery(delivery.deliveryId)
+    const redelivery = await store.beginRedelivery(delivery.deliveryId, { sender: 'a' })
     const sent = { url: 'https://client.example/moved', firstDueAt: '2026-11-21T08:00:00.000Z' }
     if (redelivery.kind === 'begun') await store.redeliverySent({ ...redelivery.record, ...sent })
     expect(await store.find(delivery.deliveryId)).toMatchObject({ ...sent, state: 'pending' })
@@ -503,17 +505,17 @@ describe('sending again', () => {
     await store.park(delivery, refused(delivery), 'rejected')
     const parked = await store.find(delivery.deliveryId)
     const { body: _body, ...listed } = parked ?? {}
-    const begun = await store.beginRedelivery(delivery.deliveryId)
+    const begun = await store.beginRedelivery(delivery.deliveryId, { sender: 'a' })
     expect(await store.find(delivery.deliveryId)).toEqual(parked)
     expect((await store.parked(delivery.subscriptionId, { limit: 10 })).items).toEqual([listed])
-    expect(await store.beginRedelivery(delivery.deliveryId)).toEqual(begun)
+    expect(await store.beginRedelivery(delivery.deliveryId, { sender: 'a' })).toEqual(begun)
     expect(begun).toMatchObject({ record: { run: 2 } })
   })
 
   test('after a crash between publishing and saying so, the worker carries the run through', async () => {
     const delivery = deliveryOf()
     await store.park(delivery, refused(delivery), 'rejected')
-    const begun = await store.beginRedelivery(delivery.deliveryId)
+    const begun = await store.beginRedelivery(delivery.deliveryId, { sender: 'a' })
     const again = { ...delivery, run: 2, attempt: 1 }
     expect(await store.isSettled(again)).toBe(false)
     await store.settle(again, delivered(again), acknowledged)
@@ -523,42 +525,69 @@ describe('sending again', () => {
       state: 'acknowledged',
       attempts: [{ run: 1 }, { run: 2 }],
     })
-    expect(await store.beginRedelivery(delivery.deliveryId)).toEqual({ kind: 'not-parked' })
+    expect(await store.beginRedelivery(delivery.deliveryId, { sender: 'a' })).toEqual({ kind: 'not-parked' })
     expect((await store.parked(delivery.subscriptionId, { limit: 10 })).items).toEqual([])
   })
 
   test('a worker that parks the new run before its publisher has said "sent" keeps it listed', async () => {
     const delivery = deliveryOf()
     await store.park(delivery, refused(delivery), 'rejected')
-    const begun = await store.beginRedelivery(delivery.deliveryId)
+    const begun = await store.beginRedelivery(delivery.deliveryId, { sender: 'a' })
     const again = { ...delivery, run: 2, attempt: 1 }
     await store.park(again, refused(again), 'rejected')
     if (begun.kind === 'begun') await store.redeliverySent(begun.record)
     const page = await store.parked(delivery.subscriptionId, { limit: 10 })
     expect(page.items).toMatchObject([{ run: 2, state: 'parked', attempts: [{ run: 1 }, { run: 2 }] }])
-    expect(await store.beginRedelivery(delivery.deliveryId)).toMatchObject({ record: { run: 3, attempt: 2 } })
+    expect(await store.beginRedelivery(delivery.deliveryId, { sender: 'a' })).toMatchObject({
+      record: { run: 3, attempt: 2 },
+    })
   })
 
-  test('two that begin at once begin the same run', async () => {
+  test('of two that begin at once one sends it; the other may when that one has given up', async () => {
     const delivery = deliveryOf()
     await store.park(delivery, refused(delivery), 'rejected')
-    const [one, two] = await Promise.all([
-      store.beginRedelivery(delivery.deliveryId),
-      store.beginRedelivery(delivery.deliveryId),
-    ])
+    const begin = (sender: string) => store.beginRedelivery(delivery.deliveryId, { sender })
+    const [one, two] = await Promise.all([begin('a'), begin('b')])
     expect(one).toMatchObject({ record: { run: 2 } })
-    expect(two).toEqual(one)
+    expect(two).toEqual({ kind: 'busy' })
+    await store.abandonRedelivery(delivery.deliveryId, { sender: 'b' })
+    expect(await begin('b')).toEqual({ kind: 'busy' })
+    await store.abandonRedelivery(delivery.deliveryId, { sender: 'a' })
+    expect(await begin('b')).toEqual(one)
+  })
+
+  test('whoever began it and died is waited for no longer than a broker takes', async () => {
+    const delivery = deliveryOf()
+    await store.park(delivery, refused(delivery), 'rejected')
+    const begun = await store.beginRedelivery(delivery.deliveryId, { sender: 'dead' })
+    const leftMs = await redis[run]((commands) => commands.pttl(senderKey(delivery.deliveryId)))
+    expect(leftMs).toBeGreaterThan(10_000)
+    expect(leftMs).toBeLessThanOrEqual(15_000)
+    await redis[run]((commands) => commands.pexpire(senderKey(delivery.deliveryId), 1))
+    await eventually(async () => {
+      expect(await store.beginRedelivery(delivery.deliveryId, { sender: 'another' })).toEqual(begun)
+    })
+  })
+
+  test('what is parked again at once can be sent again at once', async () => {
+    const delivery = deliveryOf()
+    await store.park(delivery, refused(delivery), 'rejected')
+    const begun = await store.beginRedelivery(delivery.deliveryId, { sender: 'a' })
+    if (begun.kind === 'begun') await store.redeliverySent(begun.record)
+    const again = { ...delivery, run: 2, attempt: 1 }
+    await store.park(again, refused(again), 'rejected')
+    expect(await store.beginRedelivery(delivery.deliveryId, { sender: 'b' })).toMatchObject({ record: { run: 3 } })
   })
 
   test('what was never parked, or is no longer remembered, cannot be begun', async () => {
     const unknown = deliveryOf()
-    expect(await store.beginRedelivery(unknown.deliveryId)).toEqual({ kind: 'unknown' })
+    expect(await store.beginRedelivery(unknown.deliveryId, { sender: 'a' })).toEqual({ kind: 'unknown' })
     const settled = deliveryOf()
     await store.settle(settled, failed(settled), waiting)
-    expect(await store.beginRedelivery(settled.deliveryId)).toEqual({ kind: 'not-parked' })
+    expect(await store.beginRedelivery(settled.deliveryId, { sender: 'a' })).toEqual({ kind: 'not-parked' })
     const bodiless = deliveryOf()
     await store.park(bodiless, refused(bodiless), 'rejected')
     await redis[run]((commands) => commands.del(bodyKey(bodiless.deliveryId)))
-    expect(await store.beginRedelivery(bodiless.deliveryId)).toEqual({ kind: 'unknown' })
+    expect(await store.beginRedelivery(bodiless.deliveryId, { sender: 'a' })).toEqual({ kind: 'unknown' })
   })
 })

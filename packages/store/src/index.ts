@@ -9,7 +9,7 @@ export {
 } from './breaker-store.ts'
 export { type CheckStore, createCheckStore } from './check-store.ts'
 export { type Contact, type ContactStore, createContactStore } from './contact-store.ts'
-export { createDeliveryArchive, type DeliveryArchive, type Redelivery } from './delivery-archive.ts'
+export { createDeliveryArchive, type DeliveryArchive, type Redeliverer } from './delivery-archive.ts'
 export { createDeliveryLog, type DeliveryLog } from './delivery-log.ts'
 export {
   createDeliveryLogReader,

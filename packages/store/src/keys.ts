@@ -16,6 +16,7 @@ import type { DeliveryId, EventId, SubscriptionId } from '@switchhook/contracts'
  * sh:{p<n>}:timers:payloads        hash    timer → JSON                                     with the above
  * sh:{<delivery>}:record           string  ledger, view and attempts (delivery-record.ts)   as DeliveryRetention says
  * sh:{<delivery>}:body             string  the webhook body, of parked ones only            with the record
+ * sh:{<delivery>}:sender           string  who is sending it again                          SENDING_LEASE_MS
  * sh:{<delivery>}:redelivery:<req> string  which parked run a request sends again           two days after it was last asked
  * sh:{s:<subscription>}:parked     zset    <delivery>:<run> → when it was parked, µs        parkedRetentionMs after the last
  * sh:{s:<subscription>}:log        zset    <event>:<event type> → when it was fanned out, µs   DELIVERY_LOG_RETENTION after the last
@@ -48,6 +49,7 @@ export const timerMember = (tenant: string | null, id: string): string => `${esc
 
 export const recordKey = (delivery: DeliveryId): string => `sh:{${delivery}}:record`
 export const bodyKey = (delivery: DeliveryId): string => `sh:{${delivery}}:body`
+export const senderKey = (delivery: DeliveryId): string => `sh:{${delivery}}:sender`
 export const redeliveryKey = (delivery: DeliveryId, requestId: string): string =>
   `sh:{${delivery}}:redelivery:${requestId}`
 export const parkedKey = (subscription: SubscriptionId): string => `sh:{s:${subscription}}:parked`

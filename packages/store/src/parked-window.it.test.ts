@@ -69,7 +69,7 @@ async function park(reason: ParkedReason = 'exhausted'): Promise<Delivery> {
 }
 
 async function sendAgain({ deliveryId }: Delivery): Promise<void> {
-  const begun = await store.beginRedelivery(deliveryId)
+  const begun = await store.beginRedelivery(deliveryId, { sender: 'a' })
   if (begun.kind !== 'begun') throw new Error(begun.kind)
   await store.redeliverySent(begun.record)
 }
@@ -114,7 +114,7 @@ test('a range is taken piece by piece, the oldest first, and what comes later do
 test('what was parked for another reason, and what has moved on, does not belong to it', async () => {
   const [rejected, exhausted, gone] = [await park('rejected'), await park(), await park()]
   // Begun, and not known to be published: still parked.
-  await store.beginRedelivery(exhausted.deliveryId)
+  await store.beginRedelivery(exhausted.deliveryId, { sender: 'a' })
   await sendAgain(gone)
   const range = await all()
   expect((await parked.take(subscriptionId, range, 9)).entries).toEqual([rejected, exhausted].map(placeOf))
@@ -134,13 +134,26 @@ test('however few fit, all of the range is looked through', async () => {
 
 test('a run is begun again only if it is the one that was parked', async () => {
   const delivery = await park()
-  expect(await store.beginRedelivery(delivery.deliveryId, 2)).toEqual({ kind: 'not-parked' })
-  expect(await store.beginRedelivery(delivery.deliveryId, 1)).toMatchObject({ kind: 'begun', record: { run: 2 } })
-  expect(await store.beginRedelivery(delivery.deliveryId, 1)).toMatchObject({ kind: 'begun', record: { run: 2 } })
+  expect(await store.beginRedelivery(delivery.deliveryId, { sender: 'a', parkedRun: 2 })).toEqual({
+    kind: 'not-parked',
+  })
+  expect(await store.beginRedelivery(delivery.deliveryId, { sender: 'a', parkedRun: 1 })).toMatchObject({
+    kind: 'begun',
+    record: { run: 2 },
+  })
+  expect(await store.beginRedelivery(delivery.deliveryId, { sender: 'a', parkedRun: 1 })).toMatchObject({
+    kind: 'begun',
+    record: { run: 2 },
+  })
   await sendAgain(delivery)
   await store.park({ ...delivery, run: 2, attempt: 1 }, { ...attempt, run: 2, attempt: 2 }, 'rejected')
-  expect(await store.beginRedelivery(delivery.deliveryId, 1)).toEqual({ kind: 'not-parked' })
-  expect(await store.beginRedelivery(delivery.deliveryId, 2)).toMatchObject({ kind: 'begun', record: { run: 3 } })
+  expect(await store.beginRedelivery(delivery.deliveryId, { sender: 'a', parkedRun: 1 })).toEqual({
+    kind: 'not-parked',
+  })
+  expect(await store.beginRedelivery(delivery.deliveryId, { sender: 'a', parkedRun: 2 })).toMatchObject({
+    kind: 'begun',
+    record: { run: 3 },
+  })
 })
 
 test('a run is told of by its state, until it is forgotten or a later one has begun', async () => {

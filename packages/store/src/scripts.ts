@@ -12,6 +12,7 @@ export interface ScriptReplies {
   'claim-timers': string[]
   'commit-state': 0 | 1
   'count-request': [count: number, leftMs: number]
+  'delete-own': 0 | 1
   'finish-idempotent': 0 | 1
   'finish-timers': number
   'index-parked': string
@@ -39,6 +40,7 @@ const FILES: Readonly<Record<ScriptName, string>> = {
   'claim-timers': 'claim-timers.lua',
   'commit-state': 'commit-state.lua',
   'count-request': 'count-request.lua',
+  'delete-own': 'delete-own.lua',
   'finish-idempotent': 'finish-idempotent.lua',
   'finish-timers': 'finish-timers.lua',
   'index-parked': 'index-parked.lua',

@@ -154,6 +154,12 @@ test('a broker that is away keeps no endpoint from being left alone or contacted
   expect(warnings).toMatchObject([{ notice: 'webhook.endpoint.failing' }, { notice: 'webhook.endpoint.recovered' }])
 })
 
+test('of a test that is parked there is no notice', async () => {
+  const { notices, events } = aWorld()
+  await notices.noticeParked(aDelivery({ trial: 'test' }))
+  expect(events).toEqual([])
+})
+
 test('a parked notice that cannot be published brings the message back', async () => {
   const { notices } = aWorld({ publish: () => Promise.reject(new Unavailable('rabbitmq', 'away')) })
   await expect(notices.noticeParked(aDelivery())).rejects.toThrow(Unavailable)

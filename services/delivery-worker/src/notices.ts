@@ -30,7 +30,8 @@ export type Notices = OutageNotices & Pick<DeliverDeps, 'noticeParked'>
 /**
  * Events about the delivery engine itself, for subscriptions of the tenant that they are about. They have derived ids and
  * are made of what is stored, so a repetition is the same event. None is made of what becomes of a notice, or a failing
- * endpoint for notices would make notices for ever; none is published that nobody receives.
+ * endpoint for notices would make notices for ever; none is published that nobody receives. A test that is parked is no
+ * matter of operations: whoever asked for it looks at it.
  */
 export function createNotices({ isWanted, outages, find, publish, log }: NoticesDeps): Notices {
   const concerns = async (delivery: Delivery, eventType: EventType): Promise<boolean> =>
@@ -90,7 +91,7 @@ export function createNotices({ isWanted, outages, find, publish, log }: Notices
     }),
     async noticeParked(delivery) {
       const eventType = 'webhook.delivery.parked'
-      if (!(await concerns(delivery, eventType))) return
+      if (delivery.trial !== undefined || !(await concerns(delivery, eventType))) return
       const record = await find(delivery)
       if (record?.state !== 'parked' || record.run !== delivery.run) return
       const data = parkedDataOf(record)

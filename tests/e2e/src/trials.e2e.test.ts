@@ -23,22 +23,23 @@ interface Report {
   }[]
 }
 
-let acme: Client
-let globex: Client
+let owner: Client
+let stranger: Client
 let receiver: Receiver
 let subscription: Subscription & { readonly secret?: string }
 
 beforeAll(async () => {
-  ;[acme, globex] = await Promise.all([openClient('acme'), openClient('globex', 1)])
+  ;[owner, stranger] = await Promise.all([openClient('globex'), openClient('acme', 1)])
 })
 
 beforeEach(async () => {
   receiver = await startReceiver()
-  subscription = await acme.subscribe(receiver.url('/hook'), ['agent.status', 'call.status'])
+  // Of a type that no other test brings about for this tenant.
+  subscription = await owner.subscribe(receiver.url('/hook'), ['webhook.endpoint.recovered'])
 })
 
 afterEach(async () => {
-  await acme.request('DELETE', `/webhooks/subscriptions/${subscription.id}`)
+  await owner.request('DELETE', `/webhooks/subscriptions/${subscription.id}`)
   await receiver.close()
 })
 
@@ -46,7 +47,7 @@ const path = (what: string): string => `/webhooks/subscriptions/${subscription.i
 
 describe('a test delivery', () => {
   const send = (body: object = {}, headers: Record<string, string> = {}) =>
-    acme.request<{ deliveryId: string; eventId: string; eventType: string; code?: string }>(
+    owner.request<{ deliveryId: string; eventId: string; eventType: string; code?: string }>(
       'POST',
       path('test'),
       body,
@@ -54,7 +55,7 @@ describe('a test delivery', () => {
     )
 
   test('comes like any other, says that nothing has happened, and can be looked up', async () => {
-    const { status, body } = await send()
+    const { status, body } = await send({ eventType: 'agent.status' })
     expect(status).toBe(202)
     expect(body.eventType).toBe('agent.status')
     const [request] = await receiver.waitFor(1, '/hook')
@@ -65,19 +66,23 @@ describe('a test delivery', () => {
       'x-svc-test': 'true',
     })
     const { deliveryId, data, occurredAt, tenant } = envelopeOf(request)
-    expect({ deliveryId, tenant }).toEqual({ deliveryId: body.deliveryId, tenant: 'acme' })
+    expect({ deliveryId, tenant }).toEqual({ deliveryId: body.deliveryId, tenant: 'globex' })
     expect(data).toMatchObject({ agentUri: 'sip:alice@acme.example', occurredAt })
     expect(Math.abs(Date.parse(occurredAt) - Date.now())).toBeLessThan(60_000)
     await eventually(async () => {
-      const read = await acme.request<Delivery>('GET', `/webhooks/deliveries/${body.deliveryId}`)
-      expect(read.body.state).toBe('acknowledged')
+      const read = await owner.request<Delivery>('GET', `/webhooks/deliveries/${body.deliveryId}`)
+      expect(read.body).toMatchObject({ state: 'acknowledged', test: true })
     })
+  })
+
+  test('is one of the first type that the subscription names, if none is asked for', async () => {
+    expect((await send()).body.eventType).toBe('webhook.endpoint.recovered')
   })
 
   test('is there to read from the moment that its id is known', async () => {
     receiver.answer('/hook', { delayMs: DEADLINE_MS / 2 })
     const { deliveryId } = (await send()).body
-    const { status, body } = await acme.request<Delivery>('GET', `/webhooks/deliveries/${deliveryId}`)
+    const { status, body } = await owner.request<Delivery>('GET', `/webhooks/deliveries/${deliveryId}`)
     expect([status, body.state]).toEqual([200, 'pending'])
   })
 
@@ -107,7 +112,7 @@ describe('a test delivery', () => {
 
 describe('a check', () => {
   const check = async (): Promise<Report> => {
-    const { status, body } = await acme.request<Report>('POST', path('check'), {})
+    const { status, body } = await owner.request<Report>('POST', path('check'), {})
     expect(status).toBe(200)
     return body
   }
@@ -168,9 +173,9 @@ describe('a check', () => {
     expect(posts).toBe(results.startsWith('passed') ? 4 : 1)
 
     // Nothing of it is retried, parked or counted.
-    const parked = await acme.request<{ items: Delivery[] }>('GET', path('deliveries?state=parked'))
+    const parked = await owner.request<{ items: Delivery[] }>('GET', path('deliveries?state=parked'))
     expect(parked.body.items).toEqual([])
-    const { body } = await acme.request<{ health: object }>('GET', `/webhooks/subscriptions/${subscription.id}`)
+    const { body } = await owner.request<{ health: object }>('GET', `/webhooks/subscriptions/${subscription.id}`)
     expect(body.health).toMatchObject({ state: 'closed', consecutiveFailures: 0 })
   })
 
@@ -184,7 +189,7 @@ describe('a check', () => {
     receiver.answer('/hook', { delayMs: DEADLINE_MS * 0.7 })
     const first = check()
     await receiver.waitFor(1, '/hook')
-    const other = await openClient('acme', 1)
+    const other = await openClient('globex', 1)
     const { status, body } = await other.request<{ code: string }>('POST', path('check'), {})
     expect([status, body.code]).toEqual([409, 'check-running'])
     await first
@@ -193,18 +198,18 @@ describe('a check', () => {
 })
 
 test.each(['test', 'check'])('a %s of a disabled subscription, or of another tenant’s, is refused', async (what) => {
-  const stranger = await globex.request<{ code: string }>('POST', path(what), {})
-  expect([stranger.status, stranger.body.code]).toEqual([404, 'subscription-not-found'])
-  await acme.request('PATCH', `/webhooks/subscriptions/${subscription.id}`, { enabled: false })
-  const disabled = await acme.request<{ code: string }>('POST', path(what), {})
+  const foreign = await stranger.request<{ code: string }>('POST', path(what), {})
+  expect([foreign.status, foreign.body.code]).toEqual([404, 'subscription-not-found'])
+  await owner.request('PATCH', `/webhooks/subscriptions/${subscription.id}`, { enabled: false })
+  const disabled = await owner.request<{ code: string }>('POST', path(what), {})
   expect([disabled.status, disabled.body.code]).toEqual([409, 'subscription-disabled'])
-  const unknown = await acme.request<{ code: string }>('POST', path(what), { eventType: 'call.unknown' })
+  const unknown = await owner.request<{ code: string }>('POST', path(what), { eventType: 'call.unknown' })
   expect([unknown.status, unknown.body.code]).toEqual([400, 'invalid-request'])
   expect(receiver.requests()).toEqual([])
 })
 
 test('the catalogue tells what can be subscribed to, each with a schema and an example', async () => {
-  const { status, body } = await acme.request<{
+  const { status, body } = await owner.request<{
     items: { type: string; description: string; schema: { $schema: string }; example: { eventType: string } }[]
   }>('GET', '/webhooks/event-types')
   expect(status).toBe(200)

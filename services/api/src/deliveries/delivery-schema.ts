@@ -17,6 +17,7 @@ export interface DeliverySummary {
   readonly parkedAt: string | null
   readonly nextAttemptAt: string | null
   readonly run: number
+  readonly test: boolean
   readonly firstDueAt: string
   readonly attempts: readonly Attempt[]
 }
@@ -40,6 +41,7 @@ export function summaryOf(record: ListedDelivery): DeliverySummary {
     parkedAt,
     nextAttemptAt,
     run,
+    test: record.trial !== undefined,
     firstDueAt: record.firstDueAt,
     attempts: record.attempts.map(attemptView),
   }
@@ -141,6 +143,7 @@ const summary = {
     'parkedAt',
     'nextAttemptAt',
     'run',
+    'test',
     'firstDueAt',
     'attempts',
   ],
@@ -171,6 +174,11 @@ const summary = {
       minimum: 1,
       description: '1 for the first schedule; each sending again starts the next run.',
       examples: [1],
+    },
+    test: {
+      type: 'boolean',
+      description: 'An example that somebody asked for (`POST …/test`): nothing has happened.',
+      examples: [false],
     },
     firstDueAt: moment('When the first attempt of this run fell due, in UTC.'),
     attempts: { type: 'array', description: 'Every POST that was made, the oldest first.', items: attemptSchema },

@@ -133,6 +133,7 @@ export function createRecoveryDriver(deps: RecoveryDriverDeps): RecoveryDriver {
     const startedAtMs = now()
     const isOurs = (present: Recovery | undefined): present is Recovery => present?.turn === turn
     const sent = await deps.send({
+      recoveryId,
       items,
       subscription,
       isRepeated: inHand?.isRepeated ?? true,

@@ -324,7 +324,7 @@ test('what somebody else has sent again meanwhile is skipped', async () => {
   const other = await park()
   const id = await begin()
   const archive = createDeliveryArchive(connections[0])
-  const begun = await archive.beginRedelivery(other)
+  const begun = await archive.beginRedelivery(other, { sender: 'a' })
   if (begun.kind === 'begun') await archive.redeliverySent(begun.record)
   expect(await turnsUntil(id, 'done')).toMatchObject({ found: 2, sent: 1, skipped: 1, failed: 0 })
   expect(await counted()).toEqual({ sent: 1, skipped: 1, failed: 0, done: 1, cancelled: 0 })

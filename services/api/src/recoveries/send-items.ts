@@ -1,4 +1,4 @@
-import { type DeliveryId, type Subscription, Unavailable } from '@switchhook/contracts'
+import { type DeliveryId, type RecoveryId, type Subscription, Unavailable } from '@switchhook/contracts'
 import type { Broker } from '@switchhook/messaging'
 import type { Logger } from '@switchhook/runtime'
 import type { DeliveryArchive } from '@switchhook/store'
@@ -13,6 +13,8 @@ export interface SendItemsDeps {
 
 export interface Errand {
   readonly items: readonly Item[]
+  /** As whom it sends: no other recovery, and nobody else, has this id. */
+  readonly recoveryId: RecoveryId
   readonly subscription: Pick<Subscription, 'url' | 'signing'>
   /** A former turn may have sent some of them. */
   readonly isRepeated: boolean
@@ -33,10 +35,12 @@ type Fate = 'sent' | 'skipped' | 'failed' | 'held'
 export function createSendItems(deps: SendItemsDeps): (errand: Errand) => Promise<Sending> {
   async function send(
     { deliveryId, run }: Item,
-    { subscription: { url, signing }, isRepeated }: Errand,
+    { recoveryId, subscription: { url, signing }, isRepeated }: Errand,
   ): Promise<Fate> {
-    const begun = await deps.deliveries.beginRedelivery(deliveryId, run)
+    const begun = await deps.deliveries.beginRedelivery(deliveryId, { sender: recoveryId, parkedRun: run })
     if (begun.kind === 'unknown') return 'failed'
+    // Should whoever sends it fail, it stays parked.
+    if (begun.kind === 'busy') return 'skipped'
     if (begun.kind === 'not-parked') return isRepeated && (await wasSent(deliveryId, run)) ? 'sent' : 'skipped'
     const record = { ...begun.record, url, firstDueAt: new Date(deps.now()).toISOString() }
     // Its retries outlive the subscription, which may be gone before the first of them can ask it.
