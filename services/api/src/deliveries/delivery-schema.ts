@@ -22,7 +22,7 @@ export interface DeliverySummary {
   readonly attempts: readonly Attempt[]
 }
 
-/** One delivery in full: with what was sent, null once that is no longer kept. */
+/** One delivery in full: with what was sent, which is kept from when it is first parked; null before. */
 export interface DeliveryView extends DeliverySummary {
   readonly envelope: Envelope | null
 }
@@ -111,7 +111,7 @@ export const attemptSchema = component('Attempt', {
       type: 'string',
       description:
         'How the body of an answer that was no 2xx began, as one line of text: at most 256 bytes, with whatever looks like a ' +
-        'secret or an address taken out. Absent: there was none, it was not text, or it did not come in time.',
+        'secret, or like a mail or SIP address (`…@…`), taken out; phone numbers and IP addresses stay. Absent: there was none, it was not text, or it did not come in time.',
       examples: ['{"error":"maintenance until 18:00"}'],
     },
   },
@@ -157,8 +157,9 @@ const summary = {
       type: 'string',
       enum: DELIVERY_STATES,
       description:
-        '`pending`: due. `waiting`: an attempt failed, the next one is scheduled. `acknowledged`: answered with a 2xx. ' +
-        '`parked`: given up and kept. `withdrawn`: its subscription was gone or disabled before the first attempt.',
+        '`pending`: due. `waiting`: the next attempt is scheduled, as one failed, or as the delivery fell due when nothing could be sent, such as in a ' +
+        'cool-down, which is no attempt (`attempts` may be empty). `acknowledged`: answered with a 2xx. `parked`: given up and kept. `withdrawn`: never ' +
+        'sent, as its subscription was gone or disabled when the first attempt was due.',
       examples: ['parked'],
     },
     parkedReason: {
@@ -197,7 +198,9 @@ export const deliverySchema = component('Delivery', {
   properties: {
     ...summary.properties,
     envelope: {
-      description: 'What is sent; null when the delivery is over and its body is no longer kept.',
+      description:
+        'What was sent. It is kept from when the delivery is first parked, also while that is sent again. null: it was never parked; until then the body ' +
+        'travels with the delivery and is not stored.',
       oneOf: [envelopeSchema, { type: 'null' }],
     },
   },
