@@ -4,9 +4,10 @@ import { type Channel, IllegalOperationError, type Message } from 'amqplib'
 const GATHER_MS = 5
 
 /**
- * Acks of one channel, gathered, and as few as can say it: all up to the oldest message that is still in hand are acked by one.
- * A quorum queue writes each ack into its log, and takes 32 at a time from a channel: more than that wait in the channel, and are
- * lost when it is closed (rabbit_fifo_client). Whatever the channel is handed comes by here, or would be acked unseen. What is lost with the channel is handed out again, as if it had not been done.
+ * Acks of one channel, gathered, and as few as can say it: all up to the oldest message that is still in hand are acked by
+ * one. A quorum queue writes each ack into its log, and takes 32 at a time from a channel: more than that wait in the
+ * channel, and are lost when it is closed (rabbit_fifo_client). Whatever the channel is handed comes by here, or would be
+ * acked unseen. What is lost with the channel is handed out again, as if it had not been done.
  */
 export class AckBatch {
   readonly #channel: Channel
@@ -42,27 +43,19 @@ export class AckBatch {
     const messages = this.#messages
     this.#messages = []
     const [oldest = Infinity] = this.#inHand
-    const [together, alone] = partition(messages, ({ fields }) => fields.deliveryTag < oldest)
-    const last = latestOf(together)
+    let last: Message | undefined
+    const alone: Message[] = []
+    for (const message of messages) {
+      const { deliveryTag } = message.fields
+      if (deliveryTag > oldest) alone.push(message)
+      else if (last === undefined || deliveryTag > last.fields.deliveryTag) last = message
+    }
     answer(() => {
       if (last !== undefined) this.#channel.ack(last, true)
       for (const message of alone) this.#channel.ack(message)
     })
   }
 }
-
-function partition<T>(items: readonly T[], fits: (item: T) => boolean): readonly [T[], T[]] {
-  const halves: [T[], T[]] = [[], []]
-  for (const item of items) halves[fits(item) ? 0 : 1].push(item)
-  return halves
-}
-
-const latestOf = (messages: readonly Message[]): Message | undefined =>
-  messages.reduce<Message | undefined>(
-    (latest, message) =>
-      latest === undefined || message.fields.deliveryTag > latest.fields.deliveryTag ? message : latest,
-    undefined,
-  )
 
 /** Answers on a lost channel say nothing: the broker has already handed the message out again. */
 export function answer(send: () => void): void {

@@ -10,8 +10,10 @@ import { type DeliveryState, parseRecord } from './delivery-record.ts'
 import { type EventRecord, parseEventRecord } from './event-record.ts'
 import { eventKey, logKey, recordKey } from './keys.ts'
 import { createListCursor, MICROSECONDS } from './list-cursor.ts'
+import { newestEntries } from './newest-entries.ts'
 import type { ListedDelivery } from './parked-index.ts'
 import { type Redis, run } from './redis.ts'
+import { areRemembered } from './remembered-events.ts'
 import { lowerBound, scanPage, upperBound } from './scan-page.ts'
 
 /** Which deliveries of a subscription are asked for. */
@@ -56,10 +58,8 @@ const cursors = createListCursor('l', MICROSECONDS)
 
 export function createDeliveryLogReader(redis: Redis): DeliveryLogReader {
   async function entriesBetween(subscription: Subscription, before: string, from: string, count: number) {
-    const reply = await redis[run]((commands) =>
-      commands.zrevrangebyscore(logKey(subscription.id), before, from, 'WITHSCORES', 'LIMIT', 0, count),
-    )
-    return Array.from({ length: reply.length / 2 }, (_, i) => toEntry(reply[2 * i] ?? '', reply[2 * i + 1] ?? ''))
+    const found = await newestEntries(redis, logKey(subscription.id), { before, from, count })
+    return found.map(({ member, since }) => toEntry(member, since))
   }
 
   /** The one place at which an event can be, if it lies within the bounds. */
@@ -82,12 +82,11 @@ export function createDeliveryLogReader(redis: Redis): DeliveryLogReader {
   }
 
   /** The event's record lives as long as that of a delivery that is over, at most: while it is there, no record means that nothing was settled yet. */
-  async function arePending(entries: readonly Entry[]): Promise<boolean[]> {
-    const found = await redis[run]((commands) =>
-      Promise.all(entries.map(({ eventId }) => commands.exists(eventKey(eventId)))),
+  const arePending = (entries: readonly Entry[]): Promise<boolean[]> =>
+    areRemembered(
+      redis,
+      entries.map(({ eventId }) => eventId),
     )
-    return found.map((count) => count === 1)
-  }
 
   async function load(subscription: Subscription, entries: readonly Entry[]): Promise<(ListedDelivery | undefined)[]> {
     const found = await records(entries.map(({ eventId }) => deliveryIdOf(eventId, subscription.id)))

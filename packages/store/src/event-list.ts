@@ -1,8 +1,10 @@
 import { type EventId, type EventSubject, type EventType } from '@switchhook/contracts'
 import type { LoggedEvent } from './event-record.ts'
-import { eventKey, eventsKey } from './keys.ts'
+import { eventsKey } from './keys.ts'
 import { createListCursor, MICROSECONDS } from './list-cursor.ts'
-import { type Redis, run } from './redis.ts'
+import { newestEntries } from './newest-entries.ts'
+import type { Redis } from './redis.ts'
+import { areRemembered } from './remembered-events.ts'
 import { lowerBound, scanPage, upperBound } from './scan-page.ts'
 
 interface ListedEvent extends EventSubject {
@@ -45,22 +47,13 @@ const EFFORT = { mostScanned: 5_000, mostAtOnce: 1_000 }
 const cursors = createListCursor('e', MICROSECONDS)
 
 export function createEventList(redis: Redis): EventList {
-  async function entriesBetween(tenant: string | null, before: string, from: string, count: number) {
-    const reply = await redis[run]((commands) =>
-      commands.zrevrangebyscore(eventsKey(tenant), before, from, 'WITHSCORES', 'LIMIT', 0, count),
-    )
-    return Array.from({ length: reply.length / 2 }, (_, i) => ({
-      entry: reply[2 * i] ?? '',
-      since: reply[2 * i + 1] ?? '',
-    }))
-  }
-
   /** A list is trimmed when something is added to it: what is older in it has no record any more, and could not be explained. */
   async function withRecord(events: readonly ListedEvent[]): Promise<ReadonlySet<ListedEvent>> {
-    const found = await redis[run]((commands) =>
-      Promise.all(events.map(({ eventId }) => commands.exists(eventKey(eventId)))),
+    const isRemembered = await areRemembered(
+      redis,
+      events.map(({ eventId }) => eventId),
     )
-    return new Set(events.filter((_, i) => found[i] === 1))
+    return new Set(events.filter((_, i) => isRemembered[i]))
   }
 
   return {
@@ -71,11 +64,12 @@ export function createEventList(redis: Redis): EventList {
         ...EFFORT,
         limit,
         before: upperBound(cursor === undefined ? undefined : cursors.parse(cursor), toMs),
-        entriesBefore: (before, count) => entriesBetween(tenant, before, lowerBound(fromMs), count),
+        entriesBefore: (before, count) =>
+          newestEntries(redis, eventsKey(tenant), { before, from: lowerBound(fromMs), count }),
         load: async (entries) => {
-          const events = entries.map(({ entry, since }) => {
-            if (!texts.every((text) => entry.includes(text))) return undefined
-            const event = parseEntry(entry, since)
+          const events = entries.map(({ member, since }) => {
+            if (!texts.every((text) => member.includes(text))) return undefined
+            const event = parseEntry(member, since)
             return fits(event, wanted) ? event : undefined
           })
           const remembered = await withRecord(events.filter((event) => event !== undefined))

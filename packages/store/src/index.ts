@@ -34,6 +34,7 @@ export {
   type IdempotencyStore,
   type IdempotencyTimes,
 } from './idempotency-store.ts'
+export { createListCursor } from './list-cursor.ts'
 export type { Log } from './log.ts'
 export { createOutageStore, type Outage, type OutageStore } from './outage-store.ts'
 export { createOutbox, type Outbox, type OutboxEntry } from './outbox.ts'

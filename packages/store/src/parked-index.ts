@@ -2,6 +2,7 @@ import { type Delivery, type DeliveryId, parseDeliveryId, type SubscriptionId } 
 import { type DeliveryRecord, parseRecord, type StoredRecord } from './delivery-record.ts'
 import { parkedKey, recordKey } from './keys.ts'
 import { createListCursor, MICROSECONDS } from './list-cursor.ts'
+import { newestEntries } from './newest-entries.ts'
 import { type Redis, run } from './redis.ts'
 import { lowerBound, scanPage, upperBound } from './scan-page.ts'
 
@@ -51,10 +52,8 @@ export function createParkedIndex(redis: Redis): ParkedIndex {
     from: string,
     limit: number,
   ): Promise<ParkedEntry[]> {
-    const reply = await redis[run]((commands) =>
-      commands.zrevrangebyscore(parkedKey(id), before, from, 'WITHSCORES', 'LIMIT', 0, limit),
-    )
-    return Array.from({ length: reply.length / 2 }, (_, i) => toEntry(reply[2 * i] ?? '', reply[2 * i + 1] ?? ''))
+    const found = await newestEntries(redis, parkedKey(id), { before, from, count: limit })
+    return found.map(({ member: name, since }) => toEntry(name, since))
   }
 
   async function read({ deliveryId, run: listedRun }: ParkedEntry): Promise<ListedDelivery | undefined> {

@@ -1,5 +1,5 @@
 import type { AuditStore } from '@switchhook/store'
-import { windowOf } from '../http/read-time.ts'
+import { type Range, rangeOf } from '../http/read-range.ts'
 import type { Route } from '../http/route.ts'
 import type { AuditAction } from './audit-action.ts'
 import type { AuditEntry } from './audit-entry.ts'
@@ -9,12 +9,8 @@ export interface AuditRoutesDeps {
   readonly auditLog: Pick<AuditStore, 'page'>
 }
 
-interface AuditFilter {
-  readonly from?: string
-  readonly to?: string
+interface AuditFilter extends Range {
   readonly action?: AuditAction
-  readonly limit: number
-  readonly cursor?: string
 }
 
 export function createAuditRoutes({ auditLog }: AuditRoutesDeps): Route[] {
@@ -32,12 +28,10 @@ export function createAuditRoutes({ auditLog }: AuditRoutesDeps): Route[] {
     query: auditQuery,
     responses: { 200: { description: 'A page.', body: auditPageSchema } },
     failures: [],
-    async handle({ caller, query: { from, to, action, limit, cursor } }) {
+    async handle({ caller, query: { action, ...range } }) {
       const page = await auditLog.page(caller.tenant, {
-        limit,
-        ...windowOf({ from, to }),
+        ...rangeOf(range),
         ...(action !== undefined && { action }),
-        ...(cursor !== undefined && { cursor }),
       })
       const items = page.items.map(({ id, atMs, entry }) => ({
         id,

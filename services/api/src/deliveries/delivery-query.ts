@@ -1,17 +1,13 @@
 import { EVENT_TYPES, parseEventId } from '@switchhook/contracts'
 import type { DeliveryState, LogQuery, ParkedQuery } from '@switchhook/store'
-import { windowOf } from '../http/read-time.ts'
+import { type Range, rangeOf } from '../http/read-range.ts'
 import { DELIVERY_STATES } from './delivery-schema.ts'
 
 /** What may be asked of the list of a subscription's deliveries. */
-export interface DeliveryQuery {
+export interface DeliveryQuery extends Range {
   readonly state: DeliveryState | 'any'
-  readonly from?: string
-  readonly to?: string
   readonly eventType?: string
   readonly eventId?: string
-  readonly limit: number
-  readonly cursor?: string
 }
 
 const time = (description: string) => ({
@@ -65,13 +61,3 @@ export function parkedQueryOf({ eventType, eventId, ...query }: DeliveryQuery): 
       (wanted === undefined || delivery.eventId === wanted),
   }
 }
-
-/** Which part of a list, and how much of it at a time. */
-export type Range = Pick<DeliveryQuery, 'from' | 'to' | 'limit' | 'cursor'>
-
-/** @throws AppError `invalid-request` for a time that is none */
-export const rangeOf = ({ from, to, limit, cursor }: Range) => ({
-  limit,
-  ...windowOf({ from, to }),
-  ...(cursor !== undefined && { cursor }),
-})

@@ -1,8 +1,9 @@
 import { canonicalCallId, EVENT_TYPES, type EventType, MAX_SUBJECT_LENGTH } from '@switchhook/contracts'
 import type { EventList } from '@switchhook/store'
 import { component } from '../http/component.ts'
+import { type Range, rangeOf } from '../http/read-range.ts'
 import type { Route } from '../http/route.ts'
-import { deliveryQuery, type Range, rangeOf } from './delivery-query.ts'
+import { deliveryQuery } from './delivery-query.ts'
 import { moment } from './delivery-schema.ts'
 import { eventIdSchema } from './explain-schema.ts'
 

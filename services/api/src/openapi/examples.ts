@@ -9,7 +9,8 @@ export function answerExample(operationId: string, status: number, schema: Schem
 
 const DELIVERY = '6f9c2f0e-54c6-5a0e-9b57-6d1f0c6f5a0b'
 const EVENT = '0b7e3f0c-5d0e-4d7f-9c0e-0d2f4a1b6c11'
-const described = (type: EventType) => describeEventTypes().find((each) => each.type === type)
+const DESCRIBED = describeEventTypes()
+const described = (type: EventType) => DESCRIBED.find((each) => each.type === type)
 
 const rejected = {
   eventId: EVENT,

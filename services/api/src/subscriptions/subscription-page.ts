@@ -1,4 +1,5 @@
-import { AppError, type Subscription } from '@switchhook/contracts'
+import type { Subscription } from '@switchhook/contracts'
+import { createListCursor } from '@switchhook/store'
 
 /** Of one answer: half a megabyte. */
 export const MAX_PAGE = 1_000
@@ -49,12 +50,11 @@ export function pageOf(all: readonly Subscription[], { limit, cursor }: PageQuer
 
 const isAfter = (a: Place, b: Place): boolean => (a.createdAt === b.createdAt ? a.id > b.id : a.createdAt > b.createdAt)
 
-const cursorOf = ({ createdAt, id }: Place): string => Buffer.from(`${createdAt} ${id}`).toString('base64url')
+const cursors = createListCursor('', /^\d{4}-\d{2}-\d{2}T[\d:.]{8,12}Z [0-9a-f-]{36}$/)
+
+const cursorOf = ({ createdAt, id }: Place): string => cursors.of(`${createdAt} ${id}`)
 
 function parseCursor(cursor: string): Place {
-  const [, createdAt, id] = CURSOR.exec(Buffer.from(cursor, 'base64url').toString()) ?? []
-  if (createdAt !== undefined && id !== undefined) return { createdAt, id: id as Subscription['id'] }
-  throw new AppError('invalid-request', { errors: [{ pointer: '/cursor', detail: 'is not a cursor of this list' }] })
+  const [createdAt = '', id = ''] = cursors.parse(cursor).split(' ')
+  return { createdAt, id: id as Subscription['id'] }
 }
-
-const CURSOR = /^(\d{4}-\d{2}-\d{2}T[\d:.]{8,12}Z) ([0-9a-f-]{36})$/
