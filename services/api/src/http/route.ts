@@ -36,7 +36,7 @@ export interface Answer {
   readonly headers?: Readonly<Record<string, string>>
   /** Further members of the body, which are secrets: where an answer is kept for its replay, they are sealed. */
   readonly confidential?: Readonly<Record<string, unknown>>
-  /** All is as it was before: of a dry run, or because it was done already. It does not stand in the audit log. */
+  /** It answers what asked for no change, or what runs already, such as a dry run. It does not stand in the audit log. */
   readonly isUnchanged?: boolean
 }
 
