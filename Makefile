@@ -8,8 +8,9 @@ export PATH := $(CURDIR)/node_modules/.bin:$(PATH)
 .DEFAULT_GOAL := help
 .PHONY: help install build check test cluster demo bench chaos up down try-containers format docs manifests
 
-# $(call step,name,command): one line when it goes well, all it said when it does not.
-step = @printf '  %-20s' '$(1)'; said=$$( { $(2); } 2>&1 ) && echo ok || { echo FAILED; printf '%s\n' "$$said"; exit 1; }
+# $(call step,name,command): one line with the time it took; the command's output only when it fails.
+step = @printf '  %-20s' '$(1)'; began=$$(date +%s); said=$$( { $(2); } 2>&1 ) && echo "ok  $$(($$(date +%s) - began)) s" || \
+  { echo FAILED; printf '%s\n' "$$said"; exit 1; }
 
 help: ## this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-14s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -17,8 +18,7 @@ help: ## this list
 install: $(INSTALLED) ## the tool chain and the packages, as the lockfile pins them
 
 $(INSTALLED): pnpm-lock.yaml pnpm-workspace.yaml $(wildcard package.json packages/*/package.json services/*/package.json infra/*/package.json tests/*/package.json)
-	@echo 'installing the tool chain and the packages …'
-	@$(PNPM) install --frozen-lockfile
+	$(call step,install,$(PNPM) install --frozen-lockfile)
 	@touch $@
 
 build: $(INSTALLED)
@@ -32,9 +32,11 @@ check: $(INSTALLED) ## format, lint, types, unused code, unit tests: seconds
 	$(call step,unused code,knip)
 	$(call step,unit tests,jest --selectProjects unit)
 
+TEST_REPORTERS := --reporters=./tests/jest/progress.mjs --reporters=summary --reporters=./tests/jest/closing-line.mjs
+
 # One test file at a time: some kill parts of the one stack that they share, or put the one broker into alarm.
 test: build ## everything, from nothing: what CI runs
-	@jest --selectProjects unit it e2e --maxWorkers=1 --reporters=default --reporters=./tests/jest/closing-line.mjs
+	@jest --selectProjects unit it e2e --maxWorkers=1 $(TEST_REPORTERS)
 
 cluster: build ## three RabbitMQ nodes and three Redis nodes, killed one after the other: docs/scaling.md
 	@jest --selectProjects cluster --maxWorkers=1
