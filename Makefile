@@ -17,7 +17,7 @@ help: ## this list
 
 install: $(INSTALLED) ## the tool chain and the packages, as the lockfile pins them
 
-$(INSTALLED): pnpm-lock.yaml pnpm-workspace.yaml $(wildcard package.json packages/*/package.json services/*/package.json infra/*/package.json tests/*/package.json)
+$(INSTALLED): pnpm-lock.yaml pnpm-workspace.yaml $(wildcard package.json packages/*/package.json services/*/package.json infra/*/package.json tools/*/package.json tests/*/package.json)
 	$(call step,install,$(PNPM) install --frozen-lockfile)
 	@touch $@
 
@@ -62,8 +62,9 @@ down: ## the stack stopped, nothing left running
 format: $(INSTALLED) ## format and sort imports
 	@biome check --write .
 
-docs: $(INSTALLED) ## docs/openapi.json and docs/asyncapi.json anew, from the code
+docs: $(INSTALLED) ## writes docs/openapi.json, docs/asyncapi.json and docs/configuration.md from the code
 	@node --conditions=source services/api/src/openapi/write-document.ts
+	@node --conditions=source tools/reference/src/write-configuration.ts
 
 manifests: $(INSTALLED) ## infra/kubernetes/rendered anew, from the overlays; needs kubectl
 	@node tests/deployment/src/build-manifests.ts

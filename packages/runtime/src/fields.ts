@@ -7,7 +7,18 @@ export interface Field<T> {
   readonly parse: (raw: string) => T
   /** As it would be written in the environment; undefined: the variable is required. */
   readonly fallback: string | undefined
+  /** What the variable does, in one or two sentences: its row in docs/configuration.md. */
+  readonly about?: string
+  /** The default in words, where the fallback itself says little or is long. */
+  readonly shownDefault?: string
 }
+
+/** Gives a field its text in the configuration reference. */
+export const described = <T>(about: string, field: Field<T>, shownDefault?: string): Field<T> => ({
+  ...field,
+  about,
+  ...(shownDefault !== undefined && { shownDefault }),
+})
 
 export class FieldError extends Error {
   override readonly name = 'FieldError'

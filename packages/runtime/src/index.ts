@@ -1,7 +1,8 @@
-export { commonFields } from './common-fields.ts'
+export { commonFields, sharedFields } from './common-fields.ts'
 export { type Config, ConfigError, type Fields, loadConfig, type Rule } from './config.ts'
 export {
   choice,
+  described,
   duration,
   durations,
   type Field,

@@ -1,4 +1,4 @@
 export { openVault } from './open-vault.ts'
-export { type SecretKey, secretKeys, secretKeysInProduction } from './secret-keys.ts'
+export { type SecretKey, secretKeys, secretKeysField, secretKeysInProduction } from './secret-keys.ts'
 export { newWebhookSecret, signatureOf, signingKeyOf } from './signature.ts'
 export { createVault, subscriptionSecret, type Vault, VaultError } from './vault.ts'

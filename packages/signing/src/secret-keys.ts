@@ -1,5 +1,5 @@
 import { createSecretKey, type KeyObject } from 'node:crypto'
-import { type Field, FieldError } from '@switchhook/runtime'
+import { described, type Field, FieldError, optional } from '@switchhook/runtime'
 
 /** A key that seals secrets. Its name stands with each text that it has sealed, so that keys can be rotated. */
 export interface SecretKey {
@@ -24,6 +24,12 @@ export const secretKeys = (): Field<readonly [SecretKey, ...SecretKey[]]> => ({
     return [...keys]
   },
 })
+
+/** `SECRET_KEYS` of every service that seals or opens webhook secrets. */
+export const secretKeysField = described(
+  'Keys that seal webhook secrets: `id:base64,…`; the first seals, all open. Required in production ([signatures](signatures.md)).',
+  optional(secretKeys()),
+)
 
 function parseKey(entry: string): SecretKey {
   const [, id, base64 = ''] = ENTRY.exec(entry.trim()) ?? []

@@ -1,5 +1,3 @@
-import { readFileSync } from 'node:fs'
-import { join } from 'node:path'
 import { loadConfig } from '@switchhook/runtime'
 import { apiFields, apiRules, authOptionsOf, tenantsOf, urlRulesOf } from './config.ts'
 
@@ -105,9 +103,4 @@ test('a receiver check is waited for half a minute, or as long as is said', () =
   expect(load({}).RECEIVER_CHECK_TIMEOUT).toBe(30_000)
   expect(load({ RECEIVER_CHECK_TIMEOUT: '2m' }).RECEIVER_CHECK_TIMEOUT).toBe(120_000)
   expect(() => load({ RECEIVER_CHECK_TIMEOUT: '10m' })).toThrow('RECEIVER_CHECK_TIMEOUT')
-})
-
-test('every variable stands in the README', () => {
-  const readme = readFileSync(join(import.meta.dirname, '../../../README.md'), 'utf8')
-  expect(Object.keys(apiFields).filter((name) => !readme.includes(`| \`${name}\``))).toEqual([])
 })

@@ -4,6 +4,7 @@ import {
   type Config,
   choice,
   commonFields,
+  described,
   duration,
   file,
   flag,
@@ -14,9 +15,10 @@ import {
   port,
   type Rule,
   rate,
+  sharedFields,
   text,
 } from '@switchhook/runtime'
-import { secretKeys, secretKeysInProduction } from '@switchhook/signing'
+import { secretKeysField, secretKeysInProduction } from '@switchhook/signing'
 import { DEFAULT_STATUS_NAMES, type StatusNames, statusNamesSchema } from './agents/status-codes.ts'
 import { type Issuer, issuersSchema } from './auth/issuer.ts'
 import type { AuthOptions } from './auth/open-auth.ts'
@@ -25,26 +27,69 @@ import type { WebhookUrlRules } from './subscriptions/webhook-url.ts'
 
 export const apiFields = {
   ...commonFields,
-  API_PORT: port(8080),
-  DEPLOYMENT: choice(['cloud', 'on-premise'], 'cloud'),
-  AUTH_ISSUERS: json<readonly Issuer[]>(issuersSchema, '[]'),
-  TRUSTED_NETWORKS: networks(''),
-  TRUSTED_NETWORK_TENANT: optional(text()),
-  TRUST_PROXY: networks(''),
-  RATE_LIMIT: rate('6000/1m'),
-  AUDIT_LOG_SIZE: integer({ min: 1, max: 1_000_000 }, 10_000),
-  AUDIT_RETENTION: duration('90d', { minMs: 60_000, maxMs: 3650 * 86_400_000 }),
-  WEBHOOK_REQUIRE_HTTPS: optional(flag()),
-  WEBHOOK_ALLOWED_NETWORKS: networks(''),
-  RECEIVER_CHECK_TIMEOUT: duration('30s', { minMs: 1_000, maxMs: 300_000 }),
-  RECOVERY_RATE: integer({ min: 1, max: 1_000 }, 50),
-  WRAP_UP_SECONDS: integer({ min: 0, max: 86_400 }, 10),
-  USER_STATUS_CODES: json<StatusNames>(statusNamesSchema, JSON.stringify(DEFAULT_STATUS_NAMES)),
-  PLATFORM: choice(['simulator'], 'simulator'),
-  SIMULATOR_AGENTS: json<readonly AgentEntry[]>(agentsSchema, JSON.stringify(SIMULATED_AGENTS)),
-  SIMULATOR_SCENARIO: optional(file<Scenario>(parseScenario)),
-  SECRET_KEYS: optional(secretKeys()),
-  SIGNATURE_OVERLAP: duration('24h', { maxMs: 7 * 86_400_000 }),
+  API_PORT: described('Port of the REST API; 0: any free port.', port(8080)),
+  DEPLOYMENT: described('`on-premise` allows `TRUSTED_NETWORKS`.', choice(['cloud', 'on-premise'], 'cloud')),
+  AUTH_ISSUERS: described(
+    'Identity providers whose tokens are accepted: JSON `[{"issuer", "audience", "tenant", "jwksUri"?}]`.',
+    json<readonly Issuer[]>(issuersSchema, '[]'),
+    'none',
+  ),
+  TRUSTED_NETWORKS: described('Networks (CIDRs) that need no token; on premise only.', networks(''), 'none'),
+  TRUSTED_NETWORK_TENANT: described(
+    'Tenant of requests without a token. Unset: they act for the installation itself.',
+    optional(text()),
+  ),
+  TRUST_PROXY: described('Networks (CIDRs) of the proxies whose `X-Forwarded-For` is believed.', networks(''), 'none'),
+  RATE_LIMIT: described(
+    'Requests of one client in a window, such as `600/1m`, or `off` ([security](security.md)).',
+    rate('6000/1m'),
+  ),
+  AUDIT_LOG_SIZE: described(
+    'Audit entries kept per tenant; about 0.5 KB of Redis memory each.',
+    integer({ min: 1, max: 1_000_000 }, 10_000),
+  ),
+  AUDIT_RETENTION: described(
+    'How long audit entries are kept in Redis. The log line `audit` can be kept for longer.',
+    duration('90d', { minMs: 60_000, maxMs: 3650 * 86_400_000 }),
+  ),
+  WEBHOOK_REQUIRE_HTTPS: described(
+    'Refuses webhook urls that start with `http:`.',
+    optional(flag()),
+    '`true` in production, otherwise `false`',
+  ),
+  WEBHOOK_ALLOWED_NETWORKS: sharedFields.WEBHOOK_ALLOWED_NETWORKS,
+  RECEIVER_CHECK_TIMEOUT: described(
+    'How long the API waits for a receiver check. Must exceed two `DELIVERY_TIMEOUT`s.',
+    duration('30s', { minMs: 1_000, maxMs: 300_000 }),
+  ),
+  RECOVERY_RATE: described(
+    'Deliveries per second that one recovery sends at most.',
+    integer({ min: 1, max: 1_000 }, 50),
+  ),
+  WRAP_UP_SECONDS: described(
+    'Length of after-call work after an answered call, in seconds; 0 turns it off.',
+    integer({ min: 0, max: 86_400 }, 10),
+  ),
+  USER_STATUS_CODES: described(
+    'User status codes: JSON `{"2": "Available", …}`; 1, 2, 50 and 146 are required.',
+    json<StatusNames>(statusNamesSchema, JSON.stringify(DEFAULT_STATUS_NAMES)),
+    'the codes of the [specification](specification.md)',
+  ),
+  PLATFORM: described('The contact center behind the API.', choice(['simulator'], 'simulator')),
+  SIMULATOR_AGENTS: described(
+    'Agents of the simulated contact center: JSON `[{"agentUri", "tenant", "device"?, "count"?}]`.',
+    json<readonly AgentEntry[]>(agentsSchema, JSON.stringify(SIMULATED_AGENTS)),
+    'alice, bob and carol',
+  ),
+  SIMULATOR_SCENARIO: described(
+    'Path of a JSON file that makes the simulator generate calls ([simulator](simulator.md)).',
+    optional(file<Scenario>(parseScenario)),
+  ),
+  SECRET_KEYS: secretKeysField,
+  SIGNATURE_OVERLAP: described(
+    'How long the previous webhook secret also signs after a rotation that does not say.',
+    duration('24h', { maxMs: 7 * 86_400_000 }),
+  ),
 }
 
 export type ApiConfig = Config<typeof apiFields>

@@ -1,5 +1,3 @@
-import { readFileSync } from 'node:fs'
-import { join } from 'node:path'
 import { loadConfig } from '@switchhook/runtime'
 import { workerFields, workerRules } from './config.ts'
 
@@ -29,9 +27,4 @@ test('production does not start without a key for webhook secrets', () => {
   expect(() => load({ NODE_ENV: 'production' })).toThrow('SECRET_KEYS is required in production')
   const SECRET_KEYS = `one:${Buffer.alloc(32).toString('base64')}`
   expect(load({ NODE_ENV: 'production', SECRET_KEYS }).SECRET_KEYS).toHaveLength(1)
-})
-
-test('every variable stands in the README', () => {
-  const readme = readFileSync(join(import.meta.dirname, '../../../README.md'), 'utf8')
-  expect(Object.keys(workerFields).filter((name) => !readme.includes(`| \`${name}\``))).toEqual([])
 })

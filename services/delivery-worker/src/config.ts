@@ -1,28 +1,46 @@
 import {
   type Config,
   commonFields,
+  described,
   duration,
   durations,
   integer,
-  networks,
-  optional,
   type Rule,
+  sharedFields,
 } from '@switchhook/runtime'
-import { secretKeys, secretKeysInProduction } from '@switchhook/signing'
+import { secretKeysField, secretKeysInProduction } from '@switchhook/signing'
 
 export const workerFields = {
   ...commonFields,
-  DELIVERY_TIMEOUT: duration('10s', { minMs: 1 }),
-  DELIVERY_RETRY_WAITS: durations('10s,1m,5m,30m,2h,4h,6h'),
-  BREAKER_FAILURES: integer({ min: 1, max: 1_000 }, 5),
-  BREAKER_COOLDOWN: duration('30s', { minMs: 1 }),
-  WEBHOOK_ALLOWED_NETWORKS: networks(''),
-  DELIVERY_SHARDS: integer({ min: 1, max: 64 }, 1),
-  DELIVERY_CONCURRENCY: integer({ min: 1, max: 10_000 }, 200),
-  SUBSCRIPTION_CONCURRENCY: integer({ min: 1, max: 1_000 }, 10),
-  DELIVERY_RETENTION: duration('1h', { minMs: 60_000 }),
-  PARKED_RETENTION: duration('30d', { minMs: 60_000, maxMs: 365 * 86_400_000 }),
-  SECRET_KEYS: optional(secretKeys()),
+  DELIVERY_TIMEOUT: described(
+    'Deadline of one attempt: name look-up, connection, TLS, sending and the status line of the answer.',
+    duration('10s', { minMs: 1 }),
+  ),
+  DELIVERY_RETRY_WAITS: described(
+    'Waits between attempts, separated by commas. Their number is the number of retries; `none`: no retries.',
+    durations('10s,1m,5m,30m,2h,4h,6h'),
+  ),
+  BREAKER_FAILURES: described(
+    'Transient failures in a row after which an endpoint is not contacted for `BREAKER_COOLDOWN`.',
+    integer({ min: 1, max: 1_000 }, 5),
+  ),
+  BREAKER_COOLDOWN: described(
+    'How long a failing endpoint is not contacted. Afterwards one attempt decides.',
+    duration('30s', { minMs: 1 }),
+  ),
+  WEBHOOK_ALLOWED_NETWORKS: sharedFields.WEBHOOK_ALLOWED_NETWORKS,
+  DELIVERY_SHARDS: sharedFields.DELIVERY_SHARDS,
+  DELIVERY_CONCURRENCY: described('Deliveries that one worker handles at once.', integer({ min: 1, max: 10_000 }, 200)),
+  SUBSCRIPTION_CONCURRENCY: described(
+    'Deliveries of one subscription that one worker attempts at once. The others wait in a lane.',
+    integer({ min: 1, max: 1_000 }, 10),
+  ),
+  DELIVERY_RETENTION: sharedFields.DELIVERY_RETENTION,
+  PARKED_RETENTION: described(
+    'How long a parked delivery is kept.',
+    duration('30d', { minMs: 60_000, maxMs: 365 * 86_400_000 }),
+  ),
+  SECRET_KEYS: secretKeysField,
 }
 
 export type WorkerConfig = Config<typeof workerFields>

@@ -1,14 +1,7 @@
-import { readFileSync } from 'node:fs'
-import { join } from 'node:path'
 import { loadConfig } from '@switchhook/runtime'
 import { fanoutFields } from './config.ts'
 
 const REQUIRED = { AMQP_URL: 'amqp://127.0.0.1', REDIS_URL: 'redis://127.0.0.1' }
-
-test('every variable stands in the README', () => {
-  const readme = readFileSync(join(import.meta.dirname, '../../../README.md'), 'utf8')
-  expect(Object.keys(fanoutFields).filter((name) => !readme.includes(`| \`${name}\``))).toEqual([])
-})
 
 test('the delivery log is on, for longer than a delivery waits, and can be switched off', () => {
   const { DELIVERY_LOG_SIZE, DELIVERY_LOG_RETENTION, DELIVERY_RETENTION } = loadConfig(fanoutFields, REQUIRED)

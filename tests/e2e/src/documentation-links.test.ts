@@ -1,0 +1,50 @@
+import { existsSync, globSync, readFileSync } from 'node:fs'
+import { dirname, join } from 'node:path'
+
+const root = join(import.meta.dirname, '../../..')
+const pages = globSync(['*.md', '{docs,packages,services,infra,tools,tests}/**/*.md'], {
+  cwd: root,
+  exclude: ['**/node_modules/**', '**/dist/**'],
+})
+
+/** The anchor that Markdown viewers give a heading. */
+const anchorOf = (heading: string): string =>
+  heading
+    .toLowerCase()
+    .replaceAll(/\[([^\]]*)\]\([^)]*\)/g, '$1')
+    .replaceAll(/[^\p{L}\p{N} _-]/gu, '')
+    .trim()
+    .replaceAll(' ', '-')
+
+const withoutCode = (text: string): string => text.replaceAll(/```.*?```/gs, '').replaceAll(/`[^`\n]*`/g, '')
+
+function anchorsOf(page: string): Set<string> {
+  const text = readFileSync(page, 'utf8').replaceAll(/```.*?```/gs, '')
+  return new Set([...text.matchAll(/^#{1,6} (.+)$/gm)].map(([, heading = '']) => anchorOf(heading)))
+}
+
+const links = pages.flatMap((page) =>
+  [...withoutCode(readFileSync(join(root, page), 'utf8')).matchAll(/\]\(([^)\s]+)\)/g)]
+    .map(([, target = '']) => target)
+    .filter((target) => !/^[a-z]+:/.test(target))
+    .map((target) => ({ page, target })),
+)
+
+test('every relative link of the documentation leads to a file, and its anchor to a heading', () => {
+  const broken = links.filter(({ page, target }) => {
+    const [path = '', anchor] = target.split('#')
+    const file = path === '' ? join(root, page) : join(root, dirname(page), path)
+    if (!existsSync(file)) return true
+    return anchor !== undefined && file.endsWith('.md') && !anchorsOf(file).has(anchor)
+  })
+  expect(broken).toEqual([])
+  expect(links.length).toBeGreaterThan(100)
+})
+
+test('every page of docs is listed in docs/README.md', () => {
+  const index = readFileSync(join(root, 'docs/README.md'), 'utf8')
+  const unlisted = pages
+    .filter((page) => /^docs\/[^/]+\.md$/.test(page) && page !== 'docs/README.md')
+    .filter((page) => !index.includes(`(${page.slice('docs/'.length)})`))
+  expect(unlisted).toEqual([])
+})

@@ -1,0 +1,81 @@
+import type { Fields } from '@switchhook/runtime'
+
+/** The variables of each service, by the name that an operator knows it by. */
+export type ServiceFields = Readonly<Record<string, Fields>>
+
+interface Row {
+  readonly name: string
+  readonly services: readonly string[]
+  readonly fallback: string
+  readonly about: string
+}
+
+const INTRODUCTION = `# Configuration
+
+<!-- Written by \`make docs\` from the fields that the services read. -->
+
+Every service reads its configuration from environment variables, once, at start. Durations are written
+\`250ms\`, \`10s\`, \`5m\`, \`2h\` or \`7d\`. A wrong value stops the start: the message lists every problem by
+variable and never repeats a value. An empty variable counts as unset.
+
+\`make up\` passes every variable on to the services. The variables of the runner itself
+(\`SWITCHHOOK_HOME\`, \`REPLICAS_WORKER\`, …) are in [its README](../infra/local/README.md), those of the local
+identity provider in [its own](../infra/dev-idp/README.md).
+`
+
+/**
+ * The configuration reference: a table of the variables that all services read, one of those that several read, and
+ * one for each service.
+ * @throws Error for a variable without a text, and for two services that describe the same variable differently.
+ */
+export function configurationPage(services: ServiceFields): string {
+  const rows = rowsOf(services)
+  const count = Object.keys(services).length
+  const sections = [
+    { heading: 'All services', rows: rows.filter((row) => row.services.length === count) },
+    { heading: 'Several services', rows: rows.filter((row) => row.services.length > 1 && row.services.length < count) },
+    ...Object.keys(services).map((service) => ({
+      heading: service,
+      rows: rows.filter((row) => row.services.length === 1 && row.services[0] === service),
+    })),
+  ]
+  return [
+    INTRODUCTION,
+    ...sections.map(({ heading, rows }) => section(heading, rows, heading === 'Several services')),
+  ].join('\n')
+}
+
+function rowsOf(services: ServiceFields): readonly Row[] {
+  const rows = new Map<string, Row>()
+  for (const [service, fields] of Object.entries(services)) {
+    for (const [name, { about, fallback, shownDefault }] of Object.entries(fields)) {
+      if (about === undefined) throw new Error(`${name} of ${service} has no text for the configuration reference`)
+      const known = rows.get(name)
+      if (known !== undefined && known.about !== about) throw new Error(`${name} is described in two ways`)
+      rows.set(name, {
+        name,
+        services: [...(known?.services ?? []), service],
+        fallback: shownDefault ?? inWords(fallback),
+        about,
+      })
+    }
+  }
+  return [...rows.values()]
+}
+
+function inWords(fallback: string | undefined): string {
+  if (fallback === undefined) return 'required'
+  return fallback === '' ? 'none' : `\`${fallback}\``
+}
+
+function section(heading: string, rows: readonly Row[], showsServices: boolean): string {
+  const header = ['variable', ...(showsServices ? ['read by'] : []), 'default', 'meaning']
+  const cells = rows.map(({ name, services, fallback, about }) => [
+    `\`${name}\``,
+    ...(showsServices ? [services.join(', ')] : []),
+    fallback,
+    about,
+  ])
+  const lines = [header, header.map(() => '---'), ...cells].map((line) => `| ${line.join(' | ')} |`)
+  return [`## ${heading}`, '', ...lines, ''].join('\n')
+}
