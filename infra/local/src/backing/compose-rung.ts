@@ -36,7 +36,7 @@ export function composeRung(home: Home, say: Say, options: { readonly discardDat
     missing: missingDocker,
     start: async (wanted) => {
       if (!(await runCommand('docker', ['compose', 'version'])).ok) {
-        throw new RungUnavailable('the engine answers, but the compose plugin is not installed')
+        throw new RungUnavailable('Docker is running, but the compose plugin is not installed')
       }
       const running = await compose(['ps', '--status', 'running', '--services'])
       const services = running.stdout.split('\n')

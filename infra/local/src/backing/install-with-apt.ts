@@ -25,7 +25,7 @@ if [ -d /run/systemd/system ]; then systemctl disable --quiet "$@" || true; fi
 export async function installWithApt(packages: readonly string[], say: Say): Promise<void> {
   const names = packages.join(' and ')
   if (findBinary('apt-get') === undefined)
-    throw new RungUnavailable(`${names}: not installed, and there is no apt-get here`)
+    throw new RungUnavailable(`${names}: not installed, and this machine has no apt-get`)
   const sudo = process.getuid?.() === 0 ? [] : ['sudo', '-n']
   if (sudo.length > 0 && !(await runCommand('sudo', ['-n', 'true'])).ok) {
     throw new RungUnavailable(`${names}: not installed, and installing needs root or sudo without a password`)

@@ -44,7 +44,6 @@ export function localRung(home: Home, say: Say, options: { readonly stopGraceMs?
 function program(name: BackingName): string {
   const { find, aptPackage } = PROGRAMS[name]
   const found = find()
-  if (found === undefined)
-    throw new RungUnavailable(`${aptPackage} is installed, but its program is nowhere to be found`)
+  if (found === undefined) throw new RungUnavailable(`${aptPackage} is installed, but its program was not found`)
   return found
 }

@@ -10,6 +10,6 @@ import { RungUnavailable } from './rung.ts'
 export async function prometheusBinary(say: Say): Promise<string> {
   if (findBinary('prometheus') === undefined) await installWithApt(['prometheus'], say)
   const binary = findBinary('prometheus')
-  if (binary === undefined) throw new RungUnavailable('prometheus is installed, but its program is nowhere to be found')
+  if (binary === undefined) throw new RungUnavailable('prometheus is installed, but its program is not on PATH')
   return binary
 }

@@ -57,12 +57,12 @@ test('without an engine, Docker is passed over in silence', async () => {
   expect([docker.asked, said]).toEqual([[], []])
 })
 
-test('an engine that cannot start them is told in one line, and the next way is taken', async () => {
+test('an engine that cannot start them is reported in one line, and the next way is used', async () => {
   const said: string[] = []
   const docker = fakeRung('docker', { fails: new RungUnavailable('no such image') })
   const services = await start(docker, fakeRung('local'), {}, (line) => said.push(line))
   expect(services.amqpUrl).toBe('amqp://local')
-  expect(said).toEqual(['not with docker: no such image'])
+  expect(said).toEqual(['docker not used: no such image'])
 })
 
 test('given urls are used as they are, and nothing is started or stopped', async () => {

@@ -76,7 +76,7 @@ async function climb(
       return { rung, addresses: await rung.start(wanted) }
     } catch (error) {
       if (!(error instanceof RungUnavailable)) throw error
-      options.say(`not with ${rung.name}: ${error.message}`)
+      options.say(`${rung.name} not used: ${error.message}`)
       reasons.push(`  ${rung.name}: ${error.message}`)
     }
   }
@@ -98,11 +98,11 @@ const ADVICE: Readonly<Record<BackingName, { readonly url: string; readonly aptP
 function whatToDo(wanted: readonly BackingName[], reasons: readonly string[]): string {
   const packages = wanted.map((name) => ADVICE[name].aptPackage).join(' ')
   return [
-    `There is no ${wanted.join(' and no ')} to be had on this machine:`,
+    `Cannot start ${wanted.join(' and ')} on this machine:`,
     ...reasons,
-    'Do one of these, then give the same command again:',
-    `  * start a Docker engine that this user may use`,
+    'Do one of the following, then run the same command again:',
+    `  * start a Docker engine that this user may access`,
     `  * install the packages, for example: sudo apt-get install --no-install-recommends ${packages}`,
-    `  * point to what runs elsewhere: ${wanted.map((name) => ADVICE[name].url).join(' ')}`,
+    `  * use existing servers: ${wanted.map((name) => ADVICE[name].url).join(' ')}`,
   ].join('\n')
 }

@@ -20,15 +20,15 @@ const AGENTS = ['alice', 'bob'].map((name) => ({
   tenant: 'acme',
   device: `SIM/${name}`,
 }))
-/** How a container calls the machine that it runs on: docker-compose.yml gives the workers this name. */
+/** The name by which a container reaches this machine; docker-compose.yml defines it. */
 const THIS_MACHINE = 'host.docker.internal'
 /** As docker-compose.yml says. */
 const WORKERS = 2
 
 /**
- * The whole stack of docker-compose.yml as a newcomer would bring it up, beside whatever else runs: built, started, played
- * on, watched, scaled and killed at under load, stopped, and removed with its data.
- * @throws NotShown with what did not go well
+ * Builds and starts the stack of docker-compose.yml under a project name of its own, runs the demo scenario, checks
+ * Prometheus, scales and kills containers under load, stops the stack and removes it with its data.
+ * @throws NotShown with the step that failed
  */
 export async function tryContainers(say: Say): Promise<void> {
   const missing = await missingDocker()
@@ -38,11 +38,11 @@ export async function tryContainers(say: Say): Promise<void> {
     API_PORT: String(apiPort),
     DEV_IDP_PORT: String(idpPort),
     PROMETHEUS_PORT: String(prometheusPort),
-    // Any: nobody looks at it here.
+    // Any free port.
     RABBITMQ_MANAGEMENT_PORT: '0',
     DELIVERY_RETRY_WAITS: '1s,2s,3s',
     WRAP_UP_SECONDS: '2',
-    // The load is one client, which tries again several times a second while a replica is away.
+    // The load is one client that retries several times a second while a replica is down.
     RATE_LIMIT: 'off',
     SIMULATOR_AGENTS: JSON.stringify([...AGENTS, LOAD_AGENTS]),
     NODE_ENV: 'development',
@@ -69,13 +69,13 @@ export async function tryContainers(say: Say): Promise<void> {
     await step('the demo scenario', async () => {
       const screen = createScreen(() => {}, { colour: false })
       await play({ apiUrl, devIdpUrl, waitsMs: [1_000, 2_000, 3_000], webhookHost: THIS_MACHINE }, screen)
-      return 'everything in it happened'
+      return 'every step verified'
     })
     await step('Prometheus', async () => {
       await project.compose('--profile', 'monitoring', 'up', '--detach', '--wait', '--no-recreate', 'prometheus')
       const all = waitUntil(async () => (await reached(prometheusUrl, 'delivery-worker')) === WORKERS, 60_000, 1_000)
-      claim(await all, `it finds ${WORKERS} workers by their name`)
-      return 'finds the services by their names'
+      claim(await all, `Prometheus finds ${WORKERS} workers by name`)
+      return 'finds the services by name'
     })
     await step('under load', () => disturb(project, apiUrl, devIdpUrl))
     await step('the dashboard', () => claimDashboardHasData(prometheusUrl))
@@ -85,8 +85,8 @@ export async function tryContainers(say: Say): Promise<void> {
     if (!isComplete) for (const line of await lastWords(project)) say(line)
     await remove(project)
   }
-  claim((await project.containers()).length === 0, 'nothing is left')
-  say('docker compose down --volumes: nothing is left')
+  claim((await project.containers()).length === 0, 'no container is left')
+  say('docker compose down --volumes: removed, no container is left')
 }
 
 async function sizeOf(project: ComposeProject, name: string): Promise<string> {
@@ -95,7 +95,7 @@ async function sizeOf(project: ComposeProject, name: string): Promise<string> {
   return `${name} ${Math.round(Number(bytes) / 1e6)} MB`
 }
 
-/** With the services that only a profile starts. */
+/** Includes the services of every profile. */
 const remove = (project: ComposeProject): Promise<unknown> =>
   project.compose('--profile', '*', 'down', '--volumes', '--remove-orphans')
 

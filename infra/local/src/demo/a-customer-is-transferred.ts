@@ -12,9 +12,9 @@ const { alerting, connected, held, ended } = { alerting: 2, connected: 3, held: 
 const { available, onThePhone, lunch, afterCallWork } = { available: 2, onThePhone: 50, lunch: 66, afterCallWork: 146 }
 const TRANSFERRED = 9
 
-/** A customer calls alice, is answered, held, resumed, and transferred to bob after alice has asked him. */
+/** A customer calls alice, who answers, holds, resumes, and transfers the call to bob after a consultation. */
 export async function aCustomerIsTransferred({ api, subscriber, screen }: Stage): Promise<void> {
-  screen.scene('A customer calls; the agent answers, holds, resumes, and asks a colleague')
+  screen.scene('A customer calls; the agent answers, holds, resumes and consults a colleague')
   const { id } = await api.subscribe(subscriber.url('/desk'), ['call.status', 'agent.status'])
   const desk = follow(subscriber)
   const callId = await api.ring(ALICE, CUSTOMER)
@@ -32,13 +32,13 @@ export async function aCustomerIsTransferred({ api, subscriber, screen }: Stage)
   await desk.leg(consultationCallId, BOB, alerting)
   await api.command(consultationCallId, 'answer', { agentUri: BOB })
   await desk.leg(consultationCallId, ALICE, connected)
-  screen.scene('The same request again hands the customer over')
+  screen.scene('The same transfer request again completes the transfer')
   await api.command(callId, 'transfer', { agentUri: ALICE, transferTarget: BOB })
   const left = await desk.leg(callId, ALICE, ended)
-  claim(left.envelope.data.endReason === TRANSFERRED, "alice's leg ended because the call was handed on")
+  claim(left.envelope.data.endReason === TRANSFERRED, "alice's leg ends with reason transferred")
   await desk.leg(callId, BOB, connected)
-  claim(isSame(desk.states(callId, ALICE), [2, 3, 4, 3, 4, 4, 7]), "alice's leg was told step by step")
-  screen.claimed('ringing, talking, on hold, talking, consulting, handed over: the customer kept the call id')
+  claim(isSame(desk.states(callId, ALICE), [2, 3, 4, 3, 4, 4, 7]), "every state of alice's leg arrives")
+  screen.claimed('ringing, connected, held, connected, consultation, transferred: the call id stayed the same')
 
   await api.command(callId, 'hangup', { agentUri: BOB })
   await desk.leg(callId, BOB, ended)
@@ -46,9 +46,9 @@ export async function aCustomerIsTransferred({ api, subscriber, screen }: Stage)
   await desk.agent(ALICE, lunch)
   claim(
     isSame(desk.statusesSince(ALICE, onThePhone), [onThePhone, afterCallWork, lunch]),
-    "alice's status went along with the call",
+    "alice's status follows the call",
   )
-  screen.claimed('alice: on the phone, after-call work, then the lunch that was set during the call')
+  screen.claimed('alice: on the phone, after-call work, then lunch, which was set during the call')
   await api.setPresence(ALICE, { statusCode: String(available) })
   await api.unsubscribe(id)
 }
@@ -60,7 +60,7 @@ async function setDuringTheCall(api: ApiClient): Promise<void> {
   })
   claim(
     statusCode === onThePhone && pendingStatusCode === lunch,
-    'a status that is set during a call waits for its end',
+    'a status set during a call is pending until the call ends',
   )
 }
 
@@ -69,7 +69,7 @@ const ofLeg = (callId: string, agentUri: string) => (arrival: Arrival) =>
 const ofAgent = (agentUri: string) => (arrival: Arrival) =>
   isOf(arrival, 'agent.status') && arrival.envelope.data.agentUri === agentUri
 
-/** What the endpoint `/desk` is told, leg by leg and agent by agent. */
+/** The webhooks that arrive at `/desk`, by leg and by agent. */
 function follow(subscriber: Subscriber) {
   const told = (isOne: (arrival: Arrival) => boolean) =>
     subscriber
@@ -81,12 +81,12 @@ function follow(subscriber: Subscriber) {
     async leg(callId: string, agentUri: string, state: number, times = 1): Promise<Arrival> {
       const isOne = ofLeg(callId, agentUri)
       const arrivals = await subscriber.waitFor(
-        `${agentUri} is told of state ${state}`,
+        `state ${state} of ${agentUri} arrives`,
         times,
         (arrival) => isOne(arrival) && arrival.envelope.data.state === state,
       )
       const last = arrivals.at(-1)
-      if (last === undefined) throw new Error('it has come')
+      if (last === undefined) throw new Error('waitFor resolved without an arrival')
       return last
     },
     async agent(agentUri: string, statusCode: number): Promise<void> {
@@ -99,7 +99,7 @@ function follow(subscriber: Subscriber) {
     },
     states: (callId: string, agentUri: string) =>
       told(ofLeg(callId, agentUri)).map(({ envelope }) => envelope.data.state),
-    /** From the first one of this code on, each change of status. */
+    /** Each change of status, from the first one to this code on. */
     statusesSince(agentUri: string, first: number): readonly number[] {
       const all = told(ofAgent(agentUri)).map(({ envelope }) => envelope.data.statusCode)
       const since = all.slice(all.indexOf(first))

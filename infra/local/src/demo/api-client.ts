@@ -27,14 +27,14 @@ export interface ApiClient {
     agentUri: string,
     body: object,
   ): Promise<{ readonly statusCode: number; readonly pendingStatusCode: number | null }>
-  /** Rings an agent from outside, as only the simulated contact center can. */
+  /** An inbound call; only the simulated contact center can make one. */
   ring(agentUri: string, from: string): Promise<string>
   parked(subscriptionId: string): Promise<readonly Delivery[]>
   delivery(deliveryId: string): Promise<Delivery>
   redeliver(deliveryId: string): Promise<void>
 }
 
-/** A client application that knows the service by its specification alone. Shows each command and its answer. */
+/** A client that uses the REST API only. Shows each request and its status on the screen. */
 export function createApiClient(baseUrl: string, token: string, screen: Screen): ApiClient {
   async function call(method: string, path: string, expected: number, body?: object): Promise<Answer> {
     const response = await fetch(`${baseUrl}${path.startsWith('/simulator') ? '' : '/api/v1'}${path}`, {
@@ -65,7 +65,7 @@ export function createApiClient(baseUrl: string, token: string, screen: Screen):
     unsubscribe: (subscriptionId) =>
       screen.exchange('DELETE /api/v1/webhooks/subscriptions/{id}', async () => {
         const { status } = await call('DELETE', `/webhooks/subscriptions/${subscriptionId}`, 204)
-        return { status, detail: 'no new delivery goes there any more', value: undefined }
+        return { status, detail: 'new deliveries stop', value: undefined }
       }),
     dial: (agentUri, destination) =>
       screen.exchange('POST /api/v1/voice/calls/dial', async () => {
@@ -111,7 +111,7 @@ export function createApiClient(baseUrl: string, token: string, screen: Screen):
     redeliver: (deliveryId) =>
       screen.exchange('POST /api/v1/webhooks/deliveries/{id}/redeliver', async () => {
         const { status } = await call('POST', `/webhooks/deliveries/${deliveryId}/redeliver`, 202)
-        return { status, detail: 'due now, with the same id and body', value: undefined }
+        return { status, detail: 'sent again, with the same id and body', value: undefined }
       }),
   }
 }
@@ -137,6 +137,6 @@ export async function requestToken(
     }),
   })
   const body = (await response.json()) as { access_token?: string; token_type?: string; expires_in?: number }
-  claim(response.status === 200 && body.token_type === 'Bearer', `${tokenUrl} hands out a bearer token`)
+  claim(response.status === 200 && body.token_type === 'Bearer', `${tokenUrl} issues a bearer token`)
   return { accessToken: body.access_token ?? '', expiresInS: body.expires_in ?? 0 }
 }

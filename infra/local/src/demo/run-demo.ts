@@ -10,12 +10,12 @@ import { play } from './play.ts'
 import { createScreen, type Screen } from './screen.ts'
 
 const SHORT_SCHEDULE = '1s,2s,3s'
-/** What workers do that nobody has told anything. */
+/** The default of the workers. */
 const USUAL_SCHEDULE = '10s,1m,5m,30m,2h,4h,6h'
 
 /**
- * Starts a stack of its own from nothing, plays the scenario on it, and takes it down again whatever happens. Resolves
- * only if everything that it says did happen.
+ * Starts a private stack, plays the scenario and stops the stack, also after a failure. Resolves only if every step was
+ * verified.
  */
 export async function runDemo(env: NodeJS.ProcessEnv, say: Say): Promise<void> {
   const options = {
@@ -30,11 +30,11 @@ export async function runDemo(env: NodeJS.ProcessEnv, say: Say): Promise<void> {
   let isInterrupted = false
   const interrupted = Promise.race([once(process, 'SIGINT'), once(process, 'SIGTERM')]).then(() => {
     isInterrupted = true
-    throw new NotShown('interrupted: the rest was not shown')
+    throw new NotShown('interrupted: the demo is incomplete')
   })
 
   const began = Date.now()
-  say('Switchhook from nothing: RabbitMQ, Redis, an identity provider, the services')
+  say('Starting RabbitMQ, Redis, the local identity provider and the services')
   await stopStack(options.home, say, { discardData: true })
   const starting = startStack(options, { ...env, DELIVERY_RETRY_WAITS: schedule, WRAP_UP_SECONDS: '2' }, say)
   let isComplete = false
@@ -49,12 +49,12 @@ export async function runDemo(env: NodeJS.ProcessEnv, say: Say): Promise<void> {
     await Promise.race([playOnIt(), interrupted])
     isComplete = true
   } finally {
-    if (!isComplete) say(`What the services said: ${join(options.home, 'log')}`)
+    if (!isComplete) say(`Logs of the services: ${join(options.home, 'log')}`)
     // What is only just starting could not be found and stopped.
     await Promise.allSettled([starting])
     await stopStack(options.home, say, { discardData: isComplete })
   }
-  say('Everything above happened, and nothing of it is left running.')
+  say('Done. Every step above was verified, and everything is stopped.')
 }
 
 /**
@@ -63,7 +63,7 @@ export async function runDemo(env: NodeJS.ProcessEnv, say: Say): Promise<void> {
  */
 export async function runDemoOnGiven(env: NodeJS.ProcessEnv, say: Say): Promise<void> {
   const apiUrl = env['DEMO_API_URL'] ?? ''
-  say(`The scenario, on what runs at ${apiUrl}`)
+  say(`Running the scenario against ${apiUrl}`)
   const theatre = {
     apiUrl,
     devIdpUrl: env['DEMO_IDP_URL'] || 'http://127.0.0.1:8090',
@@ -71,7 +71,7 @@ export async function runDemoOnGiven(env: NodeJS.ProcessEnv, say: Say): Promise<
     webhookHost: env['DEMO_WEBHOOK_HOST'] || undefined,
   }
   await play(theatre, screenOf(env, say))
-  say('Everything above happened.')
+  say('Done. Every step above was verified.')
 }
 
 function readSchedule(schedule: string): readonly number[] {
@@ -79,7 +79,7 @@ function readSchedule(schedule: string): readonly number[] {
     { DELIVERY_RETRY_WAITS: durations() },
     { DELIVERY_RETRY_WAITS: schedule },
   )
-  claim(waitsMs.length > 0, 'a retry: DELIVERY_RETRY_WAITS names no wait')
+  claim(waitsMs.length > 0, 'a retry is possible: DELIVERY_RETRY_WAITS names no wait')
   return waitsMs
 }
 

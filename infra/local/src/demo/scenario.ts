@@ -30,12 +30,12 @@ const STATUSES: Readonly<Record<number, string>> = {
 const BUSY = 2
 const LONG_WAIT_MS = 15_000
 
-/** A call is made, answered and ended, and every step of it arrives at the client's endpoint. */
+/** Dials, waits for the answer and hangs up: the client's endpoint receives every state. */
 export async function aCallIsFollowed({ api, subscriber, screen }: Stage): Promise<void> {
-  screen.scene('A client subscribes to what happens to calls')
+  screen.scene('A client subscribes to call events')
   const { id, secret } = await api.subscribe(subscriber.url('/calls'), ['call.status'])
 
-  screen.scene('An agent calls somebody who answers')
+  screen.scene('An agent dials a number that answers')
   const callId = await api.dial(ALICE, '+15550100')
   const isOfCall = ({ path, envelope }: Arrival): boolean => path === '/calls' && envelope.data.callId === callId
   await subscriber.waitFor(
@@ -46,35 +46,38 @@ export async function aCallIsFollowed({ api, subscriber, screen }: Stage): Promi
   await api.hangUp(callId, ALICE)
   const arrivals = await subscriber.waitFor('four webhooks about the call', 4, isOfCall)
 
-  const told = arrivals.toSorted((one, other) => one.envelope.data.sequence - other.envelope.data.sequence)
-  claim(isSame(told.map(stateOf), ['initiated', 'proceeding', 'connected', 'ended']), 'each state of the call is told')
+  const ordered = arrivals.toSorted((one, other) => one.envelope.data.sequence - other.envelope.data.sequence)
+  claim(
+    isSame(ordered.map(stateOf), ['initiated', 'proceeding', 'connected', 'ended']),
+    'each state of the call arrives',
+  )
   claim(
     isSame(
-      told.map(({ envelope }) => envelope.data.sequence),
+      ordered.map(({ envelope }) => envelope.data.sequence),
       [1, 2, 3, 4],
     ),
     'the sequence has no gap',
   )
-  claim(told.every(hasRightHeaders), 'the X-SVC headers say what the body says')
+  claim(ordered.every(hasRightHeaders), 'the X-SVC headers match the body')
   claim(
-    told.every(({ attempt }) => attempt === 1),
-    'each webhook came at the first attempt',
+    ordered.every(({ attempt }) => attempt === 1),
+    'each webhook arrives at the first attempt',
   )
-  screen.claimed('initiated, proceeding, connected, ended: told once each, sequence 1 to 4, headers as specified')
+  screen.claimed('initiated, proceeding, connected, ended: one webhook each, sequence 1 to 4, headers as specified')
   claim(
-    told.every(({ isSignedBy }) => isSignedBy(secret)),
+    ordered.every(({ isSignedBy }) => isSignedBy(secret)),
     'each webhook is signed with the secret of its subscription',
   )
-  screen.claimed('signed: each signature fits the secret that only the answer to the subscription showed')
+  screen.claimed('each webhook is signed with the secret that was shown once, when the subscription was created')
   await api.unsubscribe(id)
 }
 
-/** One endpoint is down for a while and one says "gone"; the third notices nothing. */
+/** One endpoint fails for a while and one answers 410; the third is not affected. */
 export async function anEndpointFails({ api, subscriber, screen, waitsMs }: Stage): Promise<{
   readonly parked: Delivery
   readonly subscriptionIds: readonly string[]
 }> {
-  screen.scene('Three endpoints: one that works, one that is down for a moment, one that has gone')
+  screen.scene('Three endpoints: one healthy, one failing for a moment, one gone')
   // A second retry is shown where it does not take minutes.
   const failures = (waitsMs[1] ?? Number.POSITIVE_INFINITY) <= LONG_WAIT_MS ? 2 : 1
   subscriber.behave('/flaky', (post) => (stateOf(post) === 'ended' && post.attempt <= failures ? 503 : 204))
@@ -83,19 +86,19 @@ export async function anEndpointFails({ api, subscriber, screen, waitsMs }: Stag
   const fails = await api.subscribe(subscriber.url('/flaky'), ['call.status'])
   const gone = await api.subscribe(subscriber.url('/gone'), ['call.status'])
 
-  screen.scene('An agent calls somebody who is busy')
+  screen.scene('An agent dials a busy number')
   const callId = await api.dial(ALICE, '+15550101')
   const endedAt = (path: string) => (arrival: Arrival) =>
     arrival.path === path && arrival.envelope.data.callId === callId && stateOf(arrival) === 'ended'
   const [healthy, retried, refused] = await Promise.all([
-    subscriber.waitFor('the endpoint that works is told at once', 1, endedAt('/healthy')),
-    subscriber.waitFor('the failing endpoint is tried again', failures + 1, endedAt('/flaky')),
-    subscriber.waitFor('the endpoint that has gone is told', 1, endedAt('/gone')),
+    subscriber.waitFor('the healthy endpoint receives the end of the call', 1, endedAt('/healthy')),
+    subscriber.waitFor('the failing endpoint gets its retries', failures + 1, endedAt('/flaky')),
+    subscriber.waitFor('the endpoint that is gone gets one attempt', 1, endedAt('/gone')),
   ])
 
   claim(healthy[0]?.envelope.data.endReason === BUSY, 'the call ended as busy')
-  claim(healthy.length === 1 && healthy[0].attempt === 1, 'the endpoint that works got it at the first attempt')
-  screen.claimed('the endpoint that works noticed nothing of the others')
+  claim(healthy.length === 1 && healthy[0].attempt === 1, 'the healthy endpoint gets it at the first attempt')
+  screen.claimed('the failures did not affect the healthy endpoint')
 
   claim(
     isSame(
@@ -109,21 +112,21 @@ export async function anEndpointFails({ api, subscriber, screen, waitsMs }: Stag
   const gaps = retried.slice(1).map(({ at }, index) => at - (retried[index]?.at ?? 0))
   claim(
     gaps.every((gap, index) => gap >= (waitsMs[index] ?? 0) - 20),
-    'a retry comes no sooner than the schedule says',
+    'a retry is not early',
   )
   screen.claimed(
-    `503, then tried again after ${gaps.map((gap) => `${(gap / 1_000).toFixed(2)} s`).join(' and ')}: same id, same bytes`,
+    `503, retried after ${gaps.map((gap) => `${(gap / 1_000).toFixed(2)} s`).join(' and ')}: same id, same bytes`,
   )
 
   const parked = await eventually('the refused delivery is parked', async () => (await api.parked(gone.id))[0])
-  claim(parked.deliveryId === refused[0]?.deliveryId && refused.length === 1, '410 is not tried again')
-  screen.claimed('410 is not tried again: parked')
+  claim(parked.deliveryId === refused[0]?.deliveryId && refused.length === 1, '410 is not retried')
+  screen.claimed('410 is not retried: the delivery is parked')
   return { parked, subscriptionIds: [works, fails, gone].map(({ id }) => id) }
 }
 
-/** What was parked is looked at, the endpoint is put right, and it is sent again. */
+/** Reads the parked delivery, repairs the endpoint and sends the delivery again. */
 export async function aParkedDeliveryIsSentAgain({ api, subscriber, screen }: Stage, parked: Delivery): Promise<void> {
-  screen.scene('The parked delivery is looked at, and sent again once the endpoint is back')
+  screen.scene('The parked delivery is inspected, then sent again once the endpoint is back')
   const { deliveryId } = parked
   const record = await screen.exchange('GET /api/v1/webhooks/deliveries/{id}', async () => {
     const value = await api.delivery(deliveryId)
@@ -142,7 +145,7 @@ export async function aParkedDeliveryIsSentAgain({ api, subscriber, screen }: St
 
   subscriber.behave('/gone', () => 204)
   await api.redeliver(deliveryId)
-  const both = await subscriber.waitFor('it is sent again', 2, (arrival) => arrival.deliveryId === deliveryId)
+  const both = await subscriber.waitFor('the delivery is sent again', 2, (arrival) => arrival.deliveryId === deliveryId)
   claim(
     isSame(
       both.map(({ attempt, answer }) => [attempt, answer]),
@@ -151,7 +154,7 @@ export async function aParkedDeliveryIsSentAgain({ api, subscriber, screen }: St
         [2, 204],
       ],
     ),
-    'the attempts go on counting',
+    'the attempt counter continues',
   )
   claim(both[0]?.body === both[1]?.body, 'the same bytes are sent again')
   await eventually('the delivery is acknowledged', async () => {
@@ -181,7 +184,7 @@ const stateOf = ({ envelope: { eventType, data } }: Pick<Arrival, 'envelope'>): 
     ? (STATUSES[data.statusCode] ?? String(data.statusCode))
     : (STATES[data.state] ?? String(data.state))
 
-/** Whose it is: `alice` of `sip:alice@acme.example`. */
+/** `alice` of `sip:alice@acme.example`. */
 const whoOf = ({ envelope }: Pick<Arrival, 'envelope'>): string => /:([^@]+)@/.exec(envelope.data.agentUri)?.[1] ?? '?'
 
 const hasRightHeaders = ({ event, deliveryId, contentType, envelope }: Arrival): boolean =>

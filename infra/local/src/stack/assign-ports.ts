@@ -26,7 +26,9 @@ export async function assignPorts(
   for (const { name, kind } of members) {
     const wanted = wantedPort(name, options)
     if (wanted.port !== 0 && !running.has(name) && (await isTaken(wanted.port))) {
-      throw new WrongSettings(`port ${wanted.port} is taken: set ${wanted.variable} to another one, or to 0 for any`)
+      throw new WrongSettings(
+        `port ${wanted.port} is in use: set ${wanted.variable} to another port, or to 0 for any free one`,
+      )
     }
     if (kind === 'api' || kind === 'dev-idp') wishes[`${name}.port`] = wanted.port
     if (kind !== 'dev-idp') wishes[`${name}.health`] = 0

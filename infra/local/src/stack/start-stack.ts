@@ -18,7 +18,7 @@ import type { StackOptions } from './stack-options.ts'
 export async function startStack(options: StackOptions, env: NodeJS.ProcessEnv, say: Say): Promise<StackFile> {
   const members = membersOf(options)
   const unbuilt = members.find(({ script }) => !existsSync(script))
-  if (unbuilt !== undefined) throw new DaemonFailed(`${unbuilt.script} is not there: build first (make build)`)
+  if (unbuilt !== undefined) throw new DaemonFailed(`${unbuilt.script} is missing: run make build first`)
   const home = openHome(options.home)
 
   const backing = await startBackingServices({

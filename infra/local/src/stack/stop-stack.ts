@@ -28,7 +28,7 @@ export async function stopStack(
     Promise.all(
       names.map(async (name) => {
         const how = await stopDaemon(home, name)
-        if (how === 'killed') say(`${name} did not end in time and was killed: see ${home.logFile(name)}`)
+        if (how === 'killed') say(`${name} did not stop in time and was killed: see ${home.logFile(name)}`)
       }),
     ),
   )

@@ -1,12 +1,12 @@
 import { addressesOf, DEV_SCOPE, DEV_TENANTS } from '@switchhook/dev-idp'
 import type { StackFile } from './stack-file.ts'
 
-/** What a person needs to go on with: where things are, and a command that gets a token. */
+/** The addresses of a running stack, and a command that gets a token. */
 export function summary({ home, urls, processes }: StackFile): string {
   const [{ tenant, clientId, clientSecret }] = DEV_TENANTS
   const rows = [
     ['api', urls.apis.map((api) => `${api}/api/v1`).join('  ')],
-    ['documents to read', urls.api === null ? '' : `${urls.api}/api/v1/docs`],
+    ['API reference', urls.api === null ? '' : `${urls.api}/api/v1/docs`],
     ['identity provider', `${urls.devIdp}  (development only)`],
     ['RabbitMQ', withoutCredentials(urls.amqp)],
     ['RabbitMQ management', urls.rabbitmqManagement === null ? '' : withoutCredentials(urls.rabbitmqManagement)],
@@ -19,7 +19,7 @@ export function summary({ home, urls, processes }: StackFile): string {
     'Switchhook is up.',
     ...rows.filter(([, value]) => value !== '').map(([name = '', value]) => `  ${name.padEnd(20)} ${value}`),
     '',
-    'A token for an hour:',
+    'Get a token (valid for one hour) and call the API:',
     `  TOKEN=$(curl -s ${addressesOf(urls.devIdp, tenant).tokenUrl} -d grant_type=client_credentials \\`,
     `    -d client_id=${clientId} -d client_secret=${clientSecret} -d scope=${DEV_SCOPE} | sed 's/.*"access_token":"\\([^"]*\\)".*/\\1/')`,
     ...urls.apis
