@@ -52,16 +52,13 @@ export { canonicalCallId, type EventSubject, MAX_SUBJECT_LENGTH, subjectOf } fro
 export { AppError, FAILURES, type FailureCode, type FailureExtra, Unavailable } from './failure.ts'
 export { exampleDeliveryOf, firstDeliveriesOf } from './first-delivery.ts'
 export {
-  agentEventIdOf,
   type CallId,
   type CommandId,
-  callEventIdOf,
   type DeliveryId,
   deliveryIdOf,
   type EventId,
   type Guid,
   isGuid,
-  newAgentStream,
   newCallId,
   newCommandId,
   newEventId,

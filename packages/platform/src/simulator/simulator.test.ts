@@ -111,3 +111,26 @@ test('a second call is not answered while the first one cannot be held: nobody t
   })
   observer.verify()
 })
+
+test('after the memory went back to an older state, a new step with the same number is reported', async () => {
+  const memory = new VirtualMemory()
+  const states: number[] = []
+  const simulator = open(memory, createObserver())
+  await simulator.start({
+    legs: async (reports) => void states.push(...reports.map(({ state }) => state)),
+    device: async () => {},
+  })
+  const callId = newCallId()
+  const leg = () => ({ tenant: 'acme', callId, agentUri: ALICE, commandId: newCommandId() })
+  await simulator.dial({ ...leg(), destination: '+15550100', cli: null, correlationId: null })
+  await memory.pass(2_000, (timer) => simulator.due(timer))
+  expect(states).toEqual([1, 8, 3])
+
+  const restore = memory.backUp()
+  await simulator.hold(leg())
+  restore()
+  memory.nowMs += 1_000
+  await simulator.hangup(leg())
+  // The loaded step is reported again before the new one.
+  expect(states).toEqual([1, 8, 3, 4, 3, 7])
+})
