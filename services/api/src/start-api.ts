@@ -201,7 +201,7 @@ export async function startApi(options: StartApiOptions): Promise<Api> {
   const server = await startHttpServer({ port: config.API_PORT, listener: app, ...(deadlines && { deadlines }) })
   shutdown.defer('http', () => server.close())
 
-  const checks = { redis: () => redis.isReady(), rabbitmq: () => broker.isReady(), clock: clock.isFit }
+  const checks = { redis: () => redis.isReady(), rabbitmq: () => broker.isReady(), clock: () => clock.isFit() }
   return { port: server.port, checks }
 }
 

@@ -172,6 +172,6 @@ startService(SERVICE, async () => {
     await Promise.all(drained)
   })
 
-  health.readyWhen({ redis: () => redis.isReady(), rabbitmq: () => broker.isReady(), clock: clock.isFit })
+  health.readyWhen({ redis: () => redis.isReady(), rabbitmq: () => broker.isReady(), clock: () => clock.isFit() })
   log.info('started', { healthPort: health.port, concurrency: config.DELIVERY_CONCURRENCY, shards })
 })

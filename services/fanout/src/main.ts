@@ -76,6 +76,6 @@ startService(SERVICE, async () => {
   })
   shutdown.defer('consumer', () => consumer.drain())
 
-  health.readyWhen({ redis: () => redis.isReady(), rabbitmq: () => broker.isReady(), clock: clock.isFit })
+  health.readyWhen({ redis: () => redis.isReady(), rabbitmq: () => broker.isReady(), clock: () => clock.isFit() })
   log.info('started', { healthPort: health.port, concurrency: config.FANOUT_CONCURRENCY })
 })
