@@ -56,7 +56,7 @@ const properties = {
     type: 'integer',
     minimum: 1,
     description:
-      'Counts the events of this call and agent from 1 without a gap. Apply an event if its sequence is higher than the last one that you applied.',
+      'Counts the events of this call and agent from 1 without a gap. Apply an event if its sequence is higher than the last one that you applied. After a restore or a failover of Redis, a sequence can come again: apply an event of another delivery id if its `occurredAt` is later.',
   },
   occurredAt: time("Equals the envelope's."),
   direction: numberedSchema(Direction, "From this agent's point of view."),

@@ -1,4 +1,4 @@
-import { AppError, FAILURES, type FailureCode, Unavailable } from './failure.ts'
+import { AppError, FAILURES, type FailureCode, isNotExecuted, Unavailable } from './failure.ts'
 
 const codes = Object.keys(FAILURES) as FailureCode[]
 
@@ -67,4 +67,13 @@ test('an error for a client says its detail, else its title', () => {
 test('something that is unavailable is named', () => {
   const cause = new Error('ECONNREFUSED')
   expect(new Unavailable('redis', 'away', { cause })).toMatchObject({ dependency: 'redis', message: 'away', cause })
+})
+
+test('an operation is known not to be executed only if the error says so', () => {
+  const cause = new Error('OOM')
+  const refused = new Unavailable('redis', 'full', { cause, fate: 'not-executed' })
+  expect(refused).toMatchObject({ cause, fate: 'not-executed' })
+  expect(isNotExecuted(refused)).toBe(true)
+  expect(isNotExecuted(new Unavailable('redis', 'timed out', { cause }))).toBe(false)
+  expect(isNotExecuted(cause)).toBe(false)
 })

@@ -74,13 +74,29 @@ export class AppError extends Error {
   }
 }
 
-/** RabbitMQ or Redis cannot be reached. Nothing was promised to the caller; a retry may succeed. */
+/** Whether the operation that failed may have been executed all the same. */
+export type Fate = 'not-executed' | 'unknown'
+
+/** Redis or RabbitMQ cannot serve now. Trying again later may work. */
 export class Unavailable extends Error {
   override readonly name = 'Unavailable'
   readonly dependency: 'redis' | 'rabbitmq'
+  /**
+   * Of the one command or publish that failed. `not-executed`: it was refused, or not sent. `unknown`: its answer is
+   * missing. An operation of several commands may have executed the others.
+   */
+  readonly fate: Fate
 
-  constructor(dependency: 'redis' | 'rabbitmq', message: string, options?: ErrorOptions) {
+  constructor(
+    dependency: 'redis' | 'rabbitmq',
+    message: string,
+    { fate = 'unknown', ...options }: ErrorOptions & { readonly fate?: Fate } = {},
+  ) {
     super(message, options)
     this.dependency = dependency
+    this.fate = fate
   }
 }
+
+/** Whether an error says that the operation has certainly not been executed. */
+export const isNotExecuted = (error: unknown): boolean => error instanceof Unavailable && error.fate === 'not-executed'

@@ -1,6 +1,5 @@
 import * as fc from 'fast-check'
 import {
-  callEventIdOf,
   deliveryIdOf,
   isGuid,
   newCallId,
@@ -49,15 +48,6 @@ test('deliveries of another event or another subscription have another id', () =
       },
     ),
   )
-})
-
-test('each event of a leg of a call has its own id, the same whenever it is stored', () => {
-  const call = newCallId()
-  const legs = ['sip:alice@acme.example', 'sip:bob@acme.example', '1 sip:alice@acme.example']
-  const ids = legs.flatMap((agentUri) => [1, 2, 11].map((sequence) => callEventIdOf(call, agentUri, sequence)))
-  expect(new Set(ids).size).toBe(9)
-  expect(callEventIdOf(call, 'sip:alice@acme.example', 1)).toBe(ids[0])
-  expect(ids.every(isGuid)).toBe(true)
 })
 
 test('new ids are GUIDs and never the same', () => {

@@ -32,6 +32,10 @@ export const parseCallId = parser('call id')
 export const parseCommandId = parser('command id')
 export const parseRecoveryId = parser('recovery id')
 
+/**
+ * Event ids of calls and agents are random, not derived from a sequence number: a Redis that goes back to an older state
+ * counts the same sequence again, for another fact (ADR 0034).
+ */
 export const newEventId = (): EventId => randomUUID() as EventId
 export const newSubscriptionId = (): SubscriptionId => randomUUID() as SubscriptionId
 export const newCallId = (): CallId => randomUUID() as CallId
@@ -39,20 +43,10 @@ export const newCommandId = (): CommandId => randomUUID() as CommandId
 
 /**
  * The id of the delivery of one event to one subscription: UUIDv5 (RFC 9562, section 5.5) of the subscription's id in
- * the event's namespace. Fanning the same event out again, anywhere and after any crash, gives the same ids.
+ * the event's namespace. Repeating a fan-out, anywhere and after any crash, gives the same ids.
  */
 export function deliveryIdOf(event: EventId, subscription: SubscriptionId): DeliveryId {
   return uuidV5(event, subscription) as DeliveryId
-}
-
-/** The id of the nth event of one leg of a call, so that storing the same fact twice cannot make a second event. */
-export function callEventIdOf(call: CallId, agentUri: string, sequence: number): EventId {
-  return uuidV5(call, `call.status ${sequence} ${agentUri}`) as EventId
-}
-
-/** The id of the nth event of one agent; `stream` was drawn when the agent's record was first written. */
-export function agentEventIdOf(stream: Guid<'agent stream'>, sequence: number): EventId {
-  return uuidV5(stream, `agent.status ${sequence}`) as EventId
 }
 
 /** The id of the notice that an endpoint's outage has begun, or is over, so that telling it twice is one event. */
@@ -68,8 +62,6 @@ export function outageEventIdOf(
 export function parkedEventIdOf(delivery: DeliveryId, run: number): EventId {
   return uuidV5(delivery, `webhook.delivery.parked ${run}`) as EventId
 }
-
-export const newAgentStream = (): Guid<'agent stream'> => randomUUID() as Guid<'agent stream'>
 
 /** UUIDv5 of a name in a namespace that is itself a GUID. */
 export function uuidV5(namespace: string, name: string): string {

@@ -49,19 +49,24 @@ export {
   type EventTypeDescription,
 } from './event-catalogue.ts'
 export { canonicalCallId, type EventSubject, MAX_SUBJECT_LENGTH, subjectOf } from './event-subject.ts'
-export { AppError, FAILURES, type FailureCode, type FailureExtra, Unavailable } from './failure.ts'
+export {
+  AppError,
+  FAILURES,
+  type FailureCode,
+  type FailureExtra,
+  type Fate,
+  isNotExecuted,
+  Unavailable,
+} from './failure.ts'
 export { exampleDeliveryOf, firstDeliveriesOf } from './first-delivery.ts'
 export {
-  agentEventIdOf,
   type CallId,
   type CommandId,
-  callEventIdOf,
   type DeliveryId,
   deliveryIdOf,
   type EventId,
   type Guid,
   isGuid,
-  newAgentStream,
   newCallId,
   newCommandId,
   newEventId,

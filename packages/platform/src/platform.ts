@@ -113,17 +113,17 @@ export interface PlatformListener {
   device(report: DeviceReport): Promise<void>
 }
 
-/** The platform has certainly not got the command: the client may be told that nothing was done. */
+/** The platform has certainly not received the command: the client may be told to repeat it. */
 export class PlatformUnavailable extends Error {
   override readonly name = 'PlatformUnavailable'
 }
 
 /**
  * The contact-center platform, as the api needs it: commands go in, reports come out, and only reports change what is
- * known of a call. A command resolves when the platform has accepted it, or may have: then the reports tell. It rejects
- * with PlatformUnavailable when the platform has certainly not got it, and never for what the platform finds out later.
- * A command that no longer fits (its leg has moved on since it was judged) is told by `failedCommand`, or by nothing if
- * the leg has ended. The same commandId twice does no more than once.
+ * known of a call. A command resolves when the platform has accepted it, or may have; reports then say which. It rejects
+ * with PlatformUnavailable when the platform has certainly not received it, and never for what the platform finds out
+ * later. (The calls of `holdFirst` may be on hold by then.) A command that no longer fits, because its leg has changed since
+ * it was judged, is reported by `failedCommand`, or not at all if the leg has ended. Repeating a commandId has no effect.
  */
 export interface Platform {
   /** Begins to report, with what was left from before a restart. */

@@ -1,3 +1,4 @@
+export { type ClockWatch, startClockWatch } from './clock-watch.ts'
 export { commonFields, sharedFields } from './common-fields.ts'
 export { type Config, ConfigError, type Fields, loadConfig, type Rule } from './config.ts'
 export {

@@ -42,6 +42,7 @@ export type { ListedDelivery, ParkedPage, ParkedQuery } from './parked-index.ts'
 export { createParkedWindow, type ParkedRange, type ParkedWindow, type RunState } from './parked-window.ts'
 export { openRedis, type Redis } from './redis.ts'
 export { createRequestLimiter, type RequestLimiter, type RequestRate } from './request-limiter.ts'
+export { createServerClock } from './server-clock.ts'
 export { createStateStore, type StateChange, type StateRecord, type StateStore } from './state-store.ts'
 export {
   createSubscriptionStore,

@@ -1,5 +1,5 @@
 import { setTimeout as delay } from 'node:timers/promises'
-import { deliveryIdOf, newEventId, newSubscriptionId, Unavailable } from '@switchhook/contracts'
+import { deliveryIdOf, isNotExecuted, newEventId, newSubscriptionId, Unavailable } from '@switchhook/contracts'
 import { eventually, startTcpProxy, type TcpProxy, type TestRedis, testRedis } from '@switchhook/testkit'
 import { createDeliveryStore } from './delivery-store.ts'
 import { openRedis, type Redis, RedisRefusal, run } from './redis.ts'
@@ -241,6 +241,22 @@ test.each([
 ])('%s: it is Redis that cannot serve', async (reply) => {
   const failed = await answer(await open(), reply).catch((error: unknown) => error)
   expect(failed).toMatchObject({ name: 'Unavailable', dependency: 'redis', cause: { name: 'ReplyError' } })
+  expect(isNotExecuted(failed)).toBe(true)
+})
+
+test('a command that was not sent is known not to be executed; one whose answer was lost is not', async () => {
+  const redis = await open()
+  proxy.cutWhen((chunk, direction) => direction === 'toClient' && chunk.length > 0)
+  const cut = await set(redis, 'x').catch((error: unknown) => error)
+  expect(cut).toMatchObject({ name: 'Unavailable', fate: 'unknown' })
+  await redis.ready()
+  proxy.refuse()
+  await eventually(() => expect(redis.isReady()).toBe(false))
+  const unsent = await set(redis, 'y').catch((error: unknown) => error)
+  expect(unsent).toMatchObject({ name: 'Unavailable', fate: 'not-executed' })
+  proxy.accept()
+  await redis.ready()
+  expect(await get(redis)).toBe('x')
 })
 
 test.each([

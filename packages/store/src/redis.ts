@@ -5,6 +5,7 @@ import { DURABILITY_SETTINGS, type DurabilitySettings, problemsOf } from './dura
 import { PROBE_KEY } from './keys.ts'
 import type { Log } from './log.ts'
 import { connectTo, type RedisClient } from './redis-client.ts'
+import { fateOf, isRefusal, isReply } from './reply-fate.ts'
 import { loadScripts, type ScriptName, type ScriptReplies } from './scripts.ts'
 
 /** How the stores of this package reach Redis; not exported from its door, so that every key has its home here. */
@@ -25,7 +26,8 @@ export interface Redis {
   close(): Promise<void>
   /**
    * Does nothing but send commands.
-   * @throws Unavailable when Redis cannot be reached, does not answer in time or says that it is in no state to
+   * @throws Unavailable when Redis cannot be reached, does not answer in time or says that it is in no state to; its
+   * `fate` says whether the command that failed may have been executed
    * @throws RedisRefusal when it refuses these very commands: trying again would not help
    */
   readonly [run]: <T>(action: (commands: Commands) => Promise<T>) => Promise<T>
@@ -50,30 +52,6 @@ const COMMAND_TIMEOUT_MS = 3_000
 const SOCKET_TIMEOUT_MS = 6_000
 const LONGEST_RECONNECT_WAIT_MS = 2_000
 const REMIND_MS = 30_000
-
-/**
- * What the replies begin with by which Redis says that it cannot serve now, whatever it is asked: it is starting, full,
- * busy, a replica, without its peers, without the right password, or the slot is on its way to another node. NOSCRIPT is
- * among them, as the library sends a script that was forgotten again: only a restart in between lets it through.
- */
-const STATES: ReadonlySet<string> = new Set([
-  'ASK',
-  'BUSY',
-  'CLUSTERDOWN',
-  'DENIED',
-  'LOADING',
-  'MASTERDOWN',
-  'MISCONF',
-  'MOVED',
-  'NOAUTH',
-  'NOREPLICAS',
-  'NOSCRIPT',
-  'OOM',
-  'READONLY',
-  'TRYAGAIN',
-  'UNBLOCKED',
-  'WRONGPASS',
-])
 
 /** Connects, for ever if need be: a Redis that is not there yet is waited for, and the log says so at warn. */
 export async function openRedis(options: {
@@ -130,13 +108,15 @@ function wrap(client: RedisClient, closing: AbortController, trouble: (error: un
   const commands = withScripts(client)
 
   const send: Redis[typeof run] = async (action) => {
-    if (client.status !== 'ready' || closing.signal.aborted) throw new Unavailable('redis', 'Redis cannot be reached')
+    if (client.status !== 'ready' || closing.signal.aborted) {
+      throw new Unavailable('redis', 'Redis cannot be reached', { fate: 'not-executed' })
+    }
     try {
       return await action(commands)
     } catch (error) {
       const cause = withoutArguments(error)
       if (isRefusal(cause)) throw new RedisRefusal(`Redis refused a command: ${cause.message}`, { cause })
-      throw new Unavailable('redis', 'Redis did not carry out a command', { cause })
+      throw new Unavailable('redis', 'Redis did not carry out a command', { cause, fate: fateOf(cause) })
     }
   }
 
@@ -172,12 +152,6 @@ async function disconnect(client: RedisClient): Promise<void> {
   await client.quit().catch(() => client.disconnect())
   await ended
 }
-
-/** Whatever is no reply is about the connection. */
-const isRefusal = (error: unknown): error is Error =>
-  isReply(error) && !STATES.has(error.message.split(' ', 1)[0] ?? '')
-
-const isReply = (error: unknown): error is Error => error instanceof Error && error.name === 'ReplyError'
 
 /** The library notes on an error the command that failed, with its arguments: bodies, urls, the password itself. */
 function withoutArguments(error: unknown): unknown {

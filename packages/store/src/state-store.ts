@@ -28,7 +28,10 @@ export interface StateChange {
   readonly timers: readonly { readonly id: string; readonly dueInMs: number; readonly payload: unknown }[]
 }
 
-/** Where calls and agents live. Rejects with Unavailable without Redis: then a commit may or may not have happened. */
+/**
+ * Stores calls and agents. Rejects with Unavailable without Redis; a commit has certainly not happened if the error's
+ * `fate` is `not-executed`.
+ */
 export interface StateStore {
   /** In the order of the keys, all of one moment. */
   read(tenant: string | null, keys: readonly string[]): Promise<(StateRecord | undefined)[]>

@@ -3,7 +3,7 @@ export { type BrokerCluster, type BrokerNode, startBrokerCluster } from './broke
 export { eventually } from './eventually.ts'
 export type { BindingInfo, Management, QueueInfo } from './management.ts'
 export { type Answer, type ReceivedRequest, type Receiver, type ReceiverScript, startReceiver } from './receiver.ts'
-export { type RedisServer, type RedisServers, redisServers } from './redis-servers.ts'
+export { canStartRedis, type RedisServer, type RedisServers, redisServers } from './redis-servers.ts'
 export { type Direction, startTcpProxy, type TcpProxy } from './tcp-proxy.ts'
 export { type TestBroker, testBroker } from './test-broker.ts'
 export { forgetful, type TestRedis, testRedis } from './test-redis.ts'

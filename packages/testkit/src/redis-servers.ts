@@ -24,6 +24,9 @@ export interface RedisServers {
   close(): Promise<void>
 }
 
+/** Whether a Redis is installed on this machine: without one, tests that change a server's settings are skipped. */
+export const canStartRedis = (): boolean => redisBinary() !== undefined
+
 const HERE = '127.0.0.1'
 const COMMON = ['--bind', HERE, '--appendonly', 'yes', '--save', '']
 

@@ -5,6 +5,7 @@ import {
   type Logger,
   type Metrics,
   type Shutdown,
+  startClockWatch,
   type Tracing,
   tracePublishDelivery,
 } from '@switchhook/runtime'
@@ -21,6 +22,7 @@ import {
   createIdempotencyStore,
   createOutbox,
   createParkedWindow,
+  createServerClock,
   createStateStore,
   createSubscriptionStore,
   createTimerStore,
@@ -64,7 +66,11 @@ export interface StartApiOptions {
 
 export interface Api {
   readonly port: number
-  readonly checks: { readonly redis: () => boolean; readonly rabbitmq: () => boolean }
+  readonly checks: {
+    readonly redis: () => boolean
+    readonly rabbitmq: () => boolean
+    readonly clock: () => boolean
+  }
 }
 
 /** Puts the service together and starts it. Waits for a Redis and a broker that are not there yet. */
@@ -75,6 +81,8 @@ export async function startApi(options: StartApiOptions): Promise<Api> {
   const redis = await openRedis({ url: config.REDIS_URL, log, name: 'api' })
   shutdown.defer('redis', () => redis.close())
   await assertDurableInProduction(redis, config.NODE_ENV)
+  const clock = await startClockWatch({ readServerMs: createServerClock(redis), now: Date.now, metrics, log })
+  shutdown.defer('clock', () => clock.stop())
   const broker = await openBroker({ url: config.AMQP_URL, topology: serviceTopology([]), log, name: 'api', metrics })
   shutdown.defer('broker', () => broker.close())
 
@@ -193,7 +201,8 @@ export async function startApi(options: StartApiOptions): Promise<Api> {
   const server = await startHttpServer({ port: config.API_PORT, listener: app, ...(deadlines && { deadlines }) })
   shutdown.defer('http', () => server.close())
 
-  return { port: server.port, checks: { redis: () => redis.isReady(), rabbitmq: () => broker.isReady() } }
+  const checks = { redis: () => redis.isReady(), rabbitmq: () => broker.isReady(), clock: () => clock.isFit() }
+  return { port: server.port, checks }
 }
 
 /** What was written is acted on at once, by this process. */

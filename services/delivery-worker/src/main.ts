@@ -16,6 +16,7 @@ import {
   loadConfig,
   openTracing,
   Shutdown,
+  startClockWatch,
   startHealthServer,
   startService,
 } from '@switchhook/runtime'
@@ -28,6 +29,7 @@ import {
   createDeliveryArchive,
   createDeliveryStore,
   createOutageStore,
+  createServerClock,
   createSubscriptionStore,
   openRedis,
 } from '@switchhook/store'
@@ -79,6 +81,8 @@ startService(SERVICE, async () => {
   const redis = await openRedis({ url: config.REDIS_URL, log, name: SERVICE })
   shutdown.defer('redis', () => redis.close())
   await assertDurableInProduction(redis, config.NODE_ENV)
+  const clock = await startClockWatch({ readServerMs: createServerClock(redis), now: Date.now, metrics, log })
+  shutdown.defer('clock', () => clock.stop())
   const shards = await countDueShards({ url: config.AMQP_URL, log, name: SERVICE, configured: config.DELIVERY_SHARDS })
   const topology = serviceTopology([...config.DELIVERY_RETRY_WAITS, config.BREAKER_COOLDOWN], LANES, shards)
   const broker = await openBroker({ url: config.AMQP_URL, topology, log, name: SERVICE, metrics })
@@ -168,6 +172,6 @@ startService(SERVICE, async () => {
     await Promise.all(drained)
   })
 
-  health.readyWhen({ redis: () => redis.isReady(), rabbitmq: () => broker.isReady() })
+  health.readyWhen({ redis: () => redis.isReady(), rabbitmq: () => broker.isReady(), clock: () => clock.isFit() })
   log.info('started', { healthPort: health.port, concurrency: config.DELIVERY_CONCURRENCY, shards })
 })

@@ -5,11 +5,18 @@ import {
   loadConfig,
   openTracing,
   Shutdown,
+  startClockWatch,
   startHealthServer,
   startService,
   tracePublishDelivery,
 } from '@switchhook/runtime'
-import { assertDurableInProduction, createDeliveryLog, createSubscriptionStore, openRedis } from '@switchhook/store'
+import {
+  assertDurableInProduction,
+  createDeliveryLog,
+  createServerClock,
+  createSubscriptionStore,
+  openRedis,
+} from '@switchhook/store'
 import { fanoutFields } from './config.ts'
 import { createFanoutMeter, createLogMeter } from './fanout-meter.ts'
 import { createHandleEvent } from './handle-event.ts'
@@ -33,6 +40,8 @@ startService(SERVICE, async () => {
   const redis = await openRedis({ url: config.REDIS_URL, log, name: SERVICE })
   shutdown.defer('redis', () => redis.close())
   await assertDurableInProduction(redis, config.NODE_ENV)
+  const clock = await startClockWatch({ readServerMs: createServerClock(redis), now: Date.now, metrics, log })
+  shutdown.defer('clock', () => clock.stop())
   const topology = serviceTopology([], 0, config.DELIVERY_SHARDS)
   const broker = await openBroker({ url: config.AMQP_URL, topology, log, name: SERVICE, metrics })
   shutdown.defer('broker', () => broker.close())
@@ -67,6 +76,6 @@ startService(SERVICE, async () => {
   })
   shutdown.defer('consumer', () => consumer.drain())
 
-  health.readyWhen({ redis: () => redis.isReady(), rabbitmq: () => broker.isReady() })
+  health.readyWhen({ redis: () => redis.isReady(), rabbitmq: () => broker.isReady(), clock: () => clock.isFit() })
   log.info('started', { healthPort: health.port, concurrency: config.FANOUT_CONCURRENCY })
 })

@@ -25,6 +25,9 @@ export interface MemoryChange {
 export interface SimulatorMemory {
   /** In the order of the keys, all of one moment. */
   read(tenant: string | null, keys: readonly string[]): Promise<readonly Remembered[]>
-  /** All or nothing; `conflict`, and nothing, if a record has another version by now. */
+  /**
+   * All or nothing; `conflict`, and nothing, if a record has another version by now. A write that fails may have happened,
+   * unless it rejects with Unavailable whose `fate` is `not-executed`.
+   */
   write(tenant: string | null, change: MemoryChange): Promise<'committed' | 'conflict'>
 }

@@ -1,4 +1,4 @@
-import type { CallId } from '@switchhook/contracts'
+import { type CallId, isNotExecuted } from '@switchhook/contracts'
 import { type PlatformListener, PlatformUnavailable } from '../platform.ts'
 import type { SimulatorMemory } from './memory.ts'
 import { play, rungBy } from './play.ts'
@@ -30,7 +30,11 @@ export interface Sessions {
    * @throws PlatformUnavailable when the session has certainly not been stored
    */
   beginIfInDoubt(session: Session, later: readonly LaterCue[]): Promise<void>
-  /** Resolves when it is stored and, unless that fails, told. `false`: there is no such call. */
+  /**
+   * Resolves to `true` when the step is stored, or may be, and to `false` if there is no such call. A step that cannot be
+   * reported now is reported by its timer.
+   * @throws PlatformUnavailable when the step has certainly not been stored
+   */
   apply(tenant: string | null, callId: CallId, cue: Cue): Promise<boolean>
   find(tenant: string | null, callId: CallId): Promise<Session | undefined>
 }
@@ -137,6 +141,9 @@ export function createSessions({ memory, deviceOf, listener, onError, now }: Ses
         if (played.session === session) return true
         const known = Object.keys(session.calls) as CallId[]
         const result = await store(played.session, version, played.later, known).catch((error: unknown) => {
+          if (isNotExecuted(error)) {
+            throw new PlatformUnavailable('the simulator cannot store the step', { cause: error })
+          }
           onError('a step of a simulated call may be lost', error)
           return 'in doubt' as const
         })

@@ -1,6 +1,7 @@
-import { type CallId, newCallId, newCommandId } from '@switchhook/contracts'
+import { type CallId, CallState, newCallId, newCommandId, Unavailable } from '@switchhook/contracts'
 import { describePlatform } from '../conformance/describe-platform.ts'
 import { createObserver, type Observer } from '../conformance/observer.ts'
+import { PlatformUnavailable } from '../platform.ts'
 import { VirtualMemory } from '../test-support/virtual-memory.ts'
 import { createSimulator, type Simulator } from './simulator.ts'
 
@@ -110,4 +111,64 @@ test('a second call is not answered while the first one cannot be held: nobody t
     commandResult: { commandId: answer.commandId, command: 'answer', result: 2 },
   })
   observer.verify()
+})
+
+test('after the memory went back to an older state, a new step with the same number is reported', async () => {
+  const memory = new VirtualMemory()
+  const states: number[] = []
+  const simulator = open(memory, createObserver())
+  await simulator.start({
+    legs: async (reports) => void states.push(...reports.map(({ state }) => state)),
+    device: async () => {},
+  })
+  const callId = newCallId()
+  const leg = () => ({ tenant: 'acme', callId, agentUri: ALICE, commandId: newCommandId() })
+  await simulator.dial({ ...leg(), destination: '+15550100', cli: null, correlationId: null })
+  await memory.pass(2_000, (timer) => simulator.due(timer))
+  expect(states).toEqual([1, 8, 3])
+
+  const restore = memory.backUp()
+  await simulator.hold(leg())
+  restore()
+  memory.nowMs += 1_000
+  await simulator.hangup(leg())
+  // The loaded step is reported again before the new one.
+  expect(states).toEqual([1, 8, 3, 4, 3, 7])
+})
+
+describe('a write of the memory that fails', () => {
+  async function aConnectedCall() {
+    const memory = new VirtualMemory()
+    const observer = createObserver()
+    const simulator = open(memory, observer)
+    await simulator.start(observer.listener)
+    const callId = newCallId()
+    const leg = () => ({ tenant: 'acme', callId, agentUri: ALICE, commandId: newCommandId() })
+    await simulator.dial({ ...leg(), destination: '+15550100', cli: null, correlationId: null })
+    await memory.pass(2_000, (timer) => simulator.due(timer))
+    return { memory, observer, simulator, callId, leg }
+  }
+  const failWith = (memory: VirtualMemory, error: Error) => {
+    memory.write = () => Promise.reject(error)
+  }
+
+  test('refuses the command if it certainly stored nothing', async () => {
+    const { memory, observer, simulator, callId, leg } = await aConnectedCall()
+    failWith(memory, new Unavailable('redis', 'out of memory', { fate: 'not-executed' }))
+    await expect(simulator.hold(leg())).rejects.toBeInstanceOf(PlatformUnavailable)
+    expect(observer.latest(callId, ALICE)?.state).toBe(CallState.connected)
+  })
+
+  test('leaves the command accepted if its answer was lost', async () => {
+    const { memory, simulator, leg } = await aConnectedCall()
+    failWith(memory, new Unavailable('redis', 'timed out'))
+    await expect(simulator.hold(leg())).resolves.toBeUndefined()
+  })
+
+  test('makes a timer come again if it certainly stored nothing', async () => {
+    const { memory, simulator } = await aConnectedCall()
+    failWith(memory, new Unavailable('redis', 'out of memory', { fate: 'not-executed' }))
+    // The call lasts until its outside party hangs up.
+    await expect(memory.pass(3_600_000, (timer) => simulator.due(timer))).rejects.toBeInstanceOf(PlatformUnavailable)
+  })
 })

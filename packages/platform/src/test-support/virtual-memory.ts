@@ -12,8 +12,8 @@ export class VirtualMemory implements SimulatorMemory {
   nowMs = Date.UTC(2026, 0, 1)
   /** Set: every access fails with it. */
   outage: Error | undefined
-  readonly #records = new Map<string, Remembered>()
-  readonly #timers = new Map<string, SetTimer>()
+  #records = new Map<string, Remembered>()
+  #timers = new Map<string, SetTimer>()
 
   async read(tenant: string | null, keys: readonly string[]): Promise<readonly Remembered[]> {
     if (this.outage !== undefined) throw this.outage
@@ -33,6 +33,16 @@ export class VirtualMemory implements SimulatorMemory {
       this.#timers.set(nameOf(tenant, id), { id, tenant, dueAtMs: this.nowMs + dueInMs, payload })
     }
     return 'committed'
+  }
+
+  /** The result puts records and timers back as they are now, as a Redis does that comes back from an older file. */
+  backUp(): () => void {
+    const records = new Map(this.#records)
+    const timers = new Map(this.#timers)
+    return () => {
+      this.#records = new Map(records)
+      this.#timers = new Map(timers)
+    }
   }
 
   /** Moves the clock from one timer to the next, and hands each to `due`, until so long has passed. */

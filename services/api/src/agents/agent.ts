@@ -1,4 +1,5 @@
-import { type CallId, CallState, DeviceStatus, type Guid, newAgentStream, Status } from '@switchhook/contracts'
+import { randomUUID } from 'node:crypto'
+import { type CallId, CallState, DeviceStatus, Status } from '@switchhook/contracts'
 
 /** What a person says of himself. */
 export interface PresenceSetting {
@@ -20,8 +21,11 @@ export interface AgentCall {
 /** An agent as stored: what a person has set, and what calls and devices have made of it, apart from each other. */
 export interface Agent {
   readonly agentUri: string
-  /** Namespace of the ids of this agent's events. */
-  readonly stream: Guid<'agent stream'>
+  /**
+   * Not used by this version. During a rolling upgrade, a process of the version before reads this record, derives event
+   * ids from `stream`, and fails without it (ADR 0034).
+   */
+  readonly stream: string
   /** Of the last event; 0: none yet. */
   readonly sequence: number
   /** When the effective status began; null: as provisioned. */
@@ -48,7 +52,7 @@ export interface Agent {
 /** An agent to whom nothing has happened since he was provisioned. */
 export const newAgent = (agentUri: string): Agent => ({
   agentUri,
-  stream: newAgentStream(),
+  stream: randomUUID(),
   sequence: 0,
   since: null,
   standing: { statusCode: Status.available, message: null, location: null },

@@ -75,10 +75,10 @@ export function othersToHold(agent: Agent, callId: CallId, consultation?: CallId
   return others.filter(({ state }) => state === CallState.connected).map(({ callId: other }) => other)
 }
 
-/** Only a command that was certainly not sent is answered with an error. @throws AppError platform-unavailable */
-export async function send(command: Promise<void>): Promise<void> {
+/** Answers a command with an error only if it was certainly not sent. @throws AppError platform-unavailable */
+export async function send<T>(command: Promise<T>): Promise<T> {
   try {
-    await command
+    return await command
   } catch (error) {
     throw error instanceof PlatformUnavailable ? new AppError('platform-unavailable', {}, { cause: error }) : error
   }

@@ -1,7 +1,7 @@
-import { CallState, type CallStatus, EndReason, EVENT_TYPES, type PlatformEvent } from '@switchhook/contracts'
+import { CallState, type CallStatus, EndReason, EVENT_TYPES } from '@switchhook/contracts'
 import type { Counter, Metrics } from '@switchhook/runtime'
 import type { Outbox } from '@switchhook/store'
-import type { Writing } from './transact.ts'
+import type { NewEvent, Writing } from './transact.ts'
 
 export interface CenterMeter {
   /** Told of each step that was stored. */
@@ -28,7 +28,7 @@ export function createCenterMeter(metrics: Metrics): CenterMeter {
     Object.entries(EndReason).map(([reason, number]) => [number, ended.of({ reason })]),
   )
 
-  function noteEvent({ eventType, data }: PlatformEvent): void {
+  function noteEvent({ eventType, data }: NewEvent): void {
     byType.get(eventType)?.add()
     if (eventType !== 'call.status') return
     const { sequence, state, endReason } = data as Partial<CallStatus>

@@ -101,7 +101,7 @@ export function createCenter(deps: CenterDeps): Center {
       const changed = change(before)
       if (changed === undefined) return { result: before }
       const { agent, status, timers } = changed
-      const events = status === null ? [] : [agentEvent(tenant, agent, status)]
+      const events = status === null ? [] : [agentEvent(tenant, status)]
       return { result: agent, writing: { records: [{ key: agentKey(agentUri), value: agent }], events, timers } }
     })
 

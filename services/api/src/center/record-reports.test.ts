@@ -1,5 +1,6 @@
-import { CallState, newCallId } from '@switchhook/contracts'
+import { CallState, isGuid, newCallId } from '@switchhook/contracts'
 import type { LegReport } from '@switchhook/platform'
+import { type Agent, newAgent } from '../agents/agent.ts'
 import { aReport } from '../testing/report.ts'
 import { agentKey, auditTimerId, callKey } from './keys.ts'
 import { keysOf, REMEMBERED_MS, recordReports } from './record-reports.ts'
@@ -67,10 +68,12 @@ test('a call is kept for as long as it lives, and remembered for ten minutes aft
   expect(over?.timers?.map(({ id }) => id)).not.toContain(auditTimerId(aReport().callId))
 })
 
-test('the same event has the same id, however often it is stored', () => {
-  const ids = () => recordAll([aReport()])?.events?.map(({ eventId, eventType }) => [eventType, eventId])
-  const idOf = (type: string) => ids()?.find(([eventType]) => eventType === type)?.[1]
-  expect(idOf('call.status')).toBe(idOf('call.status'))
+test('an agent record keeps its stream id, which processes of the version before derive event ids from', () => {
+  const streamOf = (writing: Writing | undefined) =>
+    (writing?.records.find(({ key }) => key === agentKey(ALICE))?.value as Agent | undefined)?.stream
+  expect(isGuid(streamOf(recordAll([aReport()])))).toBe(true)
+  const stored = new Map<string, unknown>([[agentKey(ALICE), { ...newAgent(ALICE), stream: 'as it was stored' }]])
+  expect(streamOf(recordReports(stored, [aReport()], options))).toBe('as it was stored')
 })
 
 test('every key is read once', () => {

@@ -1,17 +1,10 @@
-import {
-  type AgentStatus,
-  agentEventIdOf,
-  type CallId,
-  type CallStatus,
-  callEventIdOf,
-  type PlatformEvent,
-} from '@switchhook/contracts'
+import type { AgentStatus, CallId, CallStatus } from '@switchhook/contracts'
 import { applyReport, type LegReport } from '@switchhook/platform'
 import { type Agent, newAgent } from '../agents/agent.ts'
 import { applyLegs } from '../agents/agent-model.ts'
 import { type Call, callOf, isLive } from './call.ts'
 import { agentKey, auditTimerId, callKey } from './keys.ts'
-import type { Writing } from './transact.ts'
+import type { NewEvent, Writing } from './transact.ts'
 
 /**
  * How long a call is remembered that has ended, so that a late command meets 409 and not 404 (at least 5 minutes), or that
@@ -28,8 +21,8 @@ export function keysOf(reports: readonly LegReport[]): readonly string[] {
 }
 
 /**
- * What reports of one moment make of the stored calls and agents: the next records, an event for every leg and every agent
- * that has changed, and the timers. Undefined when all of it was known. Pure.
+ * Applies reports of one moment to the stored calls and agents. The result holds the next records, one event for every
+ * leg and every agent that changed, and the timers. It is undefined if the reports say nothing new. Pure.
  */
 export function recordReports(
   stored: ReadonlyMap<string, unknown>,
@@ -60,7 +53,7 @@ export function recordReports(
     ],
     events: [
       ...changed.map((status) => callEvent(tenant, status)),
-      ...agents.flatMap(({ agent, status }) => (status === null ? [] : [agentEvent(tenant, agent, status)])),
+      ...agents.flatMap(({ status }) => (status === null ? [] : [agentEvent(tenant, status)])),
     ],
     timers: [
       ...[...calls.values()].filter(isLive).map(({ callId }) => auditTimer(callId, AUDIT_AFTER_MS)),
@@ -82,16 +75,14 @@ export const auditTimer = (callId: CallId, dueInMs: number) => ({
   payload: { callId },
 })
 
-const callEvent = (tenant: string | null, status: CallStatus): PlatformEvent => ({
-  eventId: callEventIdOf(status.callId, status.agentUri, status.sequence),
+const callEvent = (tenant: string | null, status: CallStatus): NewEvent => ({
   eventType: 'call.status',
   occurredAt: status.occurredAt,
   tenant,
   data: { ...status },
 })
 
-export const agentEvent = (tenant: string | null, { stream }: Agent, status: AgentStatus): PlatformEvent => ({
-  eventId: agentEventIdOf(stream, status.sequence),
+export const agentEvent = (tenant: string | null, status: AgentStatus): NewEvent => ({
   eventType: 'agent.status',
   occurredAt: status.occurredAt,
   tenant,

@@ -1,25 +1,32 @@
-import type { PlatformEvent } from '@switchhook/contracts'
+import { newEventId, type PlatformEvent } from '@switchhook/contracts'
 import type { StateStore } from '@switchhook/store'
 
-/** What one step writes. */
+/** An event before its commit: the commit draws its id. */
+export type NewEvent = Omit<PlatformEvent, 'eventId'>
+
+/** The writes of one step. */
 export interface Writing {
-  /** Each was read in this step. */
+  /** The step has read each of these keys. */
   readonly records: readonly { readonly key: string; readonly value: unknown; readonly ttlMs?: number }[]
-  readonly events?: readonly PlatformEvent[]
-  /** What the events belong to, where no request is being handled. */
+  readonly events?: readonly NewEvent[]
+  /** Trace context of the events if no request is being handled. */
   readonly traceparent?: string | undefined
   readonly timers?: readonly { readonly id: string; readonly dueInMs: number; readonly payload: unknown }[]
 }
 
-/** What a step answers, and what it writes, if anything. */
+/** The result of a step, and its writes, if it has any. */
 export interface Step<Result> {
   readonly result: Result
   readonly writing?: Writing
 }
 
 /**
- * Reads records, lets `decide` make a step of them, and writes it, all or nothing: state, events and timers. Whenever
- * somebody else was faster with one of the records, it is read and decided anew, so `decide` may run more than once.
+ * Reads records, passes them to `decide`, and commits the step that it returns, all or nothing: state, events and timers.
+ * If another process changed one of the records meanwhile, the records are read and decided again, so `decide` may run
+ * more than once.
+ *
+ * Rejects with Unavailable if Redis does not answer the commit: the step may have been committed. To repeat it is safe if
+ * `decide` returns no event for a fact that the records already hold; the repeat reads them again.
  */
 export type Transact = <Result>(
   tenant: string | null,
@@ -28,8 +35,8 @@ export type Transact = <Result>(
 ) => Promise<Result>
 
 /**
- * @param committed is told of every step that has written events or timers
- * @param traceOfRequest of the request that is being handled, if one is
+ * @param committed is called after every commit
+ * @param traceOfRequest returns the trace context of the request that is being handled, if any
  */
 export function createTransact(
   store: StateStore,
@@ -44,9 +51,12 @@ export function createTransact(
       const versions = new Map(keys.map((key, at) => [key, read[at]?.version ?? 0]))
       const records = writing.records.map((record) => ({ ...record, expectedVersion: versions.get(record.key) ?? 0 }))
       const traceparent = traceOfRequest() ?? writing.traceparent
-      const events = (writing.events ?? []).map((event) =>
-        traceparent === undefined ? event : { ...event, traceparent },
-      )
+      // Each try draws new ids. Redis commits at most one try, because every try expects the versions that it has read.
+      const events = (writing.events ?? []).map((event) => ({
+        ...event,
+        eventId: newEventId(),
+        ...(traceparent !== undefined && { traceparent }),
+      }))
       const { timers = [] } = writing
       if ((await store.commit(tenant, { records, events, timers })) === 'committed') {
         committed(writing)

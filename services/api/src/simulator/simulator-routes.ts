@@ -2,6 +2,7 @@ import { AppError, isGuid, parseCallId } from '@switchhook/contracts'
 import type { ProvisionedAgent, RemoteAction, Simulator } from '@switchhook/platform'
 import { agentUriParam } from '../agents/agent-schemas.ts'
 import { callIdParam } from '../calls/call-schemas.ts'
+import { send } from '../calls/commands.ts'
 import type { Route } from '../http/route.ts'
 import { deviceSchema, remoteSchema, ringSchema, rungSchema } from './simulator-schemas.ts'
 
@@ -66,9 +67,9 @@ export function createSimulatorRoutes({ simulator }: SimulatorRouteDeps): readon
     params: { callId: callIdParam },
     body: remoteSchema,
     responses: { 202: { description: 'Done' } },
-    failures: ['invalid-request', 'call-not-found'],
+    failures: ['invalid-request', 'call-not-found', 'platform-unavailable'],
     handle: async ({ params: { callId }, body: { action } }) => {
-      const isKnown = isGuid(callId) && (await simulator.remote(parseCallId(callId), action))
+      const isKnown = isGuid(callId) && (await send(simulator.remote(parseCallId(callId), action)))
       if (!isKnown) throw new AppError('call-not-found')
       return { status: 202 }
     },
@@ -85,9 +86,9 @@ export function createSimulatorRoutes({ simulator }: SimulatorRouteDeps): readon
     params: { agentUri: agentUriParam },
     body: deviceSchema,
     responses: { 202: { description: 'Done' } },
-    failures: ['invalid-request', 'agent-not-found'],
+    failures: ['invalid-request', 'agent-not-found', 'platform-unavailable'],
     handle: async ({ params: { agentUri }, body: { online, tenant } }) => {
-      await simulator.setDevice(requireAgent(agentUri, tenant), online)
+      await send(simulator.setDevice(requireAgent(agentUri, tenant), online))
       return { status: 202 }
     },
   }

@@ -1,0 +1,103 @@
+import { randomUUID } from 'node:crypto'
+import { type CallId, CallState } from '@switchhook/contracts'
+import type { Simulator } from '@switchhook/platform'
+import { createStateStore, openRedis, type Redis } from '@switchhook/store'
+import { canStartRedis, type RedisServer, type RedisServers, redisServers } from '@switchhook/testkit'
+import { type Center, createCenter } from '../center/center.ts'
+import { readAgent } from '../center/read-agent.ts'
+import { createTransact } from '../center/transact.ts'
+import type { Answer } from '../http/route.ts'
+import { openSimulator } from '../platform/open-simulator.ts'
+import { createCallRoutes } from './call-routes.ts'
+
+const ALICE = 'sip:alice@acme.example'
+const quiet = { debug() {}, info() {}, warn() {}, error() {} }
+
+let servers: RedisServers
+let server: RedisServer
+let redis: Redis
+let center: Center
+let simulator: Simulator
+
+const cli = (...args: readonly string[]): Promise<string> => servers.cli('-p', String(server.port), ...args)
+
+/** Settings of a server of its own: they would concern every test that shares one. */
+const describeWithOwnRedis = canStartRedis() ? describe : describe.skip
+
+beforeAll(async () => {
+  if (!canStartRedis()) return
+  servers = redisServers()
+  server = await servers.start()
+  redis = await openRedis({ url: `redis://127.0.0.1:${server.port}`, log: quiet, name: 'api' })
+  const store = createStateStore(redis)
+  simulator = openSimulator({
+    agents: [{ agentUri: ALICE, tenant: 'acme', device: 'SIM/alice' }],
+    scenario: null,
+    store,
+    liveCalls: async (tenant, agentUri) => (await readAgent(store, tenant, agentUri)).calls.map(({ callId }) => callId),
+    expectTimer: () => {},
+    log: quiet,
+    now: Date.now,
+  })
+  const transact = createTransact(store, () => {})
+  center = createCenter({ store, transact, platform: simulator, wrapUpMs: 0, now: Date.now })
+  await simulator.start(center.listener)
+})
+
+afterAll(async () => {
+  if (!canStartRedis()) return
+  await redis.close()
+  await servers.close()
+})
+
+/** Carries out a command on a call as the route table does. */
+async function give(operationId: string, callId: CallId): Promise<Answer> {
+  const route = createCallRoutes({ platform: simulator, center, now: Date.now }).find(
+    (one) => one.operationId === operationId,
+  )
+  if (route === undefined) throw new Error(`no route ${operationId}`)
+  return await route.handle({
+    caller: { tenant: 'acme', clientId: 'acme-app' },
+    params: { callId },
+    query: {},
+    body: { agentUri: ALICE },
+    requestId: 'direct',
+    idFor: () => randomUUID(),
+    isKeyed: false,
+  })
+}
+
+async function ringAlice(): Promise<CallId> {
+  const alice = simulator.findAnyAgent(ALICE)
+  const callId = alice && (await simulator.ring(alice, { from: '+15559000', ringForMs: null, talkForMs: null }))
+  if (callId === undefined) throw new Error('the device takes no call')
+  return callId
+}
+
+const stateOf = async (callId: CallId) => (await center.findCall('acme', callId))?.legs[ALICE]?.status.state
+
+describeWithOwnRedis('a command while Redis refuses every write', () => {
+  test.each<[string, string[], string[]]>([
+    ['out of memory', ['config', 'set', 'maxmemory', '1'], ['config', 'set', 'maxmemory', '0']],
+    ['a read-only replica', ['replicaof', '127.0.0.1', '1'], ['replicaof', 'no', 'one']],
+    [
+      'without enough replicas',
+      ['config', 'set', 'min-replicas-to-write', '1'],
+      ['config', 'set', 'min-replicas-to-write', '0'],
+    ],
+  ])('%s: it is answered 503, changes nothing, and can be repeated later', async (_state, begin, end) => {
+    const callId = await ringAlice()
+    expect(await stateOf(callId)).toBe(CallState.alerting)
+    await cli(...begin)
+    try {
+      await expect(give('answer', callId)).rejects.toMatchObject({ code: 'platform-unavailable' })
+    } finally {
+      await cli(...end)
+    }
+    await redis.ready()
+    expect(await stateOf(callId)).toBe(CallState.alerting)
+    expect(await give('answer', callId)).toMatchObject({ status: 202 })
+    expect(await stateOf(callId)).toBe(CallState.connected)
+    await give('hangup', callId)
+  })
+})
