@@ -146,7 +146,7 @@ const CLOSED: ReadonlySet<string> = new Set(['ECONNRESET', 'EPIPE', 'UND_ERR_SOC
 
 const isClosing = (error: Error): boolean => 'code' in error && CLOSED.has(String(error.code))
 
-/** Undici gives a parser's fault no code, and a 101 or 100 that nobody asked for the code of a lost connection. */
+/** Undici gives a parser's fault no code, and an unexpected 101 the code of a lost connection. */
 const isProtocolFault = (error: Error): boolean =>
   error.name === 'HTTPParserError' || /^bad (response|upgrade)$/.test(error.message)
 
