@@ -122,6 +122,31 @@ describe('deliver', () => {
     expect(attempts).toEqual([null])
   })
 
+  test('a first attempt that is withdrawn while its connection is made was no attempt, and says nothing of the endpoint', async () => {
+    const noted: string[] = []
+    const breaker = { claimProbe: async () => undefined, note: async () => void noted.push('noted') }
+    const { deliver, steps, attempts } = aWorld(ok, { breaker, post: async () => ({ kind: 'withdrawn' }) })
+    await deliver(aDelivery())
+    expect(steps).toEqual(['settle slot 0 withdrawn', 'report withdrawn'])
+    expect(attempts).toEqual([null])
+    expect(noted).toEqual([])
+  })
+
+  test('a first attempt that was sent to the url of a renewed lease is retried there', async () => {
+    const published: Delivery[] = []
+    const { deliver, attempts } = aWorld(down, {
+      post: async (due) => ({
+        kind: 'readmitted',
+        delivery: { ...due, url: 'https://client.example/moved' },
+        outcome: down,
+      }),
+      retryLater: async (delivery) => void published.push(delivery),
+    })
+    await deliver(aDelivery())
+    expect(published).toMatchObject([{ url: 'https://client.example/moved', slot: 1, attempt: 1 }])
+    expect(attempts).toMatchObject([{ attempt: 1, outcome: 'refused' }])
+  })
+
   test('after the last slot it is parked, with the attempt', async () => {
     const { deliver, steps, attempts } = aWorld(down)
     await deliver(aDelivery({ slot: 1, attempt: 1 }))

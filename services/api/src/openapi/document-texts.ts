@@ -21,7 +21,7 @@ export const TAGS = [
       '`waiting` while its next attempt is scheduled, after one that failed or after a turn that a cool-down has put off (8 attempts with waits of ' +
       '10 s, 1 min, 5 min, 30 min, 2 h, 4 h and 6 h between them, about 12 h 36 min, unless configured otherwise), and ends as ' +
       '`acknowledged` (a 2xx), as `parked` (refused with another status that is not retried, or failed to the ' +
-      'last attempt; kept, and can be sent again) or as `withdrawn` (its subscription was deleted or disabled before the first attempt).',
+      'last attempt; kept, and can be sent again) or as `withdrawn` (before the first attempt its subscription was deleted, disabled or stopped asking for the event type).',
   },
   { name: 'calls', description: 'Commands to calls, on behalf of an agent.' },
   { name: 'agents', description: 'State and presence of agents.' },
