@@ -221,10 +221,7 @@ describe('while many first attempts are queued', () => {
     expect(receiver.requests('/hook').length).toBeLessThan(QUEUED)
   })
 
-  test('none of a type that was removed is lost to the types that stay', async () => {
-    await acme.request('PATCH', `/webhooks/subscriptions/${subscription.id}`, {
-      eventTypes: ['call.status', 'agent.status'],
-    })
+  test('the event types that remain are still delivered', async () => {
     await acme.request('PATCH', `/webhooks/subscriptions/${subscription.id}`, { eventTypes: ['agent.status'] })
     await publishEvent()
     const marker = await publishEvent({ eventType: 'agent.status' })
