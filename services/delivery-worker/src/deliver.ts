@@ -21,7 +21,7 @@ export interface DeliverDeps {
   readonly isSettled: (delivery: Delivery) => Promise<boolean>
   readonly admit: (delivery: Delivery) => Promise<Admission>
   readonly breaker: Breaker
-  /** A first attempt is made only while what `lease` says of its subscription is so, and else withheld. */
+  /** A first attempt is written only under a valid lease. After a renewal it may be withheld, or sent to another url. */
   readonly post: (delivery: Delivery, attempt: number, lease: Lease | undefined) => Promise<Posted>
   /** Resolves once the broker has confirmed that the delivery waits. */
   readonly retryLater: (delivery: Delivery, waitMs: number) => Promise<void>

@@ -19,7 +19,7 @@ export interface LeaseExpired {
 }
 
 /** The lease was renewed meanwhile, and `delivery` is what was sent: it may have another url and another secret. */
-export interface Readmitted {
+interface Readmitted {
   readonly kind: 'readmitted'
   readonly delivery: Delivery
   readonly outcome: Outcome
