@@ -5,6 +5,7 @@ import {
   newEventId,
   newSubscriptionId,
   type Outcome,
+  type Subscription,
   Unavailable,
 } from '@switchhook/contracts'
 import type { EndpointHealth } from '@switchhook/store'
@@ -130,6 +131,31 @@ describe('deliver', () => {
     expect(steps).toEqual(['settle slot 0 withdrawn', 'report withdrawn'])
     expect(attempts).toEqual([null])
     expect(noted).toEqual([])
+  })
+
+  test('a delivery that waited for its turn is looked at again, and posted under that lease', async () => {
+    const due = aDelivery()
+    const subscription: Subscription = {
+      id: due.subscriptionId,
+      tenant: due.tenant,
+      url: due.url,
+      eventTypes: ['call.status'],
+      description: null,
+      enabled: true,
+      createdAt: due.firstDueAt,
+    }
+    let looks = 0
+    const leases: unknown[] = []
+    const { deliver, withoutTurn } = aWorld(ok, {
+      admit: async (admitted) => ({ admitted, health: healthy, lease: { subscription, trustedUntilMs: ++looks } }),
+      post: async (_due, _attempt, lease) => {
+        leases.push(lease?.trustedUntilMs)
+        return ok
+      },
+    })
+    expect(await withoutTurn(due)).toBe(false)
+    await deliver(due)
+    expect(leases).toEqual([2])
   })
 
   test('a first attempt that was sent to the url of a renewed lease is retried there', async () => {
