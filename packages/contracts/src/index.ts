@@ -116,6 +116,13 @@ export {
   type Signing,
 } from './signing.ts'
 export { receives, type Subscription } from './subscription.ts'
+export {
+  isLeaseValid,
+  leaseEndsAt,
+  olderLeasesEndAt,
+  SUBSCRIPTION_LEASE_MARGIN_MS,
+  SUBSCRIPTION_LEASE_MS,
+} from './subscription-lease.ts'
 export { newTraceparent, readTraceparent, traceIdOf, traceIdOfEvent } from './trace-context.ts'
 export { signedAtMs, type Trial, withTrial } from './trial.ts'
 export { compileSchema, type Fault, type Validation } from './validator.ts'

@@ -19,6 +19,6 @@ export interface Subscription {
 }
 
 /** Does an event of this type, of the subscription's own tenant, make a delivery? */
-export function receives(subscription: Subscription, eventType: EventType): boolean {
-  return subscription.enabled && subscription.eventTypes.includes(eventType)
+export function receives({ enabled, eventTypes }: Subscription, eventType: string): boolean {
+  return enabled && eventTypes.some((type) => type === eventType)
 }

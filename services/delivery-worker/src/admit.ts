@@ -1,37 +1,58 @@
-import type { Delivery, Subscription } from '@switchhook/contracts'
+import { type Delivery, leaseEndsAt, receives, type Subscription } from '@switchhook/contracts'
 import type { EndpointHealth } from '@switchhook/store'
 import type { Withheld } from './decide.ts'
 
-/** What was found at the gate. */
+/** A subscription as it was read, and how long a first attempt may rely on that. */
+export interface Lease {
+  readonly subscription: Subscription
+  /** Monotonic (`performance.now`), in ms. */
+  readonly trustedUntilMs: number
+}
+
 export interface Admission {
   /** The delivery as it may be sent now, or why it must not be. */
   readonly admitted: Delivery | Withheld
   readonly health: EndpointHealth
+  /** Absent: the subscription was deleted. */
+  readonly lease?: Lease
 }
 
-/** What the gate asks. */
-export interface Gatekeeper {
-  /** In one round trip. */
+export interface AdmitDeps {
+  /** Reads the breaker and the subscription in one round trip. */
   readonly look: (
     delivery: Delivery,
   ) => Promise<{ readonly health: EndpointHealth; readonly subscription: Subscription | undefined }>
   readonly canSign: (delivery: Delivery) => boolean
+  /** Monotonic, in ms. */
+  readonly nowMs: () => number
 }
 
 /**
- * The gate before every POST. After a DELETE, or while disabled, no *first* attempt leaves (specification, "Webhook
- * subscriptions", rule 3), so the subscription is looked up just before attempt 1, and its present url is used. A delivery
- * that has already failed keeps its schedule and its url; it is signed as its subscription says now, and as it said when
- * the delivery last failed if the subscription has gone.
+ * Decides before every POST whether a delivery may be sent, to which url, and signed with what. After a DELETE, while the
+ * subscription is disabled, or for an event type that it no longer receives, no *first* attempt leaves (specification,
+ * "Webhook subscriptions", rule 3). First attempts go to the subscription's present url. A delivery that has already failed
+ * keeps its schedule and its url. It is signed with the subscription's present secret, or with its own if the subscription
+ * was deleted.
  */
-export function createAdmit({ look, canSign }: Gatekeeper): (delivery: Delivery) => Promise<Admission> {
+export function createAdmit({ look, canSign, nowMs }: AdmitDeps): (delivery: Delivery) => Promise<Admission> {
   return async (delivery) => {
+    // Before asking: the reply may be as old as the question (`subscription-lease.ts`).
+    const trustedUntilMs = leaseEndsAt(nowMs())
     const { health, subscription } = await look(delivery)
-    if (delivery.attempt === 0 && subscription?.enabled !== true) return { admitted: { kind: 'withdrawn' }, health }
+    const found = { health, ...(subscription !== undefined && { lease: { subscription, trustedUntilMs } }) }
+    if (delivery.attempt === 0 && !isWanted(subscription, delivery)) {
+      return { ...found, admitted: { kind: 'withdrawn' } }
+    }
     const admitted = subscription === undefined ? delivery : asToldBy(subscription, delivery)
-    if (canSign(admitted)) return { admitted, health }
-    return { admitted: { kind: 'unsignable', isForGood: subscription === undefined }, health }
+    if (canSign(admitted)) return { ...found, admitted }
+    return { ...found, admitted: { kind: 'unsignable', isForGood: subscription === undefined } }
   }
+}
+
+/** A test may have an event type that the subscription does not receive. */
+function isWanted(subscription: Subscription | undefined, { eventType, trial }: Delivery): boolean {
+  if (subscription === undefined) return false
+  return trial === undefined ? receives(subscription, eventType) : subscription.enabled
 }
 
 function asToldBy({ url, signing }: Subscription, delivery: Delivery): Delivery {

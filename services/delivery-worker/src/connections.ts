@@ -3,6 +3,7 @@ import type { LookupFunction, Socket } from 'node:net'
 import type { AddressGuard } from '@switchhook/egress'
 import { Agent, buildConnector, type DiagnosticsChannel } from 'undici'
 import { BLOCKED_ADDRESS } from './lookup.ts'
+import { type ContinueFilter, createContinueFilter, filterReads } from './skip-continue.ts'
 
 export interface ConnectionOptions {
   /** Most connections to one origin. */
@@ -36,6 +37,7 @@ interface Usage {
   requests: number
   /** What had been read when the last request began. */
   bytesBefore: number
+  readonly answers: ContinueFilter
 }
 
 export function openConnections({ connections, connectTimeoutMs, guard, lookup }: ConnectionOptions): Connections {
@@ -47,6 +49,7 @@ export function openConnections({ connections, connectTimeoutMs, guard, lookup }
     if (usage === undefined) return
     usage.requests += 1
     usage.bytesBefore = socket.bytesRead
+    usage.answers.expectAnswer()
   }
   // The only place where undici shows which connection carries a request.
   subscribe(SEND_HEADERS, noteRequest)
@@ -59,8 +62,9 @@ export function openConnections({ connections, connectTimeoutMs, guard, lookup }
         const refusal = new Error(`${socket.remoteAddress} may not be connected to`)
         return callback(Object.assign(refusal, { code: BLOCKED_ADDRESS }), null)
       }
-      const usage: Usage = { requests: 0, bytesBefore: 0 }
+      const usage: Usage = { requests: 0, bytesBefore: 0, answers: createContinueFilter() }
       usages.set(socket, usage)
+      filterReads(socket, usage.answers)
       socket.on('error', (broken) => {
         if (usage.requests > 1 && socket.bytesRead === usage.bytesBefore) stale.add(broken)
       })

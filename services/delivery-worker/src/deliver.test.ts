@@ -5,6 +5,7 @@ import {
   newEventId,
   newSubscriptionId,
   type Outcome,
+  type Subscription,
   Unavailable,
 } from '@switchhook/contracts'
 import type { EndpointHealth } from '@switchhook/store'
@@ -120,6 +121,56 @@ describe('deliver', () => {
       'report postpone',
     ])
     expect(attempts).toEqual([null])
+  })
+
+  test('a first attempt that is withdrawn while its connection is made was no attempt, and says nothing of the endpoint', async () => {
+    const noted: string[] = []
+    const breaker = { claimProbe: async () => undefined, note: async () => void noted.push('noted') }
+    const { deliver, steps, attempts } = aWorld(ok, { breaker, post: async () => ({ kind: 'withdrawn' }) })
+    await deliver(aDelivery())
+    expect(steps).toEqual(['settle slot 0 withdrawn', 'report withdrawn'])
+    expect(attempts).toEqual([null])
+    expect(noted).toEqual([])
+  })
+
+  test('a delivery that waited for its turn is looked at again, and posted under that lease', async () => {
+    const due = aDelivery()
+    const subscription: Subscription = {
+      id: due.subscriptionId,
+      tenant: due.tenant,
+      url: due.url,
+      eventTypes: ['call.status'],
+      description: null,
+      enabled: true,
+      createdAt: due.firstDueAt,
+    }
+    let looks = 0
+    const leases: unknown[] = []
+    const { deliver, withoutTurn } = aWorld(ok, {
+      admit: async (admitted) => ({ admitted, health: healthy, lease: { subscription, trustedUntilMs: ++looks } }),
+      post: async (_due, _attempt, lease) => {
+        leases.push(lease?.trustedUntilMs)
+        return ok
+      },
+    })
+    expect(await withoutTurn(due)).toBe(false)
+    await deliver(due)
+    expect(leases).toEqual([2])
+  })
+
+  test('a first attempt that was sent to the url of a renewed lease is retried there', async () => {
+    const published: Delivery[] = []
+    const { deliver, attempts } = aWorld(down, {
+      post: async (due) => ({
+        kind: 'readmitted',
+        delivery: { ...due, url: 'https://client.example/moved' },
+        outcome: down,
+      }),
+      retryLater: async (delivery) => void published.push(delivery),
+    })
+    await deliver(aDelivery())
+    expect(published).toMatchObject([{ url: 'https://client.example/moved', slot: 1, attempt: 1 }])
+    expect(attempts).toMatchObject([{ attempt: 1, outcome: 'refused' }])
   })
 
   test('after the last slot it is parked, with the attempt', async () => {

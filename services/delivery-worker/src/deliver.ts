@@ -1,8 +1,9 @@
 import type { Attempt, Delivery, Outcome, ParkedReason } from '@switchhook/contracts'
 import type { EndpointHealth } from '@switchhook/store'
-import type { Admission } from './admit.ts'
+import type { Admission, Lease } from './admit.ts'
 import { resultOf } from './attempt-result.ts'
 import { type Decision, decide, postponeMs, type Withheld } from './decide.ts'
+import type { Posted } from './post-under-lease.ts'
 
 /** Where a delivery stands after its turn, for the ledger and the log. */
 type Standing =
@@ -20,7 +21,8 @@ export interface DeliverDeps {
   readonly isSettled: (delivery: Delivery) => Promise<boolean>
   readonly admit: (delivery: Delivery) => Promise<Admission>
   readonly breaker: Breaker
-  readonly post: (delivery: Delivery, attempt: number) => Promise<Outcome>
+  /** A first attempt is written only under a valid lease. After a renewal it may be withheld, or sent to another url. */
+  readonly post: (delivery: Delivery, attempt: number, lease: Lease | undefined) => Promise<Posted>
   /** Resolves once the broker has confirmed that the delivery waits. */
   readonly retryLater: (delivery: Delivery, waitMs: number) => Promise<void>
   /** Resolves once the parked record is stored and this slot is settled. */
@@ -93,7 +95,7 @@ export function createDeliver(deps: DeliverDeps): Deliverer {
   /** Resolves to what is left to do, an ordinary POST; undefined: nothing. */
   async function approach(
     due: Delivery,
-  ): Promise<{ readonly delivery: Delivery; readonly before: Before } | undefined> {
+  ): Promise<{ readonly delivery: Delivery; readonly before: Before; readonly lease: Lease | undefined } | undefined> {
     const turn = turnOf(due)
     const made = unfinished.get(turn)
     if (made !== undefined) {
@@ -103,7 +105,7 @@ export function createDeliver(deps: DeliverDeps): Deliverer {
       } else await finish(turn, made)
       return undefined
     }
-    const [settled, { admitted, health }] = await Promise.all([deps.isSettled(due), deps.admit(due)])
+    const [settled, { admitted, health, lease }] = await Promise.all([deps.isSettled(due), deps.admit(due)])
     if (settled) {
       await deps.noticeParked(due)
       return undefined
@@ -112,19 +114,22 @@ export function createDeliver(deps: DeliverDeps): Deliverer {
       await conclude(due, admitted, null)
       return undefined
     }
-    if (health.state === 'closed') return { delivery: admitted, before: { health, probe: undefined } }
+    if (health.state === 'closed') return { delivery: admitted, before: { health, probe: undefined }, lease }
     const probe = health.state === 'probing' ? await deps.breaker.claimProbe(due) : undefined
     if (probe === undefined) await conclude(admitted, { kind: 'cooling' }, null)
-    else await finish(turn, await postOnce(admitted, { health, probe }))
+    else await postOnce(turn, admitted, { health, probe }, lease)
     return undefined
   }
 
-  async function postOnce(delivery: Delivery, before: Before): Promise<Made> {
+  async function postOnce(turn: string, due: Delivery, before: Before, lease: Lease | undefined): Promise<void> {
     const startedAtMs = deps.now()
-    const outcome = await deps.post(delivery, delivery.attempt + 1)
+    const posted = await deps.post(due, due.attempt + 1, lease)
+    // No attempt was made, so the breaker learns nothing; a probe that was claimed for it lapses.
+    if (isWithheld(posted)) return conclude(due, posted, null)
+    const { delivery, outcome } = posted.kind === 'readmitted' ? posted : { delivery: due, outcome: posted }
     const attempt = attemptOf(delivery, outcome, startedAtMs, deps.now())
     const note = once(() => deps.breaker.note(delivery, outcome, before))
-    return { delivery: { ...delivery, attempt: attempt.attempt }, outcome, attempt, note }
+    await finish(turn, { delivery: { ...delivery, attempt: attempt.attempt }, outcome, attempt, note })
   }
 
   async function finish(turn: string, made: Made): Promise<void> {
@@ -177,11 +182,14 @@ export function createDeliver(deps: DeliverDeps): Deliverer {
   return {
     async deliver(due) {
       const left = await approach(due)
-      if (left !== undefined) await finish(turnOf(due), await postOnce(left.delivery, left.before))
+      if (left !== undefined) await postOnce(turnOf(due), left.delivery, left.before, left.lease)
     },
     withoutTurn: async (due) => (await approach(due)) === undefined,
   }
 }
+
+const isWithheld = (posted: Posted): posted is Withheld =>
+  posted.kind === 'withdrawn' || posted.kind === 'cooling' || posted.kind === 'unsignable'
 
 const turnOf = ({ deliveryId, run, slot }: Delivery): string => `${deliveryId} ${run} ${slot}`
 

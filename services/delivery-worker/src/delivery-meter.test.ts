@@ -133,7 +133,7 @@ test('POSTs in flight are those that have begun and not ended, however they end'
         ends.push((error) => (error === undefined ? resolve({ kind: 'delivered', status: 200 }) : reject(error)))
       }),
   )
-  const [first, second] = [post(delivery, 1), post(delivery, 1)]
+  const [first, second] = [post(delivery, 1, undefined), post(delivery, 1, undefined)]
   const inFlight = async () => samplesOf(await metrics.text()).filter((line) => line.includes('in_flight'))
   expect(await inFlight()).toEqual(['switchhook_posts_in_flight 2'])
   ends[0]?.()

@@ -10,10 +10,11 @@ import {
 } from '@switchhook/contracts'
 import { type Counter, type Metrics, SECONDS } from '@switchhook/runtime'
 import type { Decision, Withheld } from './decide.ts'
+import type { DeliverDeps } from './deliver.ts'
 import { occurredAtMsOf } from './occurred-at.ts'
 import type { Report } from './report.ts'
 
-type Post = (delivery: Delivery, attempt: number) => Promise<Outcome>
+type Post = DeliverDeps['post']
 type PublishNotice = (event: PlatformEvent) => Promise<void>
 type MoveAside = (delivery: Delivery, lane: number) => Promise<void>
 
@@ -85,10 +86,10 @@ export function createDeliveryMeter(metrics: Metrics): DeliveryMeter {
   }
 
   return {
-    posting: (post) => async (delivery, attempt) => {
+    posting: (post) => async (delivery, attempt, lease) => {
       underWay += 1
       try {
-        return await post(delivery, attempt)
+        return await post(delivery, attempt, lease)
       } finally {
         underWay -= 1
       }

@@ -198,10 +198,79 @@ describe('an answer', () => {
     await expect(post(url)).resolves.toEqual(ok)
   })
 
-  test('after a 100 that nobody asked for is malformed', async () => {
-    const url = await urlOf(
-      (socket) => void socket.end(`HTTP/1.1 100 Continue\r\n\r\n${HEAD}Content-Length: 0\r\n\r\n`),
+  const CONTINUE = 'HTTP/1.1 100 Continue\r\n\r\n'
+  const EARLY = 'HTTP/1.1 103 Early Hints\r\nLink: </a.css>\r\n\r\n'
+  const ANSWER = 'HTTP/1.1 204 No Content\r\n\r\n'
+  const answered: Outcome = { kind: 'delivered', status: 204 }
+
+  test.each([
+    ['a 100', CONTINUE],
+    ['a 100 with headers', 'HTTP/1.1 100 Continue\r\nServer: old\r\nX-Empty:\r\n\r\n'],
+    ['a 100 without a reason', 'HTTP/1.1 100\r\n\r\n'],
+    ['several 100s', CONTINUE.repeat(20)],
+    ['a 100 and a 103', CONTINUE + EARLY],
+    ['a 103 and a 100', EARLY + CONTINUE],
+  ])('comes after %s that the worker did not ask for', async (_name, interim) => {
+    let requests = 0
+    const url = await urlOf((socket) => {
+      requests += 1
+      socket.end(interim + ANSWER)
+    })
+    await expect(post(url)).resolves.toEqual(answered)
+    expect(requests).toBe(1)
+  })
+
+  test('comes after a 100, whatever packets they arrive in', async () => {
+    const bytes = CONTINUE + EARLY + CONTINUE + ANSWER
+    const url = await urlOf((socket) => {
+      let sent = 0
+      const drip = setInterval(() => {
+        if (sent < bytes.length) socket.write(bytes[sent++] ?? '')
+        else clearInterval(drip)
+      }, 1)
+      socket.on('close', () => clearInterval(drip))
+    })
+    await expect(post(url)).resolves.toEqual(answered)
+  })
+
+  test('after a 100 leaves the connection to the next attempt', async () => {
+    let connections = 0
+    const port = await listen(
+      createServer((socket) => {
+        connections += 1
+        socket.on('error', () => {})
+        socket.on('data', () => void socket.write(CONTINUE + ANSWER))
+      }),
     )
+    await eventually(async () => {
+      const before = connections
+      await expect(post(`http://127.0.0.1:${port}/`)).resolves.toEqual(answered)
+      expect(connections).toBe(before)
+    })
+  })
+
+  test('that never comes after a 100 is waited for until the deadline', async () => {
+    const url = await urlOf((socket) => void socket.write(CONTINUE))
+    await expect(post(url)).resolves.toEqual(failed('timeout'))
+  })
+
+  test('that is cut off within a 100 is a lost connection', async () => {
+    const url = await urlOf((socket) => void socket.end('HTTP/1.1 100 Conti'))
+    await expect(post(url)).resolves.toEqual(failed('reset'))
+  })
+
+  test('that switches protocols after a 100 is malformed', async () => {
+    const url = await urlOf(
+      (socket) => void socket.write(`${CONTINUE}HTTP/1.1 101 Switching\r\nConnection: Upgrade\r\nUpgrade: ws\r\n\r\n`),
+    )
+    await expect(post(url)).resolves.toEqual(failed('malformed'))
+  })
+
+  test.each([
+    ['with headers that never end', `HTTP/1.1 100 Continue\r\n${'X-Pad: 1234567890\r\n'.repeat(10_000)}`],
+    ['with bare line feeds', 'HTTP/1.1 100 Continue\n\nHTTP/1.1 204 No Content\n\n'],
+  ])('after a 100 %s is malformed', async (_name, bytes) => {
+    const url = await urlOf((socket) => void socket.write(bytes))
     await expect(post(url)).resolves.toEqual(failed('malformed'))
   })
 

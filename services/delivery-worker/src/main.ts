@@ -44,6 +44,7 @@ import { createIsolation, type Isolation } from './isolate.ts'
 import { createLookup } from './lookup.ts'
 import { createNotices } from './notices.ts'
 import { createPostClient } from './post.ts'
+import { createPostUnderLease } from './post-under-lease.ts'
 import { createReport } from './report.ts'
 import { retentionOf } from './retention.ts'
 import { createSigner } from './signer.ts'
@@ -65,6 +66,9 @@ const CONTACTS_EVERY_MS = 5_000
 const CHECKS = 5
 
 const parse = ({ content, headers }: IncomingMessage) => parseDelivery(content, headers)
+
+/** Monotonic, for leases. */
+const nowMs = (): number => performance.now()
 
 startService(SERVICE, async () => {
   const config = loadConfig(workerFields, process.env, workerRules)
@@ -113,11 +117,18 @@ startService(SERVICE, async () => {
     publish: meter.publishingNotice((event) => broker.publishEvent(event)),
     log,
   })
+  const admit = createAdmit({ look: (delivery) => breakers.look(delivery), canSign: signer.canSign, nowMs })
+  const post = createPostUnderLease({
+    timeoutMs: config.DELIVERY_TIMEOUT,
+    ...client,
+    renew: admit,
+    nowMs,
+  })
   const deliverer = createDeliver({
     waitsMs: config.DELIVERY_RETRY_WAITS,
     cooldownMs,
     isSettled: (delivery) => deliveries.isSettled(delivery),
-    admit: createAdmit({ look: (delivery) => breakers.look(delivery), canSign: signer.canSign }),
+    admit,
     breaker: createBreaker(
       breakers,
       config.DELIVERY_TIMEOUT + PROBE_SLACK_MS,
@@ -127,7 +138,7 @@ startService(SERVICE, async () => {
       },
       notices,
     ),
-    post: meter.posting(traced.post((delivery, attempt) => client.post(delivery, attempt))),
+    post: meter.posting(traced.post(post)),
     retryLater: (delivery, waitMs) => broker.publishRetry(delivery, waitMs),
     park: (delivery, attempt, reason) => deliveries.park(delivery, attempt, reason),
     noticeParked: notices.noticeParked,

@@ -395,6 +395,62 @@ describe('is not sent again when', () => {
   })
 })
 
+describe('under a lease', () => {
+  const never = -Infinity
+
+  test('that is valid, it is posted', async () => {
+    const terms = { trustedUntilMs: performance.now() + 10_000, timeoutMs: TIMEOUT_MS, isReplay: false }
+    await expect(client.postLeased(deliveryTo(receiver.url()), 1, terms)).resolves.toMatchObject({ status: 204 })
+  })
+
+  test('that has run out, no byte is written, and the connection is kept for the next POST', async () => {
+    const received: string[] = []
+    let connections = 0
+    const { url, server } = await startRawServer((socket) => {
+      connections += 1
+      socket.on('data', (chunk) => {
+        received.push(chunk.toString())
+        socket.write('HTTP/1.1 204 No Content\r\n\r\n')
+      })
+    })
+    const terms = { trustedUntilMs: never, timeoutMs: TIMEOUT_MS, isReplay: false }
+    for (let n = 0; n < 3; n++) {
+      await expect(client.postLeased(deliveryTo(url), 1, terms)).resolves.toEqual({ kind: 'lease-expired' })
+    }
+    expect(received).toEqual([])
+    await expect(client.post(deliveryTo(url), 1)).resolves.toEqual({ kind: 'delivered', status: 204 })
+    expect(received).toHaveLength(1)
+    expect(connections).toBe(1)
+    server.close()
+  })
+
+  test('that runs out before the replay of a broken connection, it is not replayed, and says how it broke', async () => {
+    let requests = 0
+    let connections = 0
+    const { url, server } = await startRawServer((socket) => {
+      connections += 1
+      let onConnection = 0
+      socket.on('data', () => {
+        requests += 1
+        onConnection += 1
+        if (onConnection === 1) socket.write('HTTP/1.1 204 No Content\r\n\r\n')
+        else setTimeout(() => socket.resetAndDestroy(), 1_200)
+      })
+    })
+    const single = createPostClient({ timeoutMs: TIMEOUT_MS, maxSockets: 1, guard, lookup })
+    await expect(single.post(deliveryTo(url), 1)).resolves.toEqual({ kind: 'delivered', status: 204 })
+    const terms = { trustedUntilMs: performance.now() + 1_000, timeoutMs: 5_000, isReplay: false }
+    const expired = { kind: 'lease-expired', broken: { kind: 'unreachable', reason: 'reset' } }
+    await expect(single.postLeased(deliveryTo(url), 1, terms)).resolves.toEqual(expired)
+    expect([connections, requests]).toEqual([2, 2])
+    const renewed = { trustedUntilMs: performance.now() + 10_000, timeoutMs: TIMEOUT_MS, isReplay: true }
+    await expect(single.postLeased(deliveryTo(url), 1, renewed)).resolves.toEqual({ kind: 'delivered', status: 204 })
+    expect([connections, requests]).toEqual([2, 3])
+    await single.close()
+    server.close()
+  })
+})
+
 test('an address that is not the vetted one is not spoken to', async () => {
   const onlyElsewhere = { allows: (address: string) => address !== '127.0.0.1', allowsHost: () => true }
   const wary = createPostClient({ timeoutMs: TIMEOUT_MS, maxSockets: 10, guard: onlyElsewhere, lookup })

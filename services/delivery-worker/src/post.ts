@@ -1,10 +1,11 @@
 import type { LookupFunction } from 'node:net'
 import { type Delivery, type Outcome, withTrial } from '@switchhook/contracts'
 import type { AddressGuard } from '@switchhook/egress'
-import { Axios } from 'axios'
+import { Axios, type AxiosRequestConfig } from 'axios'
 import { classifyError, classifyStatus } from './classify.ts'
 import { openConnections } from './connections.ts'
-import { createUndiciAdapter } from './undici-adapter.ts'
+import type { LeaseExpired, PostTerms } from './post-under-lease.ts'
+import { createUndiciAdapter, LeaseRanOut } from './undici-adapter.ts'
 
 export interface PostOptions {
   /** Deadline of the whole attempt: name look-up, connection, TLS, sending, and the status line of the answer. */
@@ -20,8 +21,10 @@ export interface PostOptions {
 }
 
 export interface PostClient {
-  /** Makes one attempt. Whatever the endpoint does is an Outcome; only trouble of our own is thrown. */
+  /** Makes one attempt. Whatever the endpoint does is an Outcome; only the service's own failures are thrown. */
   post(delivery: Delivery, attempt: number): Promise<Outcome>
+  /** The same, unless the lease of the terms runs out before the request is written. */
+  postLeased(delivery: Delivery, attempt: number, terms: PostTerms): Promise<Outcome | LeaseExpired>
   close(): Promise<void>
 }
 
@@ -38,24 +41,38 @@ export function createPostClient({ timeoutMs, maxSockets, guard, lookup, sign }:
     validateStatus: () => true,
   })
 
+  /** Rejects with what kept the answer from coming. */
+  async function send(
+    delivery: Delivery,
+    attempt: number,
+    how: Pick<AxiosRequestConfig, 'adapter' | 'timeout'>,
+  ): Promise<Outcome> {
+    const url = URL.parse(delivery.url)
+    // A url that was accepted once may be unusable by the rules of a later version.
+    if (url === null || !/^https?:$/.test(url.protocol)) return { kind: 'unreachable', reason: 'unusable-url' }
+    if (!guard.allowsHost(url.hostname)) return { kind: 'unreachable', reason: 'blocked' }
+    const headers = withTrial(delivery.trial, { ...headersOf(delivery, attempt), ...sign?.(delivery) })
+    const { status, data } = await client.request<string | undefined>({
+      method: 'post',
+      url: url.href,
+      data: delivery.body,
+      headers,
+      ...how,
+    })
+    const outcome = classifyStatus(status)
+    return outcome.kind === 'answered' && data !== undefined ? { ...outcome, answer: data } : outcome
+  }
+
   return {
-    async post(delivery, attempt) {
-      const url = URL.parse(delivery.url)
-      // What was accepted once may have become unusable since, by a stricter version of ours.
-      if (url === null || !/^https?:$/.test(url.protocol)) return { kind: 'unreachable', reason: 'unusable-url' }
-      if (!guard.allowsHost(url.hostname)) return { kind: 'unreachable', reason: 'blocked' }
+    post: (delivery, attempt) => send(delivery, attempt, {}).catch(classifyError),
+    async postLeased(delivery, attempt, terms) {
       try {
-        const headers = withTrial(delivery.trial, { ...headersOf(delivery, attempt), ...sign?.(delivery) })
-        const { status, data } = await client.request<string | undefined>({
-          method: 'post',
-          url: url.href,
-          data: delivery.body,
-          headers,
-        })
-        const outcome = classifyStatus(status)
-        return outcome.kind === 'answered' && data !== undefined ? { ...outcome, answer: data } : outcome
+        const how = { adapter: createUndiciAdapter(connections, terms), timeout: terms.timeoutMs }
+        return await send(delivery, attempt, how)
       } catch (error) {
-        return classifyError(error)
+        if (!(error instanceof LeaseRanOut)) return classifyError(error)
+        const { broken } = error
+        return { kind: 'lease-expired', ...(broken !== undefined && { broken: classifyError(broken) }) }
       }
     },
     close: () => connections.close(),

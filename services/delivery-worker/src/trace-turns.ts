@@ -1,7 +1,8 @@
 import { AsyncLocalStorage } from 'node:async_hooks'
-import type { Attempt, Delivery, Outcome } from '@switchhook/contracts'
+import type { Attempt, Delivery } from '@switchhook/contracts'
 import { deliveryAttributes, type Span, spanned, type Tracing } from '@switchhook/runtime'
 import type { DeliverDeps } from './deliver.ts'
+import type { Posted } from './post-under-lease.ts'
 
 type Handle = (delivery: Delivery) => Promise<void>
 
@@ -43,7 +44,7 @@ export function traceTurns(tracing: Tracing): TurnTracing {
         },
         (span) => turns.run(span, () => handle(delivery)),
       ),
-    post: (post) => async (delivery, attempt) => {
+    post: (post) => async (delivery, attempt, lease) => {
       const start = {
         name: 'POST',
         kind: 'client',
@@ -60,10 +61,10 @@ export function traceTurns(tracing: Tracing): TurnTracing {
       } as const
       const span = tracing.begin(start)
       try {
-        const outcome = await post(delivery, attempt)
-        span.note(() => outcomeAttributes(outcome))
-        span.end(failureOf(outcome))
-        return outcome
+        const posted = await post(delivery, attempt, lease)
+        span.note(() => postedAttributes(posted))
+        span.end(failureOf(posted))
+        return posted
       } catch (error) {
         span.end(error instanceof Error ? error.name : 'error')
         throw error
@@ -97,12 +98,29 @@ function whereTo(address: string): Record<string, string | number> {
   }
 }
 
-const outcomeAttributes = (outcome: Outcome): Record<string, string | number> =>
-  outcome.kind === 'unreachable'
-    ? { 'switchhook.outcome': outcome.reason }
-    : { 'switchhook.outcome': outcome.kind, 'http.response.status_code': outcome.status }
+function postedAttributes(posted: Posted): Record<string, string | number> {
+  switch (posted.kind) {
+    case 'readmitted':
+      return { ...whereTo(posted.delivery.url), ...postedAttributes(posted.outcome) }
+    case 'unreachable':
+      return { 'switchhook.outcome': posted.reason }
+    case 'delivered':
+    case 'answered':
+      return { 'switchhook.outcome': posted.kind, 'http.response.status_code': posted.status }
+    default:
+      return { 'switchhook.outcome': posted.kind }
+  }
+}
 
-function failureOf(outcome: Outcome): string | undefined {
-  if (outcome.kind === 'delivered') return undefined
-  return outcome.kind === 'answered' ? String(outcome.status) : outcome.reason
+function failureOf(posted: Posted): string | undefined {
+  switch (posted.kind) {
+    case 'readmitted':
+      return failureOf(posted.outcome)
+    case 'answered':
+      return String(posted.status)
+    case 'unreachable':
+      return posted.reason
+    default:
+      return undefined
+  }
 }

@@ -1,4 +1,5 @@
 import type { IncomingHttpHeaders } from 'node:http'
+import { isLeaseValid } from '@switchhook/contracts'
 import type { AxiosAdapter, AxiosResponse, InternalAxiosRequestConfig } from 'axios'
 import type { Dispatcher } from 'undici'
 import { answerExcerpt, EXCERPT_SOURCE_BYTES } from './answer-excerpt.ts'
@@ -8,15 +9,25 @@ import type { Connections } from './connections.ts'
 const MAX_ANSWER_BYTES = 4_096
 const MAX_ANSWER_MS = 1_000
 
+/** When the request may be written, and where. */
+export interface WriteTerms {
+  /** From then on it is not written, and the adapter rejects with LeaseRanOut; monotonic, in ms. */
+  readonly trustedUntilMs: number
+  /** Goes to a fresh connection at once: the same request broke on a kept one before. */
+  readonly isReplay: boolean
+}
+
+const ANY_TIME: WriteTerms = { trustedUntilMs: Infinity, isReplay: false }
+
 /**
- * Sends what axios has made ready by undici, in a third of the time that Node's own client takes (docs/performance.md).
- * Resolves with the status line of the answer, which decides; a 2xx's body is read away. Of any other's, `data` is an excerpt: what comes of it
- * in time. `timeout` is the deadline until then.
+ * Sends axios' requests with undici, in a third of the time that Node's own client takes (docs/performance.md).
+ * Resolves with the status line of the answer, which decides. The body of a 2xx is read and dropped; of any other answer
+ * `data` is an excerpt of what arrives in time. `timeout` is the deadline until then.
  */
-export function createUndiciAdapter(connections: Connections): AxiosAdapter {
+export function createUndiciAdapter(connections: Connections, terms: WriteTerms = ANY_TIME): AxiosAdapter {
   return (config) =>
     new Promise((resolve, reject) => {
-      const exchange = new Exchange(connections, requestOf(config), {
+      const exchange = new Exchange(connections, requestOf(config), terms, {
         answered: (status, excerpt) => resolve(answerOf(status, excerpt, config)),
         failed: reject,
       })
@@ -30,25 +41,30 @@ interface Listener {
 }
 
 /**
- * One request and its answer. Where the server has closed an idle connection just as the request was written into it,
- * nobody has failed: the request goes out once more, on a connection of its own, within the same deadline.
+ * One request and its answer. If the server closes an idle connection just as the request is written into it, the request
+ * is sent once more, on a connection of its own, within the same deadline.
  */
 class Exchange implements Dispatcher.DispatchHandler {
   readonly #connections: Connections
   readonly #request: Dispatcher.DispatchOptions
+  readonly #trustedUntilMs: number
   readonly #listener: Listener
   #timer: NodeJS.Timeout | undefined
   #controller: Dispatcher.DispatchController | undefined
   #state: 'waiting' | 'answered' | 'failed' = 'waiting'
-  #isSecond = false
+  #isSecond: boolean
+  /** How the connection broke that carried this request first. */
+  #broken: Error | undefined
   #bytes = 0
   #deadlineAt = 0
   /** Present while the answer is kept back for its excerpt. */
   #refusal: { readonly status: number; readonly chunks: Buffer[] } | undefined
 
-  constructor(connections: Connections, request: Dispatcher.DispatchOptions, listener: Listener) {
+  constructor(connections: Connections, request: Dispatcher.DispatchOptions, terms: WriteTerms, listener: Listener) {
     this.#connections = connections
     this.#request = request
+    this.#trustedUntilMs = terms.trustedUntilMs
+    this.#isSecond = terms.isReplay
     this.#listener = listener
   }
 
@@ -59,13 +75,19 @@ class Exchange implements Dispatcher.DispatchHandler {
       this.#fail(late)
       this.#controller?.abort(late)
     }, deadlineMs)
-    this.#connections.kept.dispatch(this.#request, this)
+    const { kept, fresh } = this.#connections
+    ;(this.#isSecond ? fresh : kept).dispatch(this.#request, this)
   }
 
+  /**
+   * Undici calls this when the connection is open, and writes head and body as soon as it returns, in the same turn of the
+   * event loop. Throwing drops the request and leaves the connection open for the next; `abort` would destroy it.
+   */
   onRequestStart(controller: Dispatcher.DispatchController): void {
     this.#controller = controller
     // The deadline has passed while the connection was being made.
     if (this.#state === 'failed') controller.abort(new DeadlinePassed())
+    else if (!isLeaseValid(this.#trustedUntilMs, performance.now())) throw new LeaseRanOut(this.#broken)
   }
 
   onResponseStart(controller: Dispatcher.DispatchController, status: number, headers: IncomingHttpHeaders): void {
@@ -98,6 +120,7 @@ class Exchange implements Dispatcher.DispatchHandler {
   onResponseError(_controller: Dispatcher.DispatchController, error: Error): void {
     if (this.#state === 'waiting' && !this.#isSecond && isClosing(error) && this.#connections.brokeOnReuse(error)) {
       this.#isSecond = true
+      this.#broken = error
       this.#connections.fresh.dispatch(this.#request, this)
     } else if (this.#state === 'waiting') this.#fail(isProtocolFault(error) ? new Malformed(error) : error)
     else {
@@ -119,6 +142,18 @@ class Exchange implements Dispatcher.DispatchHandler {
     this.#state = 'failed'
     clearTimeout(this.#timer)
     this.#listener.failed(error)
+  }
+}
+
+/** The request was not written, because the lease ran out before the connection was ready. */
+export class LeaseRanOut extends Error {
+  override readonly name = 'LeaseRanOut'
+  /** How the connection broke that carried the same request first; undefined: it was never written. */
+  readonly broken: Error | undefined
+
+  constructor(broken: Error | undefined) {
+    super('the lease ran out before the request was written')
+    this.broken = broken
   }
 }
 
@@ -146,7 +181,7 @@ const CLOSED: ReadonlySet<string> = new Set(['ECONNRESET', 'EPIPE', 'UND_ERR_SOC
 
 const isClosing = (error: Error): boolean => 'code' in error && CLOSED.has(String(error.code))
 
-/** Undici gives a parser's fault no code, and a 101 or 100 that nobody asked for the code of a lost connection. */
+/** Undici gives a parser's fault no code, and an unexpected 101 the code of a lost connection. */
 const isProtocolFault = (error: Error): boolean =>
   error.name === 'HTTPParserError' || /^bad (response|upgrade)$/.test(error.message)
 

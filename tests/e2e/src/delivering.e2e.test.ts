@@ -196,6 +196,40 @@ describe('after DELETE', () => {
   })
 })
 
+describe('while many first attempts are queued', () => {
+  const QUEUED = 80
+
+  test.each<[string, string, object | undefined]>([
+    ['a DELETE', 'DELETE', undefined],
+    ['a PATCH that disables', 'PATCH', { enabled: false }],
+    ['a PATCH that removes their event type', 'PATCH', { eventTypes: ['agent.status'] }],
+  ])('none arrives after the answer to %s', async (_name, method, body) => {
+    receiver.answer('/hook', { status: 204, delayMs: 400 })
+    await Promise.all(Array.from({ length: QUEUED }, () => publishEvent()))
+    await receiver.waitFor(1, '/hook')
+    const { status } = await acme.request(method, `/webhooks/subscriptions/${subscription.id}`, body)
+    const answeredAt = Date.now()
+    expect(status).toBeLessThan(300)
+    // Every turn that has begun is over: its attempt takes 400 ms, and the next delivery goes through all queues.
+    await passTime()
+    await eventually(async () => {
+      const list = `/webhooks/subscriptions/${subscription.id}/deliveries?state=pending`
+      const { status, body } = await acme.request<Page>('GET', list)
+      expect(status === 404 || body.items.length === 0).toBe(true)
+    })
+    expect(receiver.requests('/hook').filter(({ receivedAt }) => receivedAt > answeredAt)).toEqual([])
+    expect(receiver.requests('/hook').length).toBeLessThan(QUEUED)
+  })
+
+  test('the event types that remain are still delivered', async () => {
+    await acme.request('PATCH', `/webhooks/subscriptions/${subscription.id}`, { eventTypes: ['agent.status'] })
+    await publishEvent()
+    const marker = await publishEvent({ eventType: 'agent.status' })
+    const [request] = await receiver.waitFor(1, '/hook')
+    expect(envelopeOf(request).data).toEqual({ marker })
+  })
+})
+
 describe('a disabled subscription', () => {
   test('gets nothing, until it is enabled again', async () => {
     const path = `/webhooks/subscriptions/${subscription.id}`

@@ -159,7 +159,7 @@ const summary = {
       description:
         '`pending`: due. `waiting`: the next attempt is scheduled, as one failed, or as the delivery fell due when nothing could be sent, such as in a ' +
         'cool-down, which is no attempt (`attempts` may be empty). `acknowledged`: answered with a 2xx. `parked`: given up and kept. `withdrawn`: never ' +
-        'sent, as its subscription was gone or disabled when the first attempt was due.',
+        'sent: when the first attempt was due, its subscription was deleted, disabled or no longer asked for the event type.',
       examples: ['parked'],
     },
     parkedReason: {

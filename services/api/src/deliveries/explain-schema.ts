@@ -41,9 +41,9 @@ const explanationSchema = component('Explanation', {
         '`delivered`: answered with a 2xx. `pending`: due now. `waiting`: the next attempt is scheduled, as one failed, or as the ' +
         'delivery fell due when nothing could be sent, such as in a cool-down (`attemptCount` may then be 0). `cooling-down`: due, or ' +
         'waiting, and the endpoint is not contacted for a while, as it keeps failing. `parked`: given up and ' +
-        'kept. `withdrawn`: never sent, and never will be: when its first attempt was due, the subscription was found deleted or disabled. ' +
+        'kept. `withdrawn`: never sent: when its first attempt was due, the subscription was deleted, disabled or no longer asked for the type. ' +
         '`deleted`: the subscription has been deleted, and the turn of its first attempt is not over yet; `withdrawn` follows, unless that ' +
-        'attempt was under way already. `not-subscribed`: it does not ask for this type. `disabled`: it is, and got nothing of this event, ' +
+        'attempt was under way already. `not-subscribed`: the subscription does not ask for this type. `disabled`: it is, and got nothing of this event, ' +
         'or gets nothing unless the first attempt was under way already. `created-later`: it came after the event. `changed-later`: it was ' +
         'disabled or asked for other types when the event was taken up. `unknown`: too long ago to tell.',
       examples: ['waiting'],

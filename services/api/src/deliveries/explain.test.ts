@@ -143,6 +143,18 @@ const CASES: readonly (readonly [what: string, facts: Facts, verdict: Verdict, s
     'Nothing was sent yet: the endpoint was in its cool-down. The next attempt is due at about 2026-11-20T12:00:10.000Z. It will be withdrawn when it is due, as its subscription was deleted.',
   ],
   [
+    'one that only met a cool-down, of a subscription that no longer asks for its type',
+    facts({ delivery: delivery({ nextAttemptAt }), subscription: { ...subscription, eventTypes: ['agent.status'] } }),
+    'waiting',
+    'Nothing was sent yet: the endpoint was in its cool-down. The next attempt is due at about 2026-11-20T12:00:10.000Z. It will be withdrawn when it is due, unless the subscription asks for call.status again by then.',
+  ],
+  [
+    'one whose type the subscription stopped asking for before its first attempt',
+    facts({ subscription: { ...subscription, eventTypes: ['agent.status'] } }),
+    'not-subscribed',
+    'The subscription no longer asks for call.status: not sent, unless its first attempt was already under way.',
+  ],
+  [
     'one that has failed, of a subscription that is disabled',
     facts({ delivery: waiting, subscription: { ...subscription, enabled: false } }),
     'waiting',
@@ -207,7 +219,7 @@ const CASES: readonly (readonly [what: string, facts: Facts, verdict: Verdict, s
     'one that was withdrawn',
     without('subscription', { delivery: delivery({ state: 'withdrawn' }) }),
     'withdrawn',
-    'Not sent: the subscription was deleted or disabled before the first attempt.',
+    'Not sent: before the first attempt the subscription was deleted or disabled, or stopped asking for call.status.',
   ],
   [
     'a subscription to something else',

@@ -94,7 +94,7 @@ function judgeDelivery(delivery: ListedDelivery, facts: Facts): Judgement {
         `Given up and kept, at ${delivery.parkedAt}: ${parkedSentence(delivery)}. ${wayBackSentence(subscription)}`,
       ]
     case 'withdrawn':
-      return ['withdrawn', 'Not sent: the subscription was deleted or disabled before the first attempt.']
+      return ['withdrawn', `Not sent: before the first attempt the subscription ${STOPPED} ${facts.eventType}.`]
     case 'waiting':
     case 'pending':
       if (health.state === 'open') return ['cooling-down', coolingSentence(health, delivery, endSentence(facts))]
@@ -107,10 +107,12 @@ function judgeDelivery(delivery: ListedDelivery, facts: Facts): Judgement {
   }
 }
 
-/** It became a delivery, of which nothing is settled yet; a first attempt that has begun is let come to its end. */
-function judgeUnattempted({ subscription, health }: Facts): Judgement {
+/** The event became a delivery that has no recorded attempt. A first attempt that is under way is not interrupted. */
+function judgeUnattempted({ eventType, subscription, health }: Facts): Judgement {
   if (subscription === undefined) return ['deleted', `The subscription was deleted: ${UNLESS}`]
   if (!subscription.enabled) return ['disabled', `The subscription is disabled: ${UNLESS}`]
+  if (!asksFor(subscription, eventType))
+    return ['not-subscribed', `The subscription no longer asks for ${eventType}: ${UNLESS}`]
   if (health.state === 'open') return ['cooling-down', coolingSentence(health)]
   return ['pending', FIRST_DUE]
 }
@@ -134,7 +136,7 @@ function judgeForgotten({ eventType, subscription }: Facts): Judgement {
 
 function notMeant(subscription: Subscription, eventType: string): Judgement | undefined {
   const asked = subscription.eventTypes.join(', ')
-  if (!subscription.eventTypes.some((type) => type === eventType))
+  if (!asksFor(subscription, eventType))
     return ['not-subscribed', `Not sent: the subscription asks for ${asked}, not for ${eventType}.`]
   return subscription.enabled ? undefined : ['disabled', 'Not sent: the subscription is disabled.']
 }
@@ -145,6 +147,11 @@ const createdLater = ({ createdAt }: Subscription): Judgement => [
 ]
 
 const FIRST_DUE = 'Due now: its first attempt is under way, or is about to be made.'
+
+const STOPPED = 'was deleted or disabled, or stopped asking for'
+
+const asksFor = ({ eventTypes }: Subscription, eventType: string): boolean =>
+  eventTypes.some((type) => type === eventType)
 
 const UNLESS = 'not sent, unless its first attempt was already under way.'
 
@@ -163,12 +170,15 @@ function coolingSentence(health: EndpointHealth, delivery?: ListedDelivery, end 
   return `The endpoint failed ${times(health.consecutiveFailures)} in a row and is not contacted until ${coolingUntil(health)}.${after}${end}`
 }
 
-/** As the gate before every POST has it: what nobody was sent yet is sent only to an enabled subscription. */
-function endSentence({ delivery, subscription }: Facts): string {
-  if (delivery === undefined || delivery.attempt > 0 || subscription?.enabled === true) return ''
-  return subscription === undefined
-    ? ' It will be withdrawn when it is due, as its subscription was deleted.'
-    : ' It will be withdrawn when it is due, unless the subscription, which is disabled, is enabled by then.'
+/** Follows the delivery worker's rule for first attempts (`admit.ts`): a test may have any event type. */
+function endSentence({ eventType, delivery, subscription }: Facts): string {
+  if (delivery === undefined || delivery.attempt > 0) return ''
+  if (subscription === undefined) return ' It will be withdrawn when it is due, as its subscription was deleted.'
+  if (!subscription.enabled)
+    return ' It will be withdrawn when it is due, unless the subscription, which is disabled, is enabled by then.'
+  return delivery.trial !== undefined || asksFor(subscription, eventType)
+    ? ''
+    : ` It will be withdrawn when it is due, unless the subscription asks for ${eventType} again by then.`
 }
 
 function pendingSentence({ attempt }: ListedDelivery): string {

@@ -3,6 +3,7 @@ import type { SubscriptionStore } from '@switchhook/store'
 import type { Audited } from '../audit/audit-action.ts'
 import type { Caller, Route } from '../http/route.ts'
 import { judgeSubscription } from './judge-subscription.ts'
+import { outlastLeases, takesAway } from './outlast-leases.ts'
 import { MAX_PAGE, type PageQuery, pageOf, pageQuery } from './subscription-page.ts'
 import {
   createdSubscriptionSchema,
@@ -19,7 +20,7 @@ import type { SubscriptionSecrets } from './subscription-secrets.ts'
 import type { WebhookUrlRules } from './webhook-url.ts'
 
 export interface SubscriptionRoutesDeps {
-  readonly subscriptions: Pick<SubscriptionStore, 'create' | 'list' | 'find' | 'change' | 'remove'>
+  readonly subscriptions: Pick<SubscriptionStore, 'create' | 'list' | 'find' | 'revise' | 'remove'>
   readonly urlRules: WebhookUrlRules
   /** What is known of a subscription's endpoint. */
   readonly healthOf: (subscription: Subscription) => Promise<Health>
@@ -159,7 +160,9 @@ export function createSubscriptionRoutes(deps: SubscriptionRoutesDeps): Route[] 
     tag: 'subscriptions',
     summary: 'Change a subscription, or switch it off and on',
     description:
-      'New deliveries follow the change at once. Deliveries that have already failed keep their schedule, their url and their body.',
+      'After the answer no first attempt leaves that contradicts the change: none while disabled, none of an event type that was removed, none to ' +
+      'the former url. Such an answer therefore takes about 0.4 s; adding event types, enabling and a new description are answered at once. ' +
+      'Deliveries that have already failed keep their schedule, their url and their body.',
     audit: { action: 'subscription.changed', on: onSubscription },
     params,
     body: subscriptionChangeSchema,
@@ -174,7 +177,12 @@ export function createSubscriptionRoutes(deps: SubscriptionRoutesDeps): Route[] 
         ...(description !== undefined && { description }),
         ...(enabled !== undefined && { enabled }),
       }
-      const changed = await subscriptions.change(caller.tenant, parseSubscriptionId(id), wanted)
+      let before: Subscription | undefined
+      const changed = await subscriptions.revise(caller.tenant, parseSubscriptionId(id), (present) => {
+        before = present
+        return { ...present, ...wanted }
+      })
+      if (takesAway(wanted, before)) await outlastLeases(performance.now())
       if (changed === undefined) throw new AppError('subscription-not-found')
       // All being so already is no reason: the request before may have died after it had made it so.
       return { status: 200, body: await withHealth(changed), isUnchanged: Object.keys(wanted).length === 0 }
@@ -188,14 +196,17 @@ export function createSubscriptionRoutes(deps: SubscriptionRoutesDeps): Route[] 
     tag: 'subscriptions',
     summary: 'Delete a subscription',
     description:
-      'No first attempt of a delivery leaves after the answer. Deliveries that have already failed and wait for a retry keep ' +
+      'No first attempt of a delivery leaves after the answer, which therefore takes about 0.4 s. Deliveries that have already failed and wait for a retry keep ' +
       'their schedule; an answer with a 4xx that is not retried parks them.',
     audit: { action: 'subscription.deleted', on: onSubscription },
     params,
     responses: { 204: { description: 'Deleted.' } },
     failures: ['subscription-not-found'],
     async handle({ caller, params: { id } }) {
-      const removed = isGuid(id) && (await subscriptions.remove(caller.tenant, parseSubscriptionId(id)))
+      if (!isGuid(id)) throw new AppError('subscription-not-found')
+      const removed = await subscriptions.remove(caller.tenant, parseSubscriptionId(id))
+      // A 404 as well: the subscription may have been deleted a moment ago by a request whose answer is still waiting.
+      await outlastLeases(performance.now())
       if (!removed) throw new AppError('subscription-not-found')
       return { status: 204 }
     },

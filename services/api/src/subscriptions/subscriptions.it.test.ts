@@ -1,4 +1,5 @@
-import { EVENT_TYPES } from '@switchhook/contracts'
+import { EVENT_TYPES, SUBSCRIPTION_LEASE_MARGIN_MS, SUBSCRIPTION_LEASE_MS } from '@switchhook/contracts'
+import { eventually } from '@switchhook/testkit'
 import { type ApiUnderTest, startApiUnderTest } from '../testing/api-under-test.ts'
 import { type Surroundings, startSurroundings } from '../testing/surroundings.ts'
 
@@ -259,6 +260,67 @@ describe('PATCH', () => {
       '/url',
     ])
     expect((await api.call('GET', path, { headers: acme })).body).toEqual(created)
+  })
+})
+
+describe('an answer that ends first attempts', () => {
+  const LEASES_END_MS = SUBSCRIPTION_LEASE_MS + SUBSCRIPTION_LEASE_MARGIN_MS
+  const NEW = { url: hook(), eventTypes: ['call.status', 'agent.status'] }
+
+  type Requests = readonly [method: string, json?: object][]
+
+  /** The status of the last of the requests, and how long its answer took. */
+  async function lastAnswer(...requests: Requests): Promise<{ status: number; tookMs: number }> {
+    const { id } = await create(NEW)
+    let last = { status: 0, tookMs: 0 }
+    for (const [method, json] of requests) {
+      const startedAtMs = performance.now()
+      const { status } = await api.call(method, `${PATH}/${id}`, {
+        headers: acme,
+        ...(json !== undefined && { json }),
+      })
+      last = { status, tookMs: performance.now() - startedAtMs }
+    }
+    return last
+  }
+
+  test.each<[string, number, Requests]>([
+    ['DELETE', 204, [['DELETE']]],
+    ['DELETE of a disabled subscription', 204, [['PATCH', { enabled: false }], ['DELETE']]],
+    ['DELETE once more', 404, [['DELETE'], ['DELETE']]],
+    ['PATCH that disables', 200, [['PATCH', { enabled: false }]]],
+    [
+      'PATCH that disables once more',
+      200,
+      [
+        ['PATCH', { enabled: false }],
+        ['PATCH', { enabled: false }],
+      ],
+    ],
+    ['PATCH that removes an event type', 200, [['PATCH', { eventTypes: ['call.status'] }]]],
+    ['PATCH that changes the url', 200, [['PATCH', { url: hook('elsewhere') }]]],
+    ['PATCH that disables what was deleted', 404, [['DELETE'], ['PATCH', { enabled: false }]]],
+  ])('to a %s is %i, after every lease on the state before has ended', async (_name, expected, requests) => {
+    const { status, tookMs } = await lastAnswer(...requests)
+    expect(status).toBe(expected)
+    expect(tookMs).toBeGreaterThanOrEqual(LEASES_END_MS)
+  })
+
+  test('to a DELETE comes within half a second', async () => {
+    await eventually(async () => expect((await lastAnswer(['DELETE'])).tookMs).toBeLessThan(500))
+  })
+
+  test.each<[string, Requests]>([
+    ['PATCH of the description', [['PATCH', { description: 'CRM' }]]],
+    ['PATCH that enables', [['PATCH', { enabled: true }]]],
+    ['PATCH that adds an event type', [['PATCH', { eventTypes: [...NEW.eventTypes, 'webhook.delivery.parked'] }]]],
+    ['GET', [['GET']]],
+  ])('is not awaited by a %s, which takes nothing away', async (_name, requests) => {
+    await eventually(async () => {
+      const { status, tookMs } = await lastAnswer(...requests)
+      expect(status).toBe(200)
+      expect(tookMs).toBeLessThan(LEASES_END_MS)
+    })
   })
 })
 

@@ -56,12 +56,12 @@ function worker(tracing: Tracing, outcome: Outcome): (delivery: Delivery) => Pro
   const report = traced.report(() => {})
   return traced.handle('delivery.due', async (delivery) => {
     const attempt = delivery.attempt + 1
-    const made = await post(delivery, attempt)
+    await post(delivery, attempt, undefined)
     const decision =
       outcome.kind === 'delivered'
         ? ({ kind: 'acknowledged' } as const)
         : ({ kind: 'retry', slot: 1, waitMs: 10 } as const)
-    report(delivery, attemptOf(delivery, attempt, made), decision, made)
+    report(delivery, attemptOf(delivery, attempt, outcome), decision, outcome)
   })
 }
 
