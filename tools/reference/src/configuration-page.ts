@@ -76,6 +76,11 @@ function section(heading: string, rows: readonly Row[], showsServices: boolean):
     fallback,
     about,
   ])
-  const lines = [header, header.map(() => '---'), ...cells].map((line) => `| ${line.join(' | ')} |`)
+  const widths = header.map((title, column) =>
+    Math.max(title.length, ...cells.map((row) => (row[column] ?? '').length)),
+  )
+  const lines = [header, widths.map((width) => '-'.repeat(width)), ...cells].map(
+    (row) => `| ${row.map((cell, column) => cell.padEnd(widths[column] ?? 0)).join(' | ')} |`,
+  )
   return [`## ${heading}`, '', ...lines, ''].join('\n')
 }
