@@ -98,7 +98,8 @@ export function createDeliver(deps: DeliverDeps): Deliverer {
     const turn = turnOf(due)
     const made = unfinished.get(turn)
     if (made !== undefined) {
-      if (await deps.isSettled(due)) {
+      // With the attempt that was made: a withdrawal by another worker does not settle it.
+      if (await deps.isSettled(made.delivery)) {
         await Promise.all([deps.noticeParked(due), made.note().catch(() => {})])
         unfinished.delete(turn)
       } else await finish(turn, made)
