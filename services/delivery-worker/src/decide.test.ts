@@ -102,7 +102,8 @@ describe('decide', () => {
     }
   }
 
-  test('however cool-downs and failures follow each other, the schedule is followed, and until the last slot has waited long enough nothing is given up without a POST', () => {
+  // As long as the last slot has not waited long enough (`isForGood`); postpone.test.ts and dead-endpoint.test.ts have the limit.
+  test('however cool-downs and failures follow each other, the schedule is followed, and nothing is given up without a POST', () => {
     const anyTurn = fc.oneof<fc.Arbitrary<Outcome | Withheld>[]>(
       fc.constant({ kind: 'cooling' as const }),
       fc.constant({ kind: 'answered' as const, status: 503 }),
