@@ -353,10 +353,10 @@ test('while the broker is away, a recovery holds no lease: a request can send a 
     throw new Unavailable('rabbitmq', 'away')
   }
   await turn()
-  const first = tried[0]?.deliveryId ?? ''
+  const [{ deliveryId: first }] = tried as [Delivery]
   expect(parked).toContain(first)
   const archive = createDeliveryArchive(connections[0])
-  const begun = await archive.beginRedelivery(first as DeliveryId, { sender: 'a request', parkedRun: 1 })
+  const begun = await archive.beginRedelivery(first, { sender: 'a request', parkedRun: 1 })
   expect(begun).toMatchObject({ kind: 'begun', record: { run: 2 } })
   // The request has sent it, so the recovery leaves it alone and counts it as sent.
   if (begun.kind === 'begun') await archive.redeliverySent(begun.record)
