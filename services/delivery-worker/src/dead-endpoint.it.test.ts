@@ -6,7 +6,7 @@ import { openBroker, serviceTopology } from '@switchhook/messaging'
 import { createDeliveryArchive, createSubscriptionStore, openRedis } from '@switchhook/store'
 import { eventually, startReceiver, testBroker, testRedis } from '@switchhook/testkit'
 
-jest.setTimeout(60_000)
+jest.setTimeout(90_000)
 const quiet = { error: () => {}, warn: () => {}, info: () => {}, debug: () => {} }
 /** One probe for each cool-down would need 50 s for the last slots of these. */
 const DELIVERIES = 50
@@ -92,7 +92,7 @@ test('a backlog for an endpoint that stays dead is parked within the limit of it
       expect(found.filter((record) => record?.state === 'parked')).toHaveLength(DELIVERIES)
       return found
     },
-    { timeoutMs: 20_000, intervalMs: 200 },
+    { timeoutMs: 30_000, intervalMs: 200 },
   )
   for (const record of records) {
     expect(record).toMatchObject({ parkedReason: 'exhausted', nextAttemptAt: null, body: Buffer.from('{}') })
