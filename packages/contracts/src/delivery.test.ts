@@ -31,12 +31,14 @@ const anyDelivery: fc.Arbitrary<Delivery> = fc
       }),
       { nil: undefined },
     ),
+    postponement: fc.option(fc.record({ waitedMs: fc.maxSafeNat(), openUntilMs: fc.maxSafeNat() }), { nil: undefined }),
     body: fc.uint8Array().map((bytes) => Buffer.from(bytes)),
   })
-  .map(({ traceparent, signing, ...delivery }) => ({
+  .map(({ traceparent, signing, postponement, ...delivery }) => ({
     ...delivery,
     ...(traceparent !== undefined && { traceparent }),
     ...(signing !== undefined && { signing }),
+    ...(postponement !== undefined && { postponement }),
   }))
 
 const [example] = fc.sample(anyDelivery, { numRuns: 1, seed: 1 }) as [Delivery]
@@ -129,6 +131,14 @@ test('what a newer fan-out may send during a rolling deploy is understood: one m
   expect(parseDelivery(example.body, newer).eventType).toBe('webhook.endpoint.failing')
 })
 
+test('a message of the version before, which carries only how often it was postponed, is read without a postponement', () => {
+  const before = headers({ 'sh-postponed': 3 })
+  Reflect.deleteProperty(before, 'sh-postponement')
+  const read = parseDelivery(example.body, before)
+  expect(read).toMatchObject({ postponed: 3 })
+  expect(read).not.toHaveProperty('postponement')
+})
+
 test('what is a trial travels along; one that is not known, of a later version, is delivered as what has happened', () => {
   const trial = { ...example, trial: 'test' as const }
   expect(parseDelivery(example.body, deliveryHeaders(trial))).toEqual(trial)
@@ -161,6 +171,23 @@ test('the schema of the headers changes only on purpose: messages that are hours
     "sh-postponed": {
       "minimum": 0,
       "type": "integer",
+    },
+    "sh-postponement": {
+      "properties": {
+        "openUntilMs": {
+          "minimum": 0,
+          "type": "integer",
+        },
+        "waitedMs": {
+          "minimum": 0,
+          "type": "integer",
+        },
+      },
+      "required": [
+        "waitedMs",
+        "openUntilMs",
+      ],
+      "type": "object",
     },
     "sh-run": {
       "minimum": 1,

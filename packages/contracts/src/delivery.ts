@@ -12,6 +12,17 @@ import { readTraceparent } from './trace-context.ts'
 import { readTrial, type Trial } from './trial.ts'
 import { compileSchema } from './validator.ts'
 
+/** How long the last slot of a delivery has been put off because its endpoint was in a cool-down. */
+export interface Postponement {
+  /** The waits of these postponements, added up. Broker queues measure them, so no clock is compared with another one. */
+  readonly waitedMs: number
+  /**
+   * The end of the cool-down that caused the first of them, in ms since 1970 by the clock of Redis. Every failure that
+   * begins a cool-down moves it, so a different value proves that the endpoint has failed again since.
+   */
+  readonly openUntilMs: number
+}
+
 /** One event on its way to one subscription. The AMQP content is `body`, byte for byte; the rest travels in headers. */
 export interface Delivery {
   readonly deliveryId: DeliveryId
@@ -27,8 +38,10 @@ export interface Delivery {
   readonly slot: number
   /** POSTs made so far, over all runs. */
   readonly attempt: number
-  /** How often its last slot has waited for an endpoint in its cool-down; absent: never. */
+  /** How often its last slot has been put off, for whatever reason; absent: never. It decides the length of the next wait. */
   readonly postponed?: number
+  /** Absent: the last slot was never put off for a cool-down, or a worker of an earlier version has put it off. */
+  readonly postponement?: Postponement
   /** ISO 8601, UTC: when the first attempt of this run fell due. */
   readonly firstDueAt: string
   /** W3C trace context of the command or event behind the delivery. */
@@ -57,6 +70,7 @@ export interface DeliveryHeaders {
   readonly 'sh-slot': number
   readonly 'sh-attempt': number
   readonly 'sh-postponed'?: number
+  readonly 'sh-postponement'?: Postponement
   readonly 'sh-first-due-at': string
   readonly traceparent?: string
   readonly 'sh-signing'?: Signing
@@ -64,6 +78,12 @@ export interface DeliveryHeaders {
 }
 
 const count = { type: 'integer', minimum: 0 }
+
+const postponementSchema = {
+  type: 'object',
+  required: ['waitedMs', 'openUntilMs'],
+  properties: { waitedMs: count, openUntilMs: count },
+}
 
 /** JSON Schema 2020-12 of the headers; other headers (the broker's `x-death` among them) are ignored and not copied on. */
 export const deliveryHeadersSchema = {
@@ -93,6 +113,7 @@ export const deliveryHeadersSchema = {
     'sh-slot': count,
     'sh-attempt': count,
     'sh-postponed': count,
+    'sh-postponement': postponementSchema,
     'sh-first-due-at': { type: 'string' },
     // Of any type: one that cannot be read is ignored, and no reason to keep a delivery from its subscriber.
     traceparent: {},
@@ -116,6 +137,7 @@ export function deliveryHeaders(delivery: Delivery): DeliveryHeaders {
     'sh-slot': delivery.slot,
     'sh-attempt': delivery.attempt,
     ...(delivery.postponed !== undefined && { 'sh-postponed': delivery.postponed }),
+    ...(delivery.postponement !== undefined && { 'sh-postponement': delivery.postponement }),
     'sh-first-due-at': delivery.firstDueAt,
     ...(delivery.traceparent !== undefined && { traceparent: delivery.traceparent }),
     ...(delivery.signing !== undefined && { 'sh-signing': delivery.signing }),
@@ -130,6 +152,7 @@ export function parseDelivery(content: Buffer, headers: unknown): Delivery {
   const h = result.value
   const traceparent = readTraceparent(h.traceparent)
   const trial = readTrial(h['sh-trial'])
+  const postponement = h['sh-postponement']
   return {
     deliveryId: parseDeliveryId(h['sh-delivery-id']),
     subscriptionId: parseSubscriptionId(h['sh-subscription-id']),
@@ -141,6 +164,7 @@ export function parseDelivery(content: Buffer, headers: unknown): Delivery {
     slot: h['sh-slot'],
     attempt: h['sh-attempt'],
     ...(h['sh-postponed'] !== undefined && { postponed: h['sh-postponed'] }),
+    ...(postponement !== undefined && { postponement }),
     firstDueAt: h['sh-first-due-at'],
     ...(traceparent !== undefined && { traceparent }),
     ...(h['sh-signing'] !== undefined && { signing: h['sh-signing'] }),

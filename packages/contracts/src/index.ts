@@ -29,6 +29,7 @@ export {
   type DeliveryHeaders,
   deliveryHeaders,
   deliveryHeadersSchema,
+  type Postponement,
   parseDelivery,
 } from './delivery.ts'
 export { DELIVERY_HEADERS, REQUIRED_DELIVERY_HEADERS } from './delivery-headers.ts'

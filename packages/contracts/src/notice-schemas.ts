@@ -83,7 +83,8 @@ export const deliveryParkedSchema = objectOf(
     reason: {
       type: 'string',
       enum: PARKED_REASONS,
-      description: '`exhausted`: the last scheduled attempt failed. `rejected`: the endpoint refused it for good.',
+      description:
+        '`exhausted`: the last scheduled attempt failed, or the endpoint was still in its cool-down long after it was due. `rejected`: the endpoint refused it for good.',
     },
     run: { type: 'integer', minimum: 1, description: '1 for the first schedule; each sending again is one more.' },
     attempts: { type: 'integer', minimum: 0, description: 'POSTs made, over all runs.' },

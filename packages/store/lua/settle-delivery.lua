@@ -1,11 +1,12 @@
--- Notes what one slot of one run of a delivery came to, once: whoever comes second with the same slot changes nothing.
--- A success counts even then, and even if the other one has parked the delivery: what was acknowledged need not be sent
--- again.
+-- Notes what one slot of one run of a delivery came to, once: a second settlement of the same slot changes nothing.
+-- There are two exceptions. A success counts even if the delivery was parked meanwhile, so that it is not sent again. An
+-- attempt counts if the record has none: the copy without an attempt that was withdrawn, or used up slots in a cool-down,
+-- does not end the schedule of the copy that was sent.
 -- KEYS    1 record   2 body
 -- ARGV    1 run   2 slot   3 state   4 view, JSON   5 attempt, JSON, '' for none   6 retention in ms   7 body to keep, if any
 -- result  the ledger afterwards, '<run> <slot> <state>', and 1 if it was parked and no longer is, else 0
 local run, slot, state = tonumber(ARGV[1]), tonumber(ARGV[2]), ARGV[3]
-local over = { acknowledged = true, parked = true, withdrawn = true }
+local final = { acknowledged = true, parked = true }
 -- Eight attempts of a run take 1 KiB; 3 KiB with what the endpoint answered, and 5 KiB (measured) if that is nothing but quotes, which
 -- JSON escapes. So at least 25 runs are kept; the oldest of a delivery that was sent again more often are forgotten.
 local attemptBytes = 131072
@@ -14,7 +15,8 @@ local attempts = ''
 local unparked = 0
 local stored = redis.call('GET', KEYS[1])
 if stored then
-  local ledger, notedRun, notedSlot, notedState, rest = string.match(stored, '^((%d+) (%-?%d+) (%a+))\n[^\n]*(.*)$')
+  local ledger, notedRun, notedSlot, notedState, view, rest =
+    string.match(stored, '^((%d+) (%-?%d+) (%a+))\n([^\n]*)(.*)$')
   if not ledger then
     return redis.error_reply('UNREADABLE ' .. KEYS[1] .. ' holds no record of a delivery')
   end
@@ -23,9 +25,12 @@ if stored then
     return { ledger, 0 }
   end
   if notedRun == run then
+    local isFirstAttempt = string.find(view, '"attempt":0,', 1, true) and not string.find(ARGV[4], '"attempt":0,', 1, true)
     if state == 'acknowledged' and notedState == 'parked' then
       unparked = 1
-    elseif over[notedState] or (notedSlot >= slot and state ~= 'acknowledged') then
+    elseif final[notedState] then
+      return { ledger, 0 }
+    elseif not isFirstAttempt and (notedState == 'withdrawn' or (notedSlot >= slot and state ~= 'acknowledged')) then
       return { ledger, 0 }
     end
   end

@@ -1,4 +1,22 @@
-import { isSettledBy, type Ledger, parseLedger, parseRecord } from './delivery-record.ts'
+import { newEventId, newSubscriptionId } from '@switchhook/contracts'
+import { isOlderThan, isSettledBy, type Ledger, parseLedger, parseRecord, viewJson } from './delivery-record.ts'
+
+const VIEW = {
+  subscriptionId: newSubscriptionId(),
+  eventId: newEventId(),
+  eventType: 'call.status',
+  tenant: 'acme',
+  // A url cannot pass for the count of attempts.
+  url: 'https://client.example/?q="attempt":0,',
+  run: 1,
+  slot: 3,
+  attempt: 0,
+  firstDueAt: '2026-11-20T12:00:00.000Z',
+  state: 'waiting' as const,
+  parkedReason: null,
+  parkedAt: null,
+  nextAttemptAt: null,
+}
 
 test.each<[string, Ledger, { run: number; slot: number }, boolean]>([
   ['the slot that was settled last', { run: 1, slot: 2, state: 'waiting' }, { run: 1, slot: 2 }, true],
@@ -17,6 +35,22 @@ test.each<[string, Ledger, { run: number; slot: number }, boolean]>([
     false,
   ],
 ])('%s', (_what, ledger, message, settled) => expect(isSettledBy(ledger, message)).toBe(settled))
+
+test.each<[string, Ledger['state'], recordAttempts: number, messageAttempts: number, older: boolean]>([
+  ['a withdrawal, of a copy that was sent', 'withdrawn', 0, 1, true],
+  ['a withdrawal, of a copy that was never sent', 'withdrawn', 0, 0, false],
+  ['a cool-down, of a copy that was sent', 'waiting', 0, 2, true],
+  ['a failed attempt, of a copy that was sent', 'waiting', 1, 2, false],
+  ['an acknowledgement', 'acknowledged', 0, 1, false],
+  ['a parked delivery that was never sent', 'parked', 0, 1, false],
+])('whether a record is older than the message: %s', (_what, state, recordAttempts, messageAttempts, older) => {
+  const json = viewJson({ ...VIEW, attempt: recordAttempts })
+  const record = parseRecord(`1 3 ${state}\n${json}`)
+  expect(record && isOlderThan(record, { run: 1, attempt: messageAttempts })).toBe(older)
+  expect(record && isOlderThan(record, { run: 2, attempt: messageAttempts })).toBe(false)
+  // settle-delivery.lua finds it by this text.
+  expect(json.includes('"attempt":0,')).toBe(recordAttempts === 0)
+})
 
 test.each<[string, Ledger | undefined]>([
   ['', undefined],

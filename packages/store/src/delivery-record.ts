@@ -52,7 +52,10 @@ type View = Omit<DeliveryRecord, 'deliveryId' | 'attempts' | 'body'>
 
 const OVER: readonly Ledger['state'][] = ['acknowledged', 'parked', 'withdrawn']
 
-/** The same rule as in settle-delivery.lua. */
+/**
+ * Whether a record settles a message, as far as the ledger says. `isOlderThan` has the exception. settle-delivery.lua has
+ * the same rules.
+ */
 export function isSettledBy(
   { run, slot, state }: Ledger,
   message: { readonly run: number; readonly slot: number },
@@ -60,6 +63,21 @@ export function isSettledBy(
   if (run !== message.run) return run > message.run
   return OVER.includes(state) || slot >= message.slot
 }
+
+/**
+ * A record without an attempt never settles a copy of the message that has made one, unless the run was acknowledged or
+ * parked. A worker that dies after its retry was confirmed leaves two copies: the retry, and the message that comes back
+ * as if it had never been sent. If the latter is withdrawn or uses up slots in a cool-down, the retry keeps its schedule.
+ */
+export const isOlderThan = (
+  { ledger, view }: Pick<StoredRecord, 'ledger' | 'view'>,
+  message: { readonly run: number; readonly attempt: number },
+): boolean =>
+  ledger.run === message.run &&
+  view.attempt === 0 &&
+  message.attempt > 0 &&
+  ledger.state !== 'acknowledged' &&
+  ledger.state !== 'parked'
 
 /** Reads the beginning of a record, which may have been cut off after the first line. */
 export function parseLedger(stored: string): Ledger | undefined {

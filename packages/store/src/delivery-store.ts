@@ -1,5 +1,14 @@
 import type { Attempt, Delivery, ParkedReason } from '@switchhook/contracts'
-import { firstRecord, isSettledBy, type Ledger, parseLedger, viewJson, viewOf } from './delivery-record.ts'
+import {
+  firstRecord,
+  isOlderThan,
+  isSettledBy,
+  type Ledger,
+  parseLedger,
+  parseRecord,
+  viewJson,
+  viewOf,
+} from './delivery-record.ts'
 import { bodyKey, recordKey } from './keys.ts'
 import { createParkedIndex } from './parked-index.ts'
 import { type Redis, run } from './redis.ts'
@@ -21,8 +30,11 @@ export type Settlement =
 
 /** The ledger that makes a repeated message harmless: what whoever delivers reads and writes. */
 export interface DeliveryStore {
-  /** This slot of this run is settled, or a later one has begun, or the run is over: acknowledge the message unseen. */
-  isSettled(delivery: Pick<Delivery, 'deliveryId' | 'run' | 'slot'>): Promise<boolean>
+  /**
+   * Whether this slot of this run is settled, a later one has begun, or the run is over: then the message is acknowledged
+   * unseen. A withdrawal ends the run only for copies that have made no attempt.
+   */
+  isSettled(delivery: Pick<Delivery, 'deliveryId' | 'run' | 'slot' | 'attempt'>): Promise<boolean>
   /**
    * Notes what the slot of `delivery`, as it was consumed, came to. Repeating it changes nothing. What was acknowledged is
    * acknowledged even if somebody else parked the same run meanwhile.
@@ -81,7 +93,11 @@ export function createDeliveryStore(redis: Redis, retention: DeliveryRetention):
       const ledger = parseLedger(stored)
       // Else the POST would be made, and only then found impossible to note.
       if (ledger === undefined && stored !== '') throw new Error(`${recordKey(delivery.deliveryId)} holds no record`)
-      return ledger !== undefined && isSettledBy(ledger, delivery)
+      if (ledger === undefined || !isSettledBy(ledger, delivery)) return false
+      if (delivery.attempt === 0) return true
+      // Only a repeated message comes here, so the second read costs an ordinary delivery nothing.
+      const record = parseRecord((await redis[run]((commands) => commands.get(recordKey(delivery.deliveryId)))) ?? '')
+      return record !== undefined && !isOlderThan(record, delivery)
     },
     async settle(delivery, attempt, next) {
       const slot = next.state === 'waiting' ? delivery.slot + 1 : delivery.slot

@@ -208,3 +208,54 @@ test('thousands of entries are marked sent in one call', async () => {
   await outbox.sent(claimed)
   expect(await outbox.backlog()).toBe(0)
 })
+
+const relaysOf = async (tenant: string): Promise<string[]> => {
+  const consumers = (await redis[run]((commands) =>
+    commands.xinfo('CONSUMERS', outboxKey(partitionOf(tenant)), 'relay'),
+  )) as unknown[][]
+  return consumers.map(([, name]) => String(name)).toSorted()
+}
+
+test('names of relays that are idle and hold no entry are removed; a relay with entries, and the one that asks, stay', async () => {
+  await commit('acme', 1)
+  const holder = createOutbox(other, 'relay-holder')
+  const held = await holder.claim(1)
+  for (const name of ['relay-a', 'relay-b', 'relay-mine']) {
+    await commit('acme', 1)
+    const outbox = createOutbox(redis, name)
+    await outbox.sent(await outbox.claim(1))
+  }
+  const mine = createOutbox(redis, 'relay-mine')
+  expect(await mine.removeIdleRelays(60_000)).toBe(0)
+  expect(await relaysOf('acme')).toEqual(['relay-a', 'relay-b', 'relay-holder', 'relay-mine'])
+  expect(await mine.removeIdleRelays(0)).toBe(2)
+  expect(await relaysOf('acme')).toEqual(['relay-holder', 'relay-mine'])
+  expect(idsOf(await holder.claim(1))).toEqual(idsOf(held))
+})
+
+test('a relay whose name was removed while it lives goes on, and no entry is lost', async () => {
+  const tidier = createOutbox(other, 'relay-tidier')
+  const relay = createOutbox(redis, 'relay-1')
+  const sent: OutboxEntry[] = []
+  const events = await commit('acme', 300)
+  const done = new AbortController()
+  const tidying = (async () => {
+    let removed = 0
+    while (!done.signal.aborted) removed += await tidier.removeIdleRelays(0)
+    return removed
+  })()
+  for (let batch = await relay.claim(7); batch.length > 0; batch = await relay.claim(7)) {
+    sent.push(...batch)
+    await relay.sent(batch)
+  }
+  done.abort()
+  expect((await tidying) + (await tidier.removeIdleRelays(0))).toBeGreaterThan(0)
+  expect(idsOf(sent)).toEqual(idsOf(events))
+  expect(await relay.backlog()).toBe(0)
+})
+
+test('an outbox that no event was ever written to has no names to remove', async () => {
+  expect(await createOutbox(redis, 'relay-1').removeIdleRelays(0)).toBe(0)
+  await redis[run]((commands) => commands.xadd(outboxKey(0), '*', 'event', '{}'))
+  expect(await createOutbox(redis, 'relay-1').removeIdleRelays(0)).toBe(0)
+})

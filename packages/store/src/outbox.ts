@@ -24,6 +24,11 @@ export interface Outbox {
   claim(max: number): Promise<OutboxEntry[]>
   /** Call it once the broker has confirmed: they are never handed out again. */
   sent(entries: readonly OutboxEntry[]): Promise<void>
+  /**
+   * Removes the names of other relays that hold no entry and have been idle for so long. Each process has a name of its
+   * own, so without this the outbox keeps the name of every process that ever ran. Resolves to how many were removed.
+   */
+  removeIdleRelays(idleMs?: number): Promise<number>
   /** How many events no relay has marked sent. */
   backlog(): Promise<number>
   /** How long the oldest of them has waited, in ms; 0 when there is none. */
@@ -33,6 +38,8 @@ export interface Outbox {
 const GROUP = 'relay'
 /** Longer than a publish waits for its confirm (10 s); for so long events wait that a crashed relay had in hand. */
 const DEAD_AFTER_MS = 15_000
+/** Removing the name of a relay that lives does no harm, but an operator who looks at the stream should see the recent ones. */
+const IDLE_RELAY_MS = 60 * 60_000
 /** Lua can unpack only so many arguments at once. */
 const LARGEST_CALL = 1_000
 
@@ -63,6 +70,15 @@ export function createOutbox(redis: Redis, consumerName: string): Outbox {
       await redis[run]((commands) =>
         Promise.all(calls.map(({ key, ids }) => commands.runScript('sent-outbox', [key], [GROUP, ...ids]))),
       )
+    },
+    async removeIdleRelays(idleMs = IDLE_RELAY_MS) {
+      const args = [GROUP, consumerName, idleMs]
+      const removed = await redis[run]((commands) =>
+        Promise.all(
+          PARTITIONS.map((partition) => commands.runScript('remove-idle-relays', [outboxKey(partition)], args)),
+        ),
+      )
+      return removed.reduce((sum, count) => sum + count, 0)
     },
     async backlog() {
       return (await lengths()).reduce((sum, length) => sum + length, 0)

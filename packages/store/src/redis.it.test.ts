@@ -74,11 +74,11 @@ test('without Redis everything is refused at once as Unavailable, and once it is
   await eventually(() => expect(redis.isReady()).toBe(false))
   expect(await timed(() => subscriptions.matching('acme', 'call.status'))).toBeLessThan(100)
   expect(await timed(() => subscriptions.list('acme'))).toBeLessThan(100)
-  expect(await timed(() => deliveries.isSettled({ deliveryId, run: 1, slot: 0 }))).toBeLessThan(100)
+  expect(await timed(() => deliveries.isSettled({ deliveryId, run: 1, slot: 0, attempt: 0 }))).toBeLessThan(100)
   proxy.accept()
   await redis.ready()
   expect(await subscriptions.matching('acme', 'call.status')).toEqual([])
-  expect(await deliveries.isSettled({ deliveryId, run: 1, slot: 0 })).toBe(false)
+  expect(await deliveries.isSettled({ deliveryId, run: 1, slot: 0, attempt: 0 })).toBe(false)
   expect(messages()).toEqual(['warn waiting for Redis', 'info Redis is back'])
 })
 

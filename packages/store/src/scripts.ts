@@ -22,6 +22,7 @@ export interface ScriptReplies {
   'note-failure': 0 | 1
   'redelivery-sent': 0 | 1
   'release-idempotent': 0 | 1
+  'remove-idle-relays': number
   'sent-outbox': number
   'settle-delivery': [ledger: string, unparked: 0 | 1]
   'write-subscription': 0 | 1
@@ -50,6 +51,7 @@ const FILES: Readonly<Record<ScriptName, string>> = {
   'note-failure': 'note-failure.lua',
   'redelivery-sent': 'redelivery-sent.lua',
   'release-idempotent': 'release-idempotent.lua',
+  'remove-idle-relays': 'remove-idle-relays.lua',
   'sent-outbox': 'sent-outbox.lua',
   'settle-delivery': 'settle-delivery.lua',
   'write-subscription': 'write-subscription.lua',

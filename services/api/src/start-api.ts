@@ -87,6 +87,8 @@ export async function startApi(options: StartApiOptions): Promise<Api> {
   shutdown.defer('broker', () => broker.close())
 
   const outbox = createOutbox(redis, `${hostname()}-${process.pid}`)
+  // Housekeeping: a start does not depend on it, and the next start does it again.
+  await outbox.removeIdleRelays().catch((error: unknown) => log.warn('idle relays were not removed', { error }))
   const meter = createCenterMeter(metrics)
   const publish = createPublishEvent({ publish: (event) => broker.publishEvent(event), tracing, log })
   const relay = startOutboxRelay({ outbox: meter.relaying(outbox), publish, log })

@@ -15,6 +15,18 @@ describe('decide', () => {
     ['a cool-down does not use up the last slot', { kind: 'cooling' }, 2, { kind: 'postpone' }],
     ['nor one beyond a shortened schedule', { kind: 'cooling' }, 5, { kind: 'postpone' }],
     [
+      'a last slot that has waited long enough for a cool-down is parked',
+      { kind: 'cooling', isForGood: true },
+      2,
+      { kind: 'park', reason: 'exhausted' },
+    ],
+    [
+      'an earlier slot of a schedule that became longer meanwhile goes on',
+      { kind: 'cooling', isForGood: true },
+      1,
+      { kind: 'retry', slot: 2, waitMs: 60_000 },
+    ],
+    [
       'a secret that cannot be opened uses up the slot',
       { kind: 'unsignable' },
       0,
@@ -90,6 +102,7 @@ describe('decide', () => {
     }
   }
 
+  // As long as the last slot has not waited long enough (`isForGood`); postpone.test.ts and dead-endpoint.test.ts have the limit.
   test('however cool-downs and failures follow each other, the schedule is followed, and nothing is given up without a POST', () => {
     const anyTurn = fc.oneof<fc.Arbitrary<Outcome | Withheld>[]>(
       fc.constant({ kind: 'cooling' as const }),

@@ -1,22 +1,25 @@
 import type { Outcome, ParkedReason } from '@switchhook/contracts'
 
 /**
- * Why no POST was made though the delivery fell due. `withdrawn`: its subscription was deleted or disabled before the
- * first attempt. `cooling`: its endpoint keeps failing, and is not contacted for a while. `unsignable`: its secret cannot
- * be opened, which is trouble of our own: nobody is sent anything unsigned, and nobody else's deliveries wait for it.
+ * Why a due delivery was not POSTed. `withdrawn`: before the first attempt the subscription was deleted,
+ * disabled or stopped asking for the event type.
+ * `cooling`: the endpoint keeps failing and is not contacted during its cool-down. `unsignable`: the worker cannot open the
+ * subscription's secret; nothing is sent unsigned.
  */
 export type Withheld =
-  | { readonly kind: 'withdrawn' | 'cooling' }
-  /** `isForGood`: its subscription has gone, so no rotation gives it another secret. */
+  | { readonly kind: 'withdrawn' }
+  /** `isForGood`: a last slot has waited long enough (`isPostponedLongEnough`). */
+  | { readonly kind: 'cooling'; readonly isForGood?: boolean }
+  /** `isForGood`: the subscription was deleted, so no rotation can replace the secret. */
   | { readonly kind: 'unsignable'; readonly isForGood?: boolean }
 
-/** What becomes of a delivery after its turn. */
+/** What the worker does next with a delivery. */
 export type Decision =
   | { readonly kind: 'acknowledged' }
   | { readonly kind: 'withdrawn' }
   | { readonly kind: 'retry'; readonly slot: number; readonly waitMs: number }
   | { readonly kind: 'park'; readonly reason: ParkedReason }
-  /** The last slot is never given up without a POST: it waits the cool-down, or our own trouble, out. */
+  /** The last slot waits for the end of the cool-down, or until the secret can be opened. */
   | { readonly kind: 'postpone' }
 
 /**
@@ -33,10 +36,9 @@ export function decide(outcome: Outcome | Withheld, slot: number, waitsMs: reado
       return isTransient(outcome.status) ? nextSlot(slot, waitsMs) : { kind: 'park', reason: 'rejected' }
     case 'unreachable':
       return nextSlot(slot, waitsMs)
-    case 'unsignable':
-      return outcome.isForGood === true ? nextSlot(slot, waitsMs) : nextSlotWithPost(slot, waitsMs)
     case 'cooling':
-      return nextSlotWithPost(slot, waitsMs)
+    case 'unsignable':
+      return outcome.isForGood === true ? nextSlot(slot, waitsMs) : nextSlotOrPostpone(slot, waitsMs)
   }
 }
 
@@ -44,17 +46,8 @@ export function decide(outcome: Outcome | Withheld, slot: number, waitsMs: reado
 export const isTransientFailure = (outcome: Outcome): boolean =>
   outcome.kind === 'unreachable' || (outcome.kind === 'answered' && isTransient(outcome.status))
 
-/**
- * How long a last slot waits for an endpoint in its cool-down: that once, and then longer and longer along the schedule,
- * so that many deliveries that wait for one dead endpoint do not keep the broker busy.
- */
-export function postponeMs(postponed: number, waitsMs: readonly number[], cooldownMs: number): number {
-  const longer = waitsMs.filter((waitMs) => waitMs > cooldownMs).toSorted((a, b) => a - b)
-  return postponed === 0 ? cooldownMs : (longer[postponed - 1] ?? longer.at(-1) ?? cooldownMs)
-}
-
-/** The last slot is not used up by something that passes. */
-const nextSlotWithPost = (slot: number, waitsMs: readonly number[]): Decision =>
+/** A passing obstacle does not use up the last slot. */
+const nextSlotOrPostpone = (slot: number, waitsMs: readonly number[]): Decision =>
   slot < waitsMs.length ? nextSlot(slot, waitsMs) : { kind: 'postpone' }
 
 function nextSlot(slot: number, waitsMs: readonly number[]): Decision {

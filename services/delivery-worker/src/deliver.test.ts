@@ -298,6 +298,93 @@ describe('deliver', () => {
       expect(kept).toEqual([3, 3, 3, 3])
     })
 
+    const openUntil = (openUntilMs: number | null, state: EndpointHealth['state'] = 'open'): Partial<DeliverDeps> => ({
+      admit: async (admitted) => ({ admitted, health: { state, consecutiveFailures: 5, openUntilMs } }),
+    })
+
+    /** Delivers a last slot again and again until it is no longer postponed; `openUntilMs` is the breaker's at each turn. */
+    async function playLastSlot(first: Delivery, openUntilMs: (turn: number) => number) {
+      const waitsMs: number[] = []
+      const reports: unknown[] = []
+      const parked: unknown[] = []
+      const steps: string[] = []
+      let next: Delivery | undefined = first
+      for (let turn = 0; next !== undefined && turn < 50; turn++) {
+        const due: Delivery = next
+        next = undefined
+        const { deliver } = aWorld(ok, {
+          waitsMs: [10_000, 60_000, 300_000],
+          ...openUntil(openUntilMs(turn), turn % 2 === 0 ? 'open' : 'probing'),
+          retryLater: async (delivery, waitMs) => {
+            next = delivery
+            waitsMs.push(waitMs)
+          },
+          park: async (_delivery, attempt, reason) => {
+            steps.push('park')
+            parked.push({ attempt, reason })
+          },
+          report: (_delivery, attempt, { kind }, outcome) => reports.push([kind, attempt, outcome.kind]),
+          noticeParked: async () => void steps.push('notice'),
+        })
+        await deliver(due)
+      }
+      return { waitsMs, reports, parked, steps, left: next }
+    }
+
+    test('parks a last slot that has waited as long as the longest wait while the endpoint failed again: exhausted, without an attempt', async () => {
+      const { waitsMs, reports, parked, steps } = await playLastSlot(
+        aDelivery({ slot: 3, attempt: 2 }),
+        (turn) => STARTED_MS + turn,
+      )
+      expect(waitsMs).toEqual([30_000, 60_000, 300_000])
+      expect(parked).toEqual([{ attempt: null, reason: 'exhausted' }])
+      expect(steps).toEqual(['park', 'notice'])
+      expect(reports.at(-1)).toEqual(['park', null, 'cooling'])
+      expect(reports.slice(0, -1)).toEqual([1, 2, 3].map(() => ['postpone', null, 'cooling']))
+    })
+
+    test('does not park a last slot as long as no failure was noted since it was first postponed', async () => {
+      const { waitsMs, parked, left } = await playLastSlot(aDelivery({ slot: 3, attempt: 2 }), () => STARTED_MS)
+      expect(parked).toEqual([])
+      expect(waitsMs).toHaveLength(50)
+      expect(left).toMatchObject({ slot: 3, attempt: 2, postponed: 50, postponement: { openUntilMs: STARTED_MS } })
+    })
+
+    test('postpones a last slot that an earlier version has postponed once more, and parks it then', async () => {
+      const { waitsMs, parked } = await playLastSlot(
+        aDelivery({ slot: 3, attempt: 2, postponed: 40 }),
+        (turn) => STARTED_MS + turn,
+      )
+      expect(waitsMs).toEqual([300_000])
+      expect(parked).toHaveLength(1)
+    })
+
+    test('does not limit a last slot whose secret cannot be opened, nor count its waits', async () => {
+      const sent: Delivery[] = []
+      const { deliver, steps } = aWorld(ok, {
+        admit: async () => ({
+          admitted: { kind: 'unsignable' },
+          health: { state: 'open', consecutiveFailures: 5, openUntilMs: STARTED_MS + 1 },
+        }),
+        retryLater: async (delivery) => void sent.push(delivery),
+      })
+      const postponement = { waitedMs: 1e9, openUntilMs: STARTED_MS }
+      await deliver(aDelivery({ slot: 1, postponed: 3, postponement }))
+      await deliver(aDelivery({ slot: 1 }))
+      expect(steps).toEqual(['report postpone', 'report postpone'])
+      expect(sent).toMatchObject([{ postponed: 4, postponement }, { postponed: 1 }])
+      expect(sent[1]).not.toHaveProperty('postponement')
+    })
+
+    test('leaves no postponement on a delivery that a longer schedule lets go on', async () => {
+      const sent: Delivery[] = []
+      const { deliver } = aWorld(ok, { ...openUntil(STARTED_MS), retryLater: async (next) => void sent.push(next) })
+      await deliver(aDelivery({ slot: 0, postponed: 3, postponement: { waitedMs: 1, openUntilMs: 1 } }))
+      expect(sent).toMatchObject([{ slot: 1 }])
+      expect(sent[0]).not.toHaveProperty('postponement')
+      expect(sent[0]).not.toHaveProperty('postponed')
+    })
+
     test('is contacted by the one who gets the probe, who tells what came of it', async () => {
       const noted: unknown[] = []
       const { deliver, steps } = aWorld(down, {

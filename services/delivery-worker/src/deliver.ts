@@ -2,8 +2,9 @@ import type { Attempt, Delivery, Outcome, ParkedReason } from '@switchhook/contr
 import type { EndpointHealth } from '@switchhook/store'
 import type { Admission, Lease } from './admit.ts'
 import { resultOf } from './attempt-result.ts'
-import { type Decision, decide, postponeMs, type Withheld } from './decide.ts'
+import { type Decision, decide, type Withheld } from './decide.ts'
 import type { Posted } from './post-under-lease.ts'
+import { isPostponedLongEnough, postponedBy, postponeMs } from './postpone.ts'
 
 /** Where a delivery stands after its turn, for the ledger and the log. */
 type Standing =
@@ -99,7 +100,8 @@ export function createDeliver(deps: DeliverDeps): Deliverer {
     const turn = turnOf(due)
     const made = unfinished.get(turn)
     if (made !== undefined) {
-      if (await deps.isSettled(due)) {
+      // With the attempt that was made: a withdrawal by another worker does not settle it.
+      if (await deps.isSettled(made.delivery)) {
         await Promise.all([deps.noticeParked(due), made.note().catch(() => {})])
         unfinished.delete(turn)
       } else await finish(turn, made)
@@ -116,8 +118,11 @@ export function createDeliver(deps: DeliverDeps): Deliverer {
     }
     if (health.state === 'closed') return { delivery: admitted, before: { health, probe: undefined }, lease }
     const probe = health.state === 'probing' ? await deps.breaker.claimProbe(due) : undefined
-    if (probe === undefined) await conclude(admitted, { kind: 'cooling' }, null)
-    else await postOnce(turn, admitted, { health, probe }, lease)
+    if (probe === undefined) {
+      const openUntilMs = health.openUntilMs ?? 0
+      const isForGood = isPostponedLongEnough(admitted, openUntilMs, deps.waitsMs)
+      await conclude(admitted, { kind: 'cooling', isForGood }, null, openUntilMs)
+    } else await postOnce(turn, admitted, { health, probe }, lease)
     return undefined
   }
 
@@ -146,24 +151,33 @@ export function createDeliver(deps: DeliverDeps): Deliverer {
     throw concluded.reason
   }
 
-  async function conclude(delivery: Delivery, outcome: Outcome | Withheld, attempt: Attempt | null): Promise<void> {
+  /** @param openUntilMs the end of the cool-down because of which no POST was made; absent: it was not for a cool-down */
+  async function conclude(
+    delivery: Delivery,
+    outcome: Outcome | Withheld,
+    attempt: Attempt | null,
+    openUntilMs?: number,
+  ): Promise<void> {
     const decision = decide(outcome, delivery.slot, deps.waitsMs)
     switch (decision.kind) {
       case 'retry': {
         // While its POST was under way a copy of this message may have come to its end elsewhere. Two copies that fail must
         // not become two waits, or each later attempt would be made twice.
         if (attempt !== null && (await deps.isSettled(delivery))) break
-        const { postponed: _, ...next } = delivery
+        const { postponed: _, postponement: __, ...next } = delivery
         await deps.retryLater({ ...next, slot: decision.slot }, decision.waitMs)
         const nextAttemptAt = new Date(deps.now() + decision.waitMs).toISOString()
         await deps.settle(delivery, attempt, { state: 'waiting', nextAttemptAt })
         break
       }
       case 'postpone': {
-        // The slot is not settled: it still has its POST to come.
+        // The slot is not settled, because the same slot comes back. Only cool-downs count towards its limit: a last slot
+        // whose secret cannot be opened waits until it can.
         const { postponed = 0 } = delivery
         const waitMs = postponeMs(postponed, deps.waitsMs, deps.cooldownMs)
-        await Promise.all([deps.keep(delivery), deps.retryLater({ ...delivery, postponed: postponed + 1 }, waitMs)])
+        const postponement = openUntilMs === undefined ? undefined : postponedBy(waitMs, delivery, openUntilMs)
+        const next = { ...delivery, postponed: postponed + 1, ...(postponement !== undefined && { postponement }) }
+        await Promise.all([deps.keep(delivery), deps.retryLater(next, waitMs)])
         break
       }
       case 'park':

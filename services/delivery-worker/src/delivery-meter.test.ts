@@ -110,6 +110,7 @@ test.each<[Decision, Outcome | Withheld, string]>([
   [retry, { kind: 'unreachable', reason: 'dns' }, '{decision="retry",reason="failed"}'],
   [retry, cooling, '{decision="retry",reason="cooling"}'],
   [{ kind: 'postpone' }, cooling, '{decision="postponed",reason="cooling"}'],
+  [{ kind: 'park', reason: 'exhausted' }, cooling, '{decision="parked",reason="exhausted"}'],
   [retry, unsignable, '{decision="retry",reason="unsignable"}'],
   [{ kind: 'postpone' }, unsignable, '{decision="postponed",reason="unsignable"}'],
   [{ kind: 'withdrawn' }, { kind: 'withdrawn' }, '{decision="withdrawn",reason="none"}'],

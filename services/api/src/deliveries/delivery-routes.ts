@@ -7,6 +7,7 @@ import { subscriptionIdSchema } from '../subscriptions/subscription-schema.ts'
 import { type DeliveryQuery, deliveryQuery, logQueryOf, parkedQueryOf } from './delivery-query.ts'
 import { deliveryIdSchema, deliveryPageSchema, deliverySchema, summaryOf, viewOf } from './delivery-schema.ts'
 import { createRedeliver } from './redeliver.ts'
+import { createSendAgain } from './send-again.ts'
 
 export interface DeliveryRoutesDeps {
   readonly subscriptions: Pick<SubscriptionStore, 'find'>
@@ -29,11 +30,7 @@ export function createDeliveryRoutes({
     findSubscription: ({ tenant, subscriptionId }) => subscriptions.find(tenant, subscriptionId),
     find: (deliveryId) => deliveries.find(deliveryId),
     note: (deliveryId, requestId, parkedRun) => deliveries.noteRedelivery(deliveryId, requestId, parkedRun),
-    begin: (deliveryId, by) => deliveries.beginRedelivery(deliveryId, by),
-    abandon: (deliveryId, by) => deliveries.abandonRedelivery(deliveryId, by),
-    markSent: (record) => deliveries.redeliverySent(record),
-    publish: (delivery) => publishDelivery(delivery),
-    now: () => new Date(),
+    sendAgain: createSendAgain({ deliveries, publish: publishDelivery, now: Date.now }),
   })
 
   /** Another tenant's delivery does not exist, and neither does one by a malformed id. */

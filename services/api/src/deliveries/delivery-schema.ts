@@ -165,7 +165,8 @@ const summary = {
     parkedReason: {
       type: ['string', 'null'],
       enum: [...PARKED_REASONS, null],
-      description: '`exhausted`: the last scheduled attempt failed. `rejected`: the endpoint refused it for good.',
+      description:
+        '`exhausted`: the last scheduled attempt failed, or the endpoint was still in its cool-down long after it was due. `rejected`: the endpoint refused it for good.',
       examples: ['exhausted'],
     },
     parkedAt: momentOrNull('When it was parked, in UTC.'),

@@ -185,6 +185,12 @@ const CASES: readonly (readonly [what: string, facts: Facts, verdict: Verdict, s
     'Given up and kept, at 2026-11-21T00:36:10.000Z: the schedule ran out after 8 attempts; attempt 8, made at 2026-11-20T12:00:00.100Z, got no answer (timeout). It can be sent again.',
   ],
   [
+    'one that was never sent, because its endpoint was in a cool-down whenever it was due',
+    facts({ delivery: delivery({ state: 'parked', parkedReason: 'exhausted', parkedAt }) }),
+    'parked',
+    'Given up and kept, at 2026-11-21T00:36:10.000Z: the schedule ran out before an attempt could be made. It can be sent again.',
+  ],
+  [
     'one that was refused',
     facts({
       delivery: delivery({

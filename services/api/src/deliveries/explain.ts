@@ -198,6 +198,7 @@ const coolingUntil = ({ openUntilMs }: EndpointHealth): string | null =>
 function parkedSentence({ parkedReason, attempt, attempts }: ListedDelivery): string {
   const last = attempts.at(-1)
   if (parkedReason === 'rejected') return `${attemptSentence(last)}, which is not tried again`
+  if (attempt === 0) return 'the schedule ran out before an attempt could be made'
   return `the schedule ran out after ${times(attempt, 'attempt')}; ${attemptSentence(last)}`
 }
 

@@ -1,27 +1,23 @@
 import { randomUUID } from 'node:crypto'
 import { AppError, type Subscription } from '@switchhook/contracts'
-import type { Broker } from '@switchhook/messaging'
 import type { DeliveryArchive, DeliveryRecord, Redeliverer } from '@switchhook/store'
+import type { SendAgain } from './send-again.ts'
 
 export interface RedeliverDeps {
   readonly findSubscription: (record: DeliveryRecord) => Promise<Subscription | undefined>
   readonly find: DeliveryArchive['find']
   readonly note: DeliveryArchive['noteRedelivery']
-  readonly begin: DeliveryArchive['beginRedelivery']
-  readonly abandon: DeliveryArchive['abandonRedelivery']
-  readonly markSent: DeliveryArchive['redeliverySent']
-  readonly publish: Broker['publishDelivery']
-  readonly now: () => Date
+  readonly sendAgain: SendAgain
 }
 
 /** @param requestId the same whenever the request is carried out again; undefined: it never is */
 export type Redeliver = (found: DeliveryRecord, requestId: string | undefined) => Promise<DeliveryRecord>
 
 /**
- * Sends a parked delivery again: a new run of the schedule, to the url that its subscription has now; id, body and the
- * count of attempts go on. Resolves to the delivery as it now stands, once the broker has it. When anything fails on the
- * way, it stays parked and can be sent again; at worst the endpoint gets it twice. A request that is carried out again sends
- * the run that it was about at first, or none: what was parked again meanwhile stays parked. Of several at once, one sends.
+ * Sends a parked delivery again: a new run of the schedule, to the subscription's present url, with the same id and body;
+ * the count of attempts goes on. Resolves to the delivery's new state once the broker has confirmed it. When a step fails,
+ * the delivery stays parked and can be sent again; at worst the endpoint gets it twice. A repeated request sends the run
+ * that it first sent, or none: a delivery that was parked again meanwhile stays parked. Of concurrent requests one sends.
  * @throws AppError `delivery-not-parked`, `subscription-deleted` or `subscription-disabled`; Unavailable
  */
 export function createRedeliver(deps: RedeliverDeps): Redeliver {
@@ -30,21 +26,17 @@ export function createRedeliver(deps: RedeliverDeps): Redeliver {
     const subscription = await deps.findSubscription(parked)
     if (subscription === undefined) throw new AppError('subscription-deleted')
     if (!subscription.enabled) throw new AppError('subscription-disabled')
-    const begun = await deps.begin(parked.deliveryId, by)
-    if (begun.kind === 'unknown') throw new AppError('delivery-not-found')
-    if (begun.kind === 'not-parked') throw new AppError('delivery-not-parked')
-    if (begun.kind === 'busy') throw new AppError('delivery-not-parked', { detail: 'It is being sent again right now' })
-    const record = { ...begun.record, url: subscription.url, firstDueAt: deps.now().toISOString() }
-    const { signing } = subscription
-    // Its retries outlive the subscription, which may be gone before the first of them can ask it.
-    try {
-      await deps.publish({ ...record, ...(signing !== undefined && { signing }) })
-    } catch (error) {
-      await deps.abandon(parked.deliveryId, by)
-      throw error
+    const sent = await deps.sendAgain(parked.deliveryId, by, subscription)
+    switch (sent.kind) {
+      case 'sent':
+        return sent.record
+      case 'unknown':
+        throw new AppError('delivery-not-found')
+      case 'not-parked':
+        throw new AppError('delivery-not-parked')
+      case 'busy':
+        throw new AppError('delivery-not-parked', { detail: 'It is being sent again right now' })
     }
-    await deps.markSent(record)
-    return record
   }
 
   return async (found, requestId) => {

@@ -2,6 +2,7 @@ import type { Broker } from '@switchhook/messaging'
 import type { Logger } from '@switchhook/runtime'
 import type { BreakerStore, DeliveryArchive, ParkedWindow, StateStore } from '@switchhook/store'
 import { createTransact, type Writing } from '../center/transact.ts'
+import { createSendAgain } from '../deliveries/send-again.ts'
 import { createRecoveryDriver, type RecoveryDriver } from './drive-recovery.ts'
 import { createRecoveryBook, type RecoveryBook } from './recovery-book.ts'
 import type { RecoveryMeter } from './recovery-meter.ts'
@@ -13,7 +14,7 @@ export interface RecoveriesDeps {
   readonly committed: (writing: Writing) => void
   readonly look: BreakerStore['look']
   readonly parked: Pick<ParkedWindow, 'take' | 'stateOf'>
-  readonly deliveries: Pick<DeliveryArchive, 'beginRedelivery' | 'redeliverySent' | 'find'>
+  readonly deliveries: Pick<DeliveryArchive, 'beginRedelivery' | 'abandonRedelivery' | 'redeliverySent' | 'find'>
   readonly publish: Broker['publishDelivery']
   /** Deliveries per second of one recovery, at most. */
   readonly mostPerSecond: number
@@ -31,7 +32,7 @@ export function createRecoveries(deps: RecoveriesDeps): {
   const { store, committed, look, parked, deliveries, publish, mostPerSecond, now, meter, log } = deps
   const transact = createTransact(store, committed)
   const book = createRecoveryBook({ store, transact, meter, now })
-  const send = createSendItems({ deliveries, publish, now, log })
+  const send = createSendItems({ sendAgain: createSendAgain({ deliveries, publish, now }), deliveries, log })
   return {
     book,
     driver: createRecoveryDriver({

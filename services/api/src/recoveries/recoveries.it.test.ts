@@ -344,6 +344,28 @@ test('while the broker is away it waits, and loses and counts nothing', async ()
   expect(await turnsUntil(id, 'done')).toMatchObject({ found: 3, sent: 3 })
 })
 
+test('while the broker is away, a recovery holds no lease: a request can send a delivery at once, and the recovery goes on as itself', async () => {
+  const parked = await parkSome(2)
+  const id = await begin()
+  const tried: Delivery[] = []
+  replicas[0].publish = async (delivery) => {
+    tried.push(delivery)
+    throw new Unavailable('rabbitmq', 'away')
+  }
+  await turn()
+  const [{ deliveryId: first }] = tried as [Delivery]
+  expect(parked).toContain(first)
+  const archive = createDeliveryArchive(connections[0])
+  const begun = await archive.beginRedelivery(first, { sender: 'a request', parkedRun: 1 })
+  expect(begun).toMatchObject({ kind: 'begun', record: { run: 2 } })
+  // The request has sent it, so the recovery leaves it alone and counts it as sent.
+  if (begun.kind === 'begun') await archive.redeliverySent(begun.record)
+  replicas[0].publish = acknowledging
+  await turn()
+  expect(await turnsUntil(id, 'done')).toMatchObject({ found: 2, sent: 2, failed: 0 })
+  expect(published.map(({ deliveryId }) => deliveryId)).not.toContain(first)
+})
+
 test('one that can never be sent keeps nobody else from being sent', async () => {
   await parkSome(3)
   const id = await begin()

@@ -1,13 +1,12 @@
 import { type DeliveryId, type RecoveryId, type Subscription, Unavailable } from '@switchhook/contracts'
-import type { Broker } from '@switchhook/messaging'
 import type { Logger } from '@switchhook/runtime'
 import type { DeliveryArchive } from '@switchhook/store'
+import type { SendAgain } from '../deliveries/send-again.ts'
 import type { Item, Sending } from './recovery.ts'
 
 export interface SendItemsDeps {
-  readonly deliveries: Pick<DeliveryArchive, 'beginRedelivery' | 'redeliverySent' | 'find'>
-  readonly publish: Broker['publishDelivery']
-  readonly now: () => number
+  readonly sendAgain: SendAgain
+  readonly deliveries: Pick<DeliveryArchive, 'redeliverySent' | 'find'>
   readonly log: Pick<Logger, 'warn'>
 }
 
@@ -33,20 +32,19 @@ type Fate = 'sent' | 'skipped' | 'failed' | 'held'
  * @throws Unavailable without Redis; then nobody knows how far it came
  */
 export function createSendItems(deps: SendItemsDeps): (errand: Errand) => Promise<Sending> {
-  async function send(
-    { deliveryId, run }: Item,
-    { recoveryId, subscription: { url, signing }, isRepeated }: Errand,
-  ): Promise<Fate> {
-    const begun = await deps.deliveries.beginRedelivery(deliveryId, { sender: recoveryId, parkedRun: run })
-    if (begun.kind === 'unknown') return 'failed'
-    // Should whoever sends it fail, it stays parked.
-    if (begun.kind === 'busy') return 'skipped'
-    if (begun.kind === 'not-parked') return isRepeated && (await wasSent(deliveryId, run)) ? 'sent' : 'skipped'
-    const record = { ...begun.record, url, firstDueAt: new Date(deps.now()).toISOString() }
-    // Its retries outlive the subscription, which may be gone before the first of them can ask it.
-    await deps.publish({ ...record, ...(signing !== undefined && { signing }) })
-    await deps.deliveries.redeliverySent(record)
-    return 'sent'
+  async function send({ deliveryId, run }: Item, { recoveryId, subscription, isRepeated }: Errand): Promise<Fate> {
+    const { kind } = await deps.sendAgain(deliveryId, { sender: recoveryId, parkedRun: run }, subscription)
+    switch (kind) {
+      case 'sent':
+        return 'sent'
+      case 'unknown':
+        return 'failed'
+      case 'busy':
+        // If its sender fails, the delivery stays parked.
+        return 'skipped'
+      case 'not-parked':
+        return isRepeated && (await wasSent(deliveryId, run)) ? 'sent' : 'skipped'
+    }
   }
 
   /** By the turn that was broken off: it may have died before it could take the delivery from the list. */

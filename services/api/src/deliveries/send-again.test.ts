@@ -1,0 +1,86 @@
+import { type Delivery, deliveryIdOf, newEventId, newSubscriptionId, Unavailable } from '@switchhook/contracts'
+import type { DeliveryRecord } from '@switchhook/store'
+import { createSendAgain, type SendAgainDeps } from './send-again.ts'
+
+const eventId = newEventId()
+const subscriptionId = newSubscriptionId()
+const deliveryId = deliveryIdOf(eventId, subscriptionId)
+const record: DeliveryRecord & { body: Buffer } = {
+  deliveryId,
+  subscriptionId,
+  eventId,
+  eventType: 'call.status',
+  tenant: 'acme',
+  url: 'https://client.example/broken',
+  run: 2,
+  slot: 0,
+  attempt: 8,
+  firstDueAt: '2026-01-01T00:00:00.000Z',
+  state: 'pending',
+  parkedReason: null,
+  parkedAt: null,
+  nextAttemptAt: null,
+  attempts: [],
+  body: Buffer.from('{}'),
+}
+const NOW = '2026-01-02T00:00:00.000Z'
+const subscription = { url: 'https://client.example/repaired' }
+
+function aWorld(change: Partial<SendAgainDeps & SendAgainDeps['deliveries']> = {}) {
+  const steps: unknown[] = []
+  const { publish, now: _now, deliveries: _deliveries, ...archive } = change
+  const sendAgain = createSendAgain({
+    deliveries: {
+      beginRedelivery: async (_id, by) => {
+        steps.push(['begin', by])
+        return { kind: 'begun', record }
+      },
+      abandonRedelivery: async (_id, by) => void steps.push(['abandon', by]),
+      redeliverySent: async ({ url, firstDueAt }) => void steps.push(['sent', url, firstDueAt]),
+      ...archive,
+    },
+    publish: async (delivery: Delivery) => {
+      steps.push(['publish', delivery.url, delivery.run])
+      await publish?.(delivery)
+    },
+    now: () => Date.parse(NOW),
+  })
+  return { sendAgain, steps }
+}
+
+const by = { sender: 'a recovery', parkedRun: 1 }
+
+test('a parked delivery is published to the present url before it is noted as sent', async () => {
+  const { sendAgain, steps } = aWorld()
+  const { url } = subscription
+  expect(await sendAgain(deliveryId, by, subscription)).toEqual({
+    kind: 'sent',
+    record: { ...record, url, firstDueAt: NOW },
+  })
+  expect(steps).toEqual([
+    ['begin', by],
+    ['publish', url, 2],
+    ['sent', url, NOW],
+  ])
+})
+
+test('when publishing fails the lease is released, the delivery is not noted as sent, and the caller learns why', async () => {
+  const { sendAgain, steps } = aWorld({ publish: () => Promise.reject(new Unavailable('rabbitmq', 'away')) })
+  await expect(sendAgain(deliveryId, by, subscription)).rejects.toThrow('away')
+  expect(steps.map((step) => (step as string[])[0])).toEqual(['begin', 'publish', 'abandon'])
+  expect(steps.at(-1)).toEqual(['abandon', by])
+})
+
+test('when the lease cannot be released either, the caller still learns why publishing failed', async () => {
+  const { sendAgain } = aWorld({
+    publish: () => Promise.reject(new Unavailable('rabbitmq', 'the broker is away')),
+    abandonRedelivery: () => Promise.reject(new Unavailable('redis', 'Redis is away')),
+  })
+  await expect(sendAgain(deliveryId, by, subscription)).rejects.toThrow('the broker is away')
+})
+
+test.each(['not-parked', 'busy', 'unknown'] as const)('a delivery that is %s is not published', async (kind) => {
+  const { sendAgain, steps } = aWorld({ beginRedelivery: async () => ({ kind }) })
+  expect(await sendAgain(deliveryId, by, subscription)).toEqual({ kind })
+  expect(steps).toEqual([])
+})
