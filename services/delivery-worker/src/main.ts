@@ -1,4 +1,4 @@
-import { parseDelivery, parseReceiverCheck } from '@switchhook/contracts'
+import { type Delivery, parseDelivery, parseReceiverCheck } from '@switchhook/contracts'
 import { createAddressGuard } from '@switchhook/egress'
 import {
   type Consumer,
@@ -29,6 +29,7 @@ import {
   createDeliveryStore,
   createOutageStore,
   createSubscriptionStore,
+  openInstallation,
   openRedis,
 } from '@switchhook/store'
 import { createAdmit } from './admit.ts'
@@ -79,9 +80,18 @@ startService(SERVICE, async () => {
   const redis = await openRedis({ url: config.REDIS_URL, log, name: SERVICE })
   shutdown.defer('redis', () => redis.close())
   await assertDurableInProduction(redis, config.NODE_ENV)
+  const installation = await openInstallation({ redis, log })
+  shutdown.defer('installation', () => installation.close())
   const shards = await countDueShards({ url: config.AMQP_URL, log, name: SERVICE, configured: config.DELIVERY_SHARDS })
   const topology = serviceTopology([...config.DELIVERY_RETRY_WAITS, config.BREAKER_COOLDOWN], LANES, shards)
-  const broker = await openBroker({ url: config.AMQP_URL, topology, log, name: SERVICE, metrics })
+  const broker = await openBroker({
+    url: config.AMQP_URL,
+    topology,
+    log,
+    name: SERVICE,
+    metrics,
+    installation: installation.id,
+  })
   shutdown.defer('broker', () => broker.close())
   const guard = createAddressGuard(config.WEBHOOK_ALLOWED_NETWORKS)
   const signer = createSigner({ vault: openVault(config, log), log, now: Date.now })
@@ -100,7 +110,7 @@ startService(SERVICE, async () => {
   const meter = createDeliveryMeter(metrics)
   const contacts = startContacts({ store: createContactStore(redis), everyMs: CONTACTS_EVERY_MS, log })
   shutdown.defer('contacts', () => contacts.stop())
-  const subscriptions = createSubscriptionStore(redis)
+  const subscriptions = createSubscriptionStore(redis, installation.verify)
   const archive = createDeliveryArchive(redis)
   const notices = createNotices({
     isWanted: async (tenant, eventType) => (await subscriptions.matching(tenant, eventType)).length > 0,
@@ -113,7 +123,13 @@ startService(SERVICE, async () => {
     waitsMs: config.DELIVERY_RETRY_WAITS,
     cooldownMs,
     isSettled: (delivery) => deliveries.isSettled(delivery),
-    admit: createAdmit({ look: (delivery) => breakers.look(delivery), canSign: signer.canSign }),
+    admit: createAdmit({
+      look: installation.foundBy(
+        (delivery: Delivery) => breakers.look(delivery),
+        ({ subscription }) => subscription !== undefined,
+      ),
+      canSign: signer.canSign,
+    }),
     breaker: createBreaker(
       breakers,
       config.DELIVERY_TIMEOUT + PROBE_SLACK_MS,
@@ -125,7 +141,11 @@ startService(SERVICE, async () => {
     ),
     post: meter.posting(traced.post((delivery, attempt) => client.post(delivery, attempt))),
     retryLater: (delivery, waitMs) => broker.publishRetry(delivery, waitMs),
-    park: (delivery, attempt, reason) => deliveries.park(delivery, attempt, reason),
+    park: async (delivery, attempt, reason) => {
+      await deliveries.park(delivery, attempt, reason)
+      // Afterwards: Redis may have been emptied during the POST, and the record would be lost when it is restored.
+      await installation.verify()
+    },
     noticeParked: notices.noticeParked,
     settle: (delivery, attempt, standing) => deliveries.settle(delivery, attempt, standing),
     keep: (delivery) => deliveries.keep(delivery),
@@ -139,15 +159,16 @@ startService(SERVICE, async () => {
     ...deliverer,
     moveAside: meter.movingAside((delivery, lane) => broker.publishAside(delivery, lane)),
   })
+  const judged = installation.judged(parse)
   const consume = (queue: string, concurrency: number, handle: Isolation['due']): Promise<Consumer> => {
     const work = traced.handle(queue, handle)
-    return broker.consume({ queue, parse, handle: work, concurrency, recovered: () => redis.ready() })
+    return broker.consume({ queue, parse: judged, handle: work, concurrency, recovered: installation.recovered })
   }
   const checks = createCheckStore(redis)
   const consumers = await Promise.all([
     broker.consume({
       queue: Queue.receiverChecks,
-      parse: ({ content }) => parseReceiverCheck(content),
+      parse: installation.judged(({ content }: IncomingMessage) => parseReceiverCheck(content)),
       handle: createCheckReceiver({
         find: ({ tenant, subscriptionId }) => subscriptions.find(tenant, subscriptionId),
         post: (delivery, attempt) => client.post(delivery, attempt),
@@ -157,7 +178,7 @@ startService(SERVICE, async () => {
         now: Date.now,
       }),
       concurrency: CHECKS,
-      recovered: () => redis.ready(),
+      recovered: installation.recovered,
     }),
     ...dueQueues(shards).map((queue) => consume(queue, Math.ceil(config.DELIVERY_CONCURRENCY / shards), isolation.due)),
     ...laneQueues(LANES).map((lane) => consume(lane, LANE_DEPTH * config.SUBSCRIPTION_CONCURRENCY, isolation.fromLane)),
@@ -168,6 +189,10 @@ startService(SERVICE, async () => {
     await Promise.all(drained)
   })
 
-  health.readyWhen({ redis: () => redis.isReady(), rabbitmq: () => broker.isReady() })
+  health.readyWhen({
+    redis: () => redis.isReady(),
+    rabbitmq: () => broker.isReady(),
+    installation: installation.isConfirmed,
+  })
   log.info('started', { healthPort: health.port, concurrency: config.DELIVERY_CONCURRENCY, shards })
 })

@@ -9,7 +9,13 @@ import {
   startService,
   tracePublishDelivery,
 } from '@switchhook/runtime'
-import { assertDurableInProduction, createDeliveryLog, createSubscriptionStore, openRedis } from '@switchhook/store'
+import {
+  assertDurableInProduction,
+  createDeliveryLog,
+  createSubscriptionStore,
+  openInstallation,
+  openRedis,
+} from '@switchhook/store'
 import { fanoutFields } from './config.ts'
 import { createFanoutMeter, createLogMeter } from './fanout-meter.ts'
 import { createHandleEvent } from './handle-event.ts'
@@ -33,11 +39,20 @@ startService(SERVICE, async () => {
   const redis = await openRedis({ url: config.REDIS_URL, log, name: SERVICE })
   shutdown.defer('redis', () => redis.close())
   await assertDurableInProduction(redis, config.NODE_ENV)
+  const installation = await openInstallation({ redis, log })
+  shutdown.defer('installation', () => installation.close())
   const topology = serviceTopology([], 0, config.DELIVERY_SHARDS)
-  const broker = await openBroker({ url: config.AMQP_URL, topology, log, name: SERVICE, metrics })
+  const broker = await openBroker({
+    url: config.AMQP_URL,
+    topology,
+    log,
+    name: SERVICE,
+    metrics,
+    installation: installation.id,
+  })
   shutdown.defer('broker', () => broker.close())
 
-  const subscriptions = createSubscriptionStore(redis)
+  const subscriptions = createSubscriptionStore(redis, installation.verify)
   const deliveryLog = createDeliveryLog(redis, {
     size: config.DELIVERY_LOG_SIZE,
     retentionMs: config.DELIVERY_LOG_RETENTION,
@@ -60,13 +75,17 @@ startService(SERVICE, async () => {
   })
   const consumer = await broker.consume({
     queue: Queue.fanoutEvents,
-    parse: parseEventMessage,
+    parse: installation.judged(parseEventMessage),
     handle: traceEvents(tracing, handleEvent),
     concurrency: config.FANOUT_CONCURRENCY,
-    recovered: () => redis.ready(),
+    recovered: installation.recovered,
   })
   shutdown.defer('consumer', () => consumer.drain())
 
-  health.readyWhen({ redis: () => redis.isReady(), rabbitmq: () => broker.isReady() })
+  health.readyWhen({
+    redis: () => redis.isReady(),
+    rabbitmq: () => broker.isReady(),
+    installation: installation.isConfirmed,
+  })
   log.info('started', { healthPort: health.port, concurrency: config.FANOUT_CONCURRENCY })
 })
