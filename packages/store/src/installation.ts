@@ -17,28 +17,28 @@ import type { Redis } from './redis.ts'
  */
 export interface Installation {
   /** The id for the messages that this process publishes. */
-  id(): InstallationId
+  readonly id: () => InstallationId
   /** For `/readyz`: Redis holds this installation, and no message of another one blocks a consumer. */
-  isConfirmed(): boolean
+  readonly isConfirmed: () => boolean
   /**
    * Judges the header of each message before it is parsed, without I/O. A message without the header is accepted while
    * Redis holds this installation. The result throws Unavailable if the consumer must pause, and Unparsable if the header
    * is malformed or an operator discarded the installation that it names.
    */
-  judged<Message extends Judged, T>(parse: (message: Message) => T): (message: Message) => T
+  readonly judged: <Message extends Judged, T>(parse: (message: Message) => T) => (message: Message) => T
   /** Verifies the installation when `read` finds nothing, before that answer is used. */
-  foundBy<Args extends readonly unknown[], T>(
+  readonly foundBy: <Args extends readonly unknown[], T>(
     read: (...args: Args) => Promise<T>,
     isFound: (result: T) => boolean,
-  ): (...args: Args) => Promise<T>
+  ) => (...args: Args) => Promise<T>
   /**
    * Reads the id from Redis. Call it before acting on a record that was not found.
    * @throws Unavailable unless Redis holds this installation
    */
-  verify(): Promise<void>
+  readonly verify: () => Promise<void>
   /** Resolves when consumers may continue. Rejects when Redis cannot be asked. */
-  recovered(): Promise<void>
-  close(): void
+  readonly recovered: () => Promise<void>
+  readonly close: () => void
 }
 
 interface Judged {
@@ -157,7 +157,7 @@ export async function openInstallation(options: InstallationOptions): Promise<In
         return result
       },
     verify,
-    async recovered() {
+    recovered: async () => {
       await redis.ready()
       await verify().catch((error: unknown) => {
         // A mismatch lasts until the data is restored or an operator decides; the timer notices either.
