@@ -1,5 +1,7 @@
+import { execFile } from 'node:child_process'
 import { randomUUID } from 'node:crypto'
 import { join } from 'node:path'
+import { promisify } from 'node:util'
 import {
   type InstallationId,
   newEventId,
@@ -106,6 +108,18 @@ const readiness = async ({ healthPort }: ServiceProcess): Promise<unknown> => {
   const response = await fetch(`http://127.0.0.1:${healthPort}/readyz`)
   return { status: response.status, ...((await response.json()) as { checks: object }).checks }
 }
+/** Runs the operator's command. Resolves to the lines that it prints. */
+async function command(...args: readonly string[]): Promise<unknown[]> {
+  const script = join(import.meta.dirname, 'installation.ts')
+  const { stdout } = await promisify(execFile)(process.execPath, ['--conditions=source', script, ...args], {
+    env: { AMQP_URL: rabbit.amqpUrl, REDIS_URL: redisServer.redisUrl },
+  })
+  return stdout
+    .trim()
+    .split('\n')
+    .map((line) => JSON.parse(line) as unknown)
+}
+
 const errorsOf = (service: ServiceProcess): readonly LoggedLine[] =>
   service.lines().filter(({ level }) => level === 'error')
 
@@ -166,7 +180,7 @@ test('events of another installation wait until an operator adopts its id', asyn
   await (await publisherOf(other)).publishEvent(anEvent())
   await eventually(async () => expect(await readiness(service)).toMatchObject({ installation: false }))
   expect(errorsOf(service)).toMatchObject([{ message: expect.stringContaining(other), redis: await idInRedis() }])
-  await createInstallationStore(redis).decide(other, 'adopted')
+  expect(await command('adopt', other)).toEqual([{ adopted: other, redis: await idInRedis() }])
   await eventually(() => expect(deliveries).toHaveLength(1), PATIENT)
   expect(deliveries[0]?.headers['sh-installation']).toBe(await idInRedis())
 })
@@ -178,9 +192,29 @@ test('events of another installation go to quarantine after an operator discards
   const other = randomUUID() as InstallationId
   await (await publisherOf(other)).publishEvent(anEvent())
   await eventually(async () => expect(await readiness(service)).toMatchObject({ installation: false }))
-  await createInstallationStore(redis).decide(other, 'discarded')
+  expect(await command('discard', other)).toEqual([{ discarded: other, redis: await idInRedis() }])
   await eventually(async () => expect(await waitingIn(Queue.quarantine)).toBe(1), PATIENT)
   await (await publisherOf()).publishEvent(anEvent())
   await eventually(() => expect(deliveries).toHaveLength(1), PATIENT)
   await eventually(async () => expect(await readiness(service)).toMatchObject({ status: 200 }))
+})
+
+test('the installation command shows the ids in Redis and in the queues, and leaves every message where it is', async () => {
+  const lost = randomUUID() as InstallationId
+  const [own, outside] = [await publisherOf(lost), await publisherOf()]
+  await own.publishEvent(anEvent())
+  await outside.publishEvent(anEvent())
+  const queue = { queue: Queue.fanoutEvents, messages: 2, looked: 2, installations: { [lost]: 1, none: 1 } }
+  const nothing = { redis: null, createdAt: null, adopted: [], discarded: [] }
+  expect(await command('show')).toEqual([nothing, queue])
+  expect(await command('adopt', lost)).toEqual([{ adopted: lost, redis: lost }])
+  expect(await command('show')).toEqual([{ ...nothing, redis: lost, createdAt: expect.any(String) }, queue])
+})
+
+test('the installation command explains what it cannot do', async () => {
+  await expect(command('discard', randomUUID())).rejects.toMatchObject({
+    code: 1,
+    stderr: 'Redis holds no installation. Restore its data, or adopt an id first.\n',
+  })
+  await expect(command('drop')).rejects.toMatchObject({ code: 2, stderr: expect.stringContaining('usage:') })
 })
