@@ -138,7 +138,7 @@ test.each(['with the id', 'without an id'])(
 
 test('a retry that falls due while the data is lost waits for the restore', async () => {
   receiver.answer('/hook', { status: 503 })
-  const service = await startWorker('2s')
+  const service = await startWorker('5s')
   await (await publisherOf(await idInRedis())).publishDelivery(deliveryTo(await subscribe()))
   await eventually(() => expect(attempts()).toEqual(['1']))
   receiver.answer('/hook', { status: 204 })
@@ -150,7 +150,7 @@ test('a retry that falls due while the data is lost waits for the restore', asyn
 })
 
 test('a delivery that ends parked while the data is lost is parked in the restored Redis, after one POST', async () => {
-  receiver.answer('/hook', { status: 410, delayMs: 1_000 })
+  receiver.answer('/hook', { status: 410, delayMs: 4_000 })
   const service = await startWorker('1h')
   const delivery = deliveryTo(await subscribe())
   await (await publisherOf(await idInRedis())).publishDelivery(delivery)
