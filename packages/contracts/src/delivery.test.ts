@@ -168,6 +168,10 @@ test('the schema of the headers changes only on purpose: messages that are hours
     "sh-first-due-at": {
       "type": "string",
     },
+    "sh-installation": {
+      "format": "uuid",
+      "type": "string",
+    },
     "sh-postponed": {
       "minimum": 0,
       "type": "integer",

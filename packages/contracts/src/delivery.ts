@@ -7,6 +7,7 @@ import {
   parseSubscriptionId,
   type SubscriptionId,
 } from './ids.ts'
+import type { InstallationId } from './installation.ts'
 import { type Signing, signingSchema } from './signing.ts'
 import { readTraceparent } from './trace-context.ts'
 import { readTrial, type Trial } from './trial.ts'
@@ -75,6 +76,8 @@ export interface DeliveryHeaders {
   readonly traceparent?: string
   readonly 'sh-signing'?: Signing
   readonly 'sh-trial'?: Trial
+  /** The installation that published the message; each publish sets it anew, so a Delivery does not carry it. */
+  readonly 'sh-installation'?: string
 }
 
 const count = { type: 'integer', minimum: 0 }
@@ -119,12 +122,13 @@ export const deliveryHeadersSchema = {
     traceparent: {},
     'sh-trial': {},
     'sh-signing': signingSchema,
+    'sh-installation': { type: 'string', format: 'uuid' },
   },
 } as const
 
 const validateHeaders = compileSchema<DeliveryHeaders>(deliveryHeadersSchema)
 
-export function deliveryHeaders(delivery: Delivery): DeliveryHeaders {
+export function deliveryHeaders(delivery: Delivery, installation?: InstallationId): DeliveryHeaders {
   return {
     'sh-version': 1,
     'sh-delivery-id': delivery.deliveryId,
@@ -142,6 +146,7 @@ export function deliveryHeaders(delivery: Delivery): DeliveryHeaders {
     ...(delivery.traceparent !== undefined && { traceparent: delivery.traceparent }),
     ...(delivery.signing !== undefined && { 'sh-signing': delivery.signing }),
     ...(delivery.trial !== undefined && { 'sh-trial': delivery.trial }),
+    ...(installation !== undefined && { 'sh-installation': installation }),
   }
 }
 

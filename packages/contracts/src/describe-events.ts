@@ -7,6 +7,7 @@ import {
   envelopeSchemaOf,
   exampleEnvelopeOf,
 } from './event-catalogue.ts'
+import { INSTALLATION_HEADER } from './installation.ts'
 
 const EVENT_EXAMPLE = {
   eventId: '9b2f1c54-3c1e-4d58-9d0b-6f6a5b8f2f10',
@@ -71,6 +72,17 @@ export function describeEvents(): object {
           name: 'event',
           title: 'Something happened',
           contentType: 'application/json',
+          headers: {
+            type: 'object',
+            properties: {
+              [INSTALLATION_HEADER]: {
+                type: 'string',
+                format: 'uuid',
+                description:
+                  'Id of the Switchhook installation that published the event. Switchhook sets it on its own events. Other platforms leave it out: with the id of another installation, fan-out pauses until an operator adopts or discards that id.',
+              },
+            },
+          },
           payload: { $ref: '#/components/schemas/event' },
           bindings: { amqp: { contentEncoding: 'utf-8', messageType: 'the event type' } },
           examples: [{ name: 'agentStatus', payload: EVENT_EXAMPLE }],

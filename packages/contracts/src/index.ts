@@ -84,6 +84,7 @@ export {
   type SubscriptionId,
   uuidV5,
 } from './ids.ts'
+export { INSTALLATION_HEADER, type InstallationId, readInstallation } from './installation.ts'
 export {
   type DeliveryParked,
   type EndpointFailing,

@@ -1,4 +1,10 @@
-import { type Delivery, type PlatformEvent, type ReceiverCheck, Unavailable } from '@switchhook/contracts'
+import {
+  type Delivery,
+  type InstallationId,
+  type PlatformEvent,
+  type ReceiverCheck,
+  Unavailable,
+} from '@switchhook/contracts'
 import { assertTopology } from './assert-topology.ts'
 import { type ConsumeOptions, type Consumer, type ConsumerTiming, QueueConsumer } from './consumer.ts'
 import { type Link, openLink } from './link.ts'
@@ -40,6 +46,8 @@ export interface BrokerOptions {
   readonly stuckAfterMs?: number
   readonly consumerTiming?: ConsumerTiming
   readonly metrics?: Meters
+  /** The id that each published message carries in a header; asked at each publish. Absent: messages carry none. */
+  readonly installation?: () => InstallationId
 }
 
 /**
@@ -55,6 +63,7 @@ export async function openBroker({
   stuckAfterMs,
   consumerTiming,
   metrics,
+  installation,
 }: BrokerOptions): Promise<Broker> {
   const links: Link[] = []
   const consumers = new Set<Attachable>()
@@ -121,12 +130,13 @@ export async function openBroker({
   return {
     isReady,
     ready,
-    publishEvent: (event) => publisher.publish(eventMessage(event)),
+    publishEvent: (event) => publisher.publish(eventMessage(event, installation?.())),
     publishDelivery: (delivery) =>
-      publisher.publish(deliveryMessage(delivery, dueQueueFor(delivery.subscriptionId, shards))),
-    publishAside: (delivery, lane) => publisher.publish(deliveryMessage(delivery, laneQueue(lane))),
-    publishRetry: (delivery, waitMs) => publisher.publish(deliveryMessage(delivery, waitQueue(waitMs))),
-    publishCheck: (check) => publisher.publish(checkMessage(check)),
+      publisher.publish(deliveryMessage(delivery, dueQueueFor(delivery.subscriptionId, shards), installation?.())),
+    publishAside: (delivery, lane) => publisher.publish(deliveryMessage(delivery, laneQueue(lane), installation?.())),
+    publishRetry: (delivery, waitMs) =>
+      publisher.publish(deliveryMessage(delivery, waitQueue(waitMs), installation?.())),
+    publishCheck: (check) => publisher.publish(checkMessage(check, installation?.())),
     consume: async <T>(options: ConsumeOptions<T>) => {
       const consumer = new QueueConsumer(options, {
         log,

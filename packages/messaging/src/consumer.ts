@@ -14,7 +14,10 @@ import { within } from './within.ts'
 
 export interface ConsumeOptions<T> {
   readonly queue: string
-  /** @throws Unparsable for what can never be understood: it goes into quarantine, with the reason. */
+  /**
+   * @throws Unparsable for what can never be understood: it goes into quarantine, with the reason.
+   * @throws Unavailable as `handle` does
+   */
   readonly parse: (message: IncomingMessage) => T
   /**
    * Resolved: the message is acked. Rejected with Unavailable: something that it needs is away; the consumer pauses and

@@ -6,6 +6,7 @@ export type { Log } from './log.ts'
 export type { Meters } from './meters.ts'
 export { openQuarantine, type Quarantine, type QuarantinedMessage, type RequeueResult } from './quarantine.ts'
 export type { Origin } from './quarantine-message.ts'
+export { type QueueSample, sampleQueues } from './sample-queues.ts'
 export {
   type Binding,
   DELIVERY_EXCHANGE,

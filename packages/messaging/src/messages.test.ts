@@ -1,5 +1,6 @@
-import { newTraceparent, parseDelivery, parseEvent } from '@switchhook/contracts'
-import { deliveryMessage, eventMessage } from './messages.ts'
+import { randomUUID } from 'node:crypto'
+import { type InstallationId, newTraceparent, parseDelivery, parseEvent, readInstallation } from '@switchhook/contracts'
+import { checkMessage, deliveryMessage, eventMessage } from './messages.ts'
 import { sampleDelivery, sampleEvent } from './test-support/samples.ts'
 
 test('an event travels under its type and id', () => {
@@ -27,4 +28,26 @@ test('a delivery is its body and headers of our own', () => {
   expect([exchange, routingKey]).toEqual(['switchhook.delivery', 'delivery.wait.1000'])
   expect(content).toBe(delivery.body)
   expect(parseDelivery(content, properties.headers)).toEqual(delivery)
+})
+
+test('events, deliveries and receiver checks carry the id of the installation that published them', () => {
+  const installation = randomUUID() as InstallationId
+  const check = {
+    checkId: randomUUID(),
+    subscriptionId: sampleDelivery().subscriptionId,
+    tenant: 'acme',
+    eventType: 'call.status',
+    expiresAt: '2026-11-20T17:06:01.173Z',
+  } as const
+  const delivery = sampleDelivery()
+  const marked = [
+    eventMessage(sampleEvent(), installation),
+    deliveryMessage(delivery, 'delivery.due', installation),
+    checkMessage(check, installation),
+  ]
+  const ids = marked.map(({ properties }) => readInstallation(properties.headers?.['sh-installation']))
+  expect(ids).toEqual([installation, installation, installation])
+  expect(parseDelivery(delivery.body, marked[1]?.properties.headers)).toEqual(delivery)
+  const unmarked = [eventMessage(sampleEvent()), deliveryMessage(delivery, 'delivery.due'), checkMessage(check)]
+  for (const { properties } of unmarked) expect(properties.headers ?? {}).not.toHaveProperty('sh-installation')
 })

@@ -1,6 +1,8 @@
 import {
   type Delivery,
   deliveryHeaders,
+  INSTALLATION_HEADER,
+  type InstallationId,
   type PlatformEvent,
   type ReceiverCheck,
   serialiseEvent,
@@ -10,8 +12,12 @@ import { DELIVERY_EXCHANGE, EVENTS_EXCHANGE, Queue } from './topology.ts'
 
 const contentType = 'application/json'
 
-export function eventMessage(event: PlatformEvent): OutgoingMessage {
+export function eventMessage(event: PlatformEvent, installation?: InstallationId): OutgoingMessage {
   const { traceparent } = event
+  const headers = {
+    ...(traceparent !== undefined && { traceparent }),
+    ...(installation !== undefined && { [INSTALLATION_HEADER]: installation }),
+  }
   return {
     exchange: EVENTS_EXCHANGE,
     routingKey: event.eventType,
@@ -20,13 +26,13 @@ export function eventMessage(event: PlatformEvent): OutgoingMessage {
       contentType,
       messageId: event.eventId,
       type: event.eventType,
-      ...(traceparent !== undefined && { headers: { traceparent } }),
+      ...(Object.keys(headers).length > 0 && { headers }),
     },
   }
 }
 
 /** The content is the webhook's body, byte for byte; only what is ours goes into the headers, never the broker's. */
-export function deliveryMessage(delivery: Delivery, queue: string): OutgoingMessage {
+export function deliveryMessage(delivery: Delivery, queue: string, installation?: InstallationId): OutgoingMessage {
   return {
     exchange: DELIVERY_EXCHANGE,
     routingKey: queue,
@@ -35,14 +41,19 @@ export function deliveryMessage(delivery: Delivery, queue: string): OutgoingMess
       contentType,
       messageId: delivery.deliveryId,
       type: delivery.eventType,
-      headers: deliveryHeaders(delivery),
+      headers: deliveryHeaders(delivery, installation),
     },
   }
 }
 
-export const checkMessage = (check: ReceiverCheck): OutgoingMessage => ({
+export const checkMessage = (check: ReceiverCheck, installation?: InstallationId): OutgoingMessage => ({
   exchange: DELIVERY_EXCHANGE,
   routingKey: Queue.receiverChecks,
   content: Buffer.from(JSON.stringify(check)),
-  properties: { contentType, messageId: check.checkId, type: 'receiver.check' },
+  properties: {
+    contentType,
+    messageId: check.checkId,
+    type: 'receiver.check',
+    ...(installation !== undefined && { headers: { [INSTALLATION_HEADER]: installation } }),
+  },
 })

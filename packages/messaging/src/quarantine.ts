@@ -78,7 +78,8 @@ export async function openQuarantine({
   }
 }
 
-async function connectToAny(urls: readonly string[], name: string): Promise<ChannelModel> {
+/** Tries each url once. @throws Unavailable */
+export async function connectToAny(urls: readonly string[], name: string): Promise<ChannelModel> {
   let cause: unknown
   for (const url of urls) {
     try {

@@ -34,6 +34,9 @@ export {
   type IdempotencyStore,
   type IdempotencyTimes,
 } from './idempotency-store.ts'
+export { type Installation, type InstallationOptions, openInstallation } from './installation.ts'
+export { originOf, type StoredInstallation, type Verdict } from './installation-rule.ts'
+export { createInstallationStore, type InstallationStore } from './installation-store.ts'
 export { createListCursor } from './list-cursor.ts'
 export type { Log } from './log.ts'
 export { createOutageStore, type Outage, type OutageStore } from './outage-store.ts'

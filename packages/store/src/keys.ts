@@ -27,6 +27,7 @@ import type { DeliveryId, EventId, SubscriptionId } from '@switchhook/contracts'
  * sh:{i:<scope>}:request           hash    fingerprint, seed, claim or answer of a request  IdempotencyTimes.retentionMs
  * sh:{l:<client>}:requests         string  a client's requests in the present window          RequestRate.windowMs
  * sh:{t:<tenant>}:audit            stream  who did what (audit-store.ts)                    AuditRetention after the last
+ * sh:installation                  hash    the installation's id, ids adopted and discarded never
  * sh:probe                         string  nothing: shows that Redis takes writes           1 s
  *
  * Calls and agents share their tag with the outbox and the timers, because the three change in one step. A tenant's
@@ -75,6 +76,9 @@ export const idempotentKey = (scope: string): string => `sh:{i:${scope}}:request
 export const requestsKey = (client: string): string => `sh:{l:${client}}:requests`
 
 export const auditKey = (tenant: string | null): string => `sh:{t:${escapeTenant(tenant)}}:audit`
+
+/** One key without a hash tag: commands on it touch no other key. */
+export const INSTALLATION_KEY = 'sh:installation'
 
 export const PROBE_KEY = 'sh:probe'
 

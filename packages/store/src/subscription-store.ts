@@ -34,12 +34,28 @@ interface Cached {
   readonly subscriptions: Promise<readonly Subscription[]>
 }
 
-export function createSubscriptionStore(redis: Redis): SubscriptionStore {
+/**
+ * @param verify rejects unless this Redis holds the data of the installation. It is awaited before a subscription is
+ *   created and before the absence of one is answered: an empty Redis must not look like a tenant without subscriptions.
+ */
+export function createSubscriptionStore(
+  redis: Redis,
+  verify: () => Promise<void> = () => Promise.resolve(),
+): SubscriptionStore {
   const cache = new Map<string | null, Cached>()
 
-  async function list(tenant: string | null): Promise<Subscription[]> {
+  async function readAll(tenant: string | null): Promise<Subscription[]> {
     const stored = await redis[run]((commands) => commands.hvals(subscriptionsKey(tenant)))
     return stored.map(parseSubscription).toSorted(byAge)
+  }
+
+  /**
+   * A list under an unknown revision may come from an emptied Redis in which subscriptions were created since. A known
+   * revision needs no check: it is random, so no other data has it.
+   */
+  async function readVerified(tenant: string | null): Promise<Subscription[]> {
+    const [all] = await Promise.all([readAll(tenant), verify()])
+    return all
   }
 
   /** Repeats reading and writing until nobody came between the two. */
@@ -51,6 +67,7 @@ export function createSubscriptionStore(redis: Redis): SubscriptionStore {
     for (;;) {
       const read = (await redis[run]((commands) => commands.hget(subscriptionsKey(tenant), id))) ?? ''
       const before = read === '' ? undefined : parseSubscription(read)
+      if (before === undefined) await verify()
       const after = next(before)
       const written = after === undefined ? '' : JSON.stringify(after)
       if (written === read) return { before, after }
@@ -66,13 +83,18 @@ export function createSubscriptionStore(redis: Redis): SubscriptionStore {
   }
 
   return {
-    list,
+    async list(tenant) {
+      const all = await readAll(tenant)
+      if (all.length === 0) await verify()
+      return all
+    },
     async create(subscription) {
       const { after } = await write(subscription.tenant, subscription.id, (present) => present ?? subscription)
       return after
     },
     async find(tenant, id) {
       const stored = await redis[run]((commands) => commands.hget(subscriptionsKey(tenant), id))
+      if (stored === null) await verify()
       return stored === null ? undefined : parseSubscription(stored)
     },
     async change(tenant, id, change) {
@@ -92,7 +114,7 @@ export function createSubscriptionStore(redis: Redis): SubscriptionStore {
       let cached = cache.get(tenant)
       if (revision === null || cached?.revision !== revision) {
         // Read after its revision, so it may be newer than that, never older; callers that come meanwhile share it.
-        cached = { revision: revision ?? '', subscriptions: list(tenant) }
+        cached = { revision: revision ?? '', subscriptions: readVerified(tenant) }
         remember(cache, tenant, revision, cached)
       }
       const subscriptions = await cached.subscriptions

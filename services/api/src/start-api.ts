@@ -26,6 +26,7 @@ import {
   createStateStore,
   createSubscriptionStore,
   createTimerStore,
+  openInstallation,
   openRedis,
 } from '@switchhook/store'
 import { createAudit } from './audit/audit-log.ts'
@@ -66,11 +67,7 @@ export interface StartApiOptions {
 
 export interface Api {
   readonly port: number
-  readonly checks: {
-    readonly redis: () => boolean
-    readonly rabbitmq: () => boolean
-    readonly clock: () => boolean
-  }
+  readonly checks: Readonly<Record<'redis' | 'rabbitmq' | 'clock' | 'installation', () => boolean>>
 }
 
 /** Puts the service together and starts it. Waits for a Redis and a broker that are not there yet. */
@@ -83,7 +80,16 @@ export async function startApi(options: StartApiOptions): Promise<Api> {
   await assertDurableInProduction(redis, config.NODE_ENV)
   const clock = await startClockWatch({ readServerMs: createServerClock(redis), now: Date.now, metrics, log })
   shutdown.defer('clock', () => clock.stop())
-  const broker = await openBroker({ url: config.AMQP_URL, topology: serviceTopology([]), log, name: 'api', metrics })
+  const installation = await openInstallation({ redis, log })
+  shutdown.defer('installation', () => installation.close())
+  const broker = await openBroker({
+    url: config.AMQP_URL,
+    topology: serviceTopology([]),
+    log,
+    name: 'api',
+    metrics,
+    installation: installation.id,
+  })
   shutdown.defer('broker', () => broker.close())
 
   const outbox = createOutbox(redis, `${hostname()}-${process.pid}`)
@@ -157,7 +163,7 @@ export async function startApi(options: StartApiOptions): Promise<Api> {
   const auth = openAuth({ ...authOptionsOf(config), log, ...(keyTiming && { keyTiming }) })
   shutdown.defer('signing keys', () => auth.close())
   const vault = openVault(config, log)
-  const subscriptions = createSubscriptionStore(redis)
+  const subscriptions = createSubscriptionStore(redis, installation.verify)
   await resealSecrets({ subscriptions, vault, tenants: tenantsOf(config), log, nowMs: Date.now() })
   const contacts = createContactStore(redis)
   const auditLog = createAuditStore(redis, { entries: config.AUDIT_LOG_SIZE, retentionMs: config.AUDIT_RETENTION })
@@ -203,8 +209,15 @@ export async function startApi(options: StartApiOptions): Promise<Api> {
   const server = await startHttpServer({ port: config.API_PORT, listener: app, ...(deadlines && { deadlines }) })
   shutdown.defer('http', () => server.close())
 
-  const checks = { redis: () => redis.isReady(), rabbitmq: () => broker.isReady(), clock: () => clock.isFit() }
-  return { port: server.port, checks }
+  return {
+    port: server.port,
+    checks: {
+      redis: () => redis.isReady(),
+      rabbitmq: () => broker.isReady(),
+      clock: () => clock.isFit(),
+      installation: installation.isConfirmed,
+    },
+  }
 }
 
 /** What was written is acted on at once, by this process. */

@@ -1,4 +1,4 @@
-import { parseDelivery, parseReceiverCheck } from '@switchhook/contracts'
+import { type Delivery, parseDelivery, parseReceiverCheck } from '@switchhook/contracts'
 import { createAddressGuard } from '@switchhook/egress'
 import {
   type Consumer,
@@ -31,6 +31,7 @@ import {
   createOutageStore,
   createServerClock,
   createSubscriptionStore,
+  openInstallation,
   openRedis,
 } from '@switchhook/store'
 import { createAdmit } from './admit.ts'
@@ -87,9 +88,18 @@ startService(SERVICE, async () => {
   await assertDurableInProduction(redis, config.NODE_ENV)
   const clock = await startClockWatch({ readServerMs: createServerClock(redis), now: Date.now, metrics, log })
   shutdown.defer('clock', () => clock.stop())
+  const installation = await openInstallation({ redis, log })
+  shutdown.defer('installation', () => installation.close())
   const shards = await countDueShards({ url: config.AMQP_URL, log, name: SERVICE, configured: config.DELIVERY_SHARDS })
   const topology = serviceTopology([...config.DELIVERY_RETRY_WAITS, config.BREAKER_COOLDOWN], LANES, shards)
-  const broker = await openBroker({ url: config.AMQP_URL, topology, log, name: SERVICE, metrics })
+  const broker = await openBroker({
+    url: config.AMQP_URL,
+    topology,
+    log,
+    name: SERVICE,
+    metrics,
+    installation: installation.id,
+  })
   shutdown.defer('broker', () => broker.close())
   const guard = createAddressGuard(config.WEBHOOK_ALLOWED_NETWORKS)
   const signer = createSigner({ vault: openVault(config, log), log, now: Date.now })
@@ -108,7 +118,7 @@ startService(SERVICE, async () => {
   const meter = createDeliveryMeter(metrics)
   const contacts = startContacts({ store: createContactStore(redis), everyMs: CONTACTS_EVERY_MS, log })
   shutdown.defer('contacts', () => contacts.stop())
-  const subscriptions = createSubscriptionStore(redis)
+  const subscriptions = createSubscriptionStore(redis, installation.verify)
   const archive = createDeliveryArchive(redis)
   const notices = createNotices({
     isWanted: async (tenant, eventType) => (await subscriptions.matching(tenant, eventType)).length > 0,
@@ -117,7 +127,14 @@ startService(SERVICE, async () => {
     publish: meter.publishingNotice((event) => broker.publishEvent(event)),
     log,
   })
-  const admit = createAdmit({ look: (delivery) => breakers.look(delivery), canSign: signer.canSign, nowMs })
+  const admit = createAdmit({
+    look: installation.foundBy(
+      (delivery: Delivery) => breakers.look(delivery),
+      ({ subscription }) => subscription !== undefined,
+    ),
+    canSign: signer.canSign,
+    nowMs,
+  })
   const post = createPostUnderLease({
     timeoutMs: config.DELIVERY_TIMEOUT,
     ...client,
@@ -140,7 +157,11 @@ startService(SERVICE, async () => {
     ),
     post: meter.posting(traced.post(post)),
     retryLater: (delivery, waitMs) => broker.publishRetry(delivery, waitMs),
-    park: (delivery, attempt, reason) => deliveries.park(delivery, attempt, reason),
+    park: async (delivery, attempt, reason) => {
+      await deliveries.park(delivery, attempt, reason)
+      // Afterwards: Redis may have been emptied during the POST, and the record would be lost when it is restored.
+      await installation.verify()
+    },
     noticeParked: notices.noticeParked,
     settle: (delivery, attempt, standing) => deliveries.settle(delivery, attempt, standing),
     keep: (delivery) => deliveries.keep(delivery),
@@ -154,15 +175,16 @@ startService(SERVICE, async () => {
     ...deliverer,
     moveAside: meter.movingAside((delivery, lane) => broker.publishAside(delivery, lane)),
   })
+  const judged = installation.judged(parse)
   const consume = (queue: string, concurrency: number, handle: Isolation['due']): Promise<Consumer> => {
     const work = traced.handle(queue, handle)
-    return broker.consume({ queue, parse, handle: work, concurrency, recovered: () => redis.ready() })
+    return broker.consume({ queue, parse: judged, handle: work, concurrency, recovered: installation.recovered })
   }
   const checks = createCheckStore(redis)
   const consumers = await Promise.all([
     broker.consume({
       queue: Queue.receiverChecks,
-      parse: ({ content }) => parseReceiverCheck(content),
+      parse: installation.judged(({ content }: IncomingMessage) => parseReceiverCheck(content)),
       handle: createCheckReceiver({
         find: ({ tenant, subscriptionId }) => subscriptions.find(tenant, subscriptionId),
         post: (delivery, attempt) => client.post(delivery, attempt),
@@ -172,7 +194,7 @@ startService(SERVICE, async () => {
         now: Date.now,
       }),
       concurrency: CHECKS,
-      recovered: () => redis.ready(),
+      recovered: installation.recovered,
     }),
     ...dueQueues(shards).map((queue) => consume(queue, Math.ceil(config.DELIVERY_CONCURRENCY / shards), isolation.due)),
     ...laneQueues(LANES).map((lane) => consume(lane, LANE_DEPTH * config.SUBSCRIPTION_CONCURRENCY, isolation.fromLane)),
@@ -183,6 +205,11 @@ startService(SERVICE, async () => {
     await Promise.all(drained)
   })
 
-  health.readyWhen({ redis: () => redis.isReady(), rabbitmq: () => broker.isReady(), clock: () => clock.isFit() })
+  health.readyWhen({
+    redis: () => redis.isReady(),
+    rabbitmq: () => broker.isReady(),
+    clock: () => clock.isFit(),
+    installation: installation.isConfirmed,
+  })
   log.info('started', { healthPort: health.port, concurrency: config.DELIVERY_CONCURRENCY, shards })
 })

@@ -15,6 +15,7 @@ import {
   createDeliveryLog,
   createServerClock,
   createSubscriptionStore,
+  openInstallation,
   openRedis,
 } from '@switchhook/store'
 import { fanoutFields } from './config.ts'
@@ -42,11 +43,20 @@ startService(SERVICE, async () => {
   await assertDurableInProduction(redis, config.NODE_ENV)
   const clock = await startClockWatch({ readServerMs: createServerClock(redis), now: Date.now, metrics, log })
   shutdown.defer('clock', () => clock.stop())
+  const installation = await openInstallation({ redis, log })
+  shutdown.defer('installation', () => installation.close())
   const topology = serviceTopology([], 0, config.DELIVERY_SHARDS)
-  const broker = await openBroker({ url: config.AMQP_URL, topology, log, name: SERVICE, metrics })
+  const broker = await openBroker({
+    url: config.AMQP_URL,
+    topology,
+    log,
+    name: SERVICE,
+    metrics,
+    installation: installation.id,
+  })
   shutdown.defer('broker', () => broker.close())
 
-  const subscriptions = createSubscriptionStore(redis)
+  const subscriptions = createSubscriptionStore(redis, installation.verify)
   const deliveryLog = createDeliveryLog(redis, {
     size: config.DELIVERY_LOG_SIZE,
     retentionMs: config.DELIVERY_LOG_RETENTION,
@@ -69,13 +79,18 @@ startService(SERVICE, async () => {
   })
   const consumer = await broker.consume({
     queue: Queue.fanoutEvents,
-    parse: parseEventMessage,
+    parse: installation.judged(parseEventMessage),
     handle: traceEvents(tracing, handleEvent),
     concurrency: config.FANOUT_CONCURRENCY,
-    recovered: () => redis.ready(),
+    recovered: installation.recovered,
   })
   shutdown.defer('consumer', () => consumer.drain())
 
-  health.readyWhen({ redis: () => redis.isReady(), rabbitmq: () => broker.isReady(), clock: () => clock.isFit() })
+  health.readyWhen({
+    redis: () => redis.isReady(),
+    rabbitmq: () => broker.isReady(),
+    clock: () => clock.isFit(),
+    installation: installation.isConfirmed,
+  })
   log.info('started', { healthPort: health.port, concurrency: config.FANOUT_CONCURRENCY })
 })

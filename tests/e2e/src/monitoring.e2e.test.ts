@@ -135,7 +135,7 @@ describeWithPrometheus('a real Prometheus that has looked at the stack under loa
       const figures = await Promise.all(happened.map(grown))
       expect(happened.filter((_selector, at) => !((figures[at] ?? 0) > 0))).toEqual([])
     })
-    expect(await value('sum(switchhook_ready)')).toBe(18)
+    expect(await value('sum(switchhook_ready)')).toBe(24)
   })
 
   test('the rules do what their own tests say', async () => {

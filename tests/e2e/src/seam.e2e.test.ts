@@ -122,7 +122,10 @@ test('every process says on its own port that it lives, whether it is ready, and
       ['/healthz', '/readyz', '/metrics'].map((path) => fetch(`http://127.0.0.1:${port}${path}`)),
     )
     expect([health?.status, ready?.status, metrics?.status]).toEqual([200, 200, 200])
-    expect(await ready?.json()).toEqual({ status: 'ready', checks: { redis: true, rabbitmq: true, clock: true } })
+    expect(await ready?.json()).toEqual({
+      status: 'ready',
+      checks: { redis: true, rabbitmq: true, clock: true, installation: true },
+    })
     expect(await metrics?.text()).toContain('process_cpu_seconds_total')
   }
 })

@@ -9,6 +9,7 @@ import { promisify } from 'node:util'
 export interface Stack {
   readonly urls: {
     readonly amqp: string
+    readonly redis: string
     readonly apis: readonly [string, string]
     readonly devIdp: string
     readonly rabbitmqManagement: string | null

@@ -48,7 +48,7 @@ export async function startApiUnderTest(
     call: createCheckedClient(url, document),
     log: lines,
     metrics,
-    isReady: () => checks.redis() && checks.rabbitmq(),
+    isReady: () => Object.values(checks).every((holds) => holds()),
     close: async () => {
       expect(await shutdown.run()).toBe(true)
     },

@@ -1,0 +1,65 @@
+import { openBroker, Queue, serviceTopology } from '@switchhook/messaging'
+import { createInstallationStore, openRedis } from '@switchhook/store'
+import { eventually } from '@switchhook/testkit'
+import { type ApiUnderTest, startApiUnderTest } from './testing/api-under-test.ts'
+import { type Surroundings, startSurroundings } from './testing/surroundings.ts'
+
+const PATH = '/api/v1/webhooks/subscriptions'
+const json = { url: 'https://client.example', eventTypes: ['call.status'] }
+const quiet = { error: () => {}, warn: () => {}, info: () => {}, debug: () => {} }
+
+let around: Surroundings<'acme'>
+let api: ApiUnderTest
+let headers: { authorization: string }
+
+beforeEach(async () => {
+  around = await startSurroundings('acme')
+  api = await startApiUnderTest(around.env)
+  headers = around.bearer('acme')
+})
+
+afterEach(async () => {
+  await api.close()
+  await around.close()
+})
+
+test('in a Redis that lost its data no subscription is created or missing, and the api is not ready until a restore', async () => {
+  const { body } = await api.call('POST', PATH, { headers, json })
+  const one = `${PATH}/${(body as { id: string }).id}`
+  await around.redis.lose()
+  const unavailable = { status: 503, body: { code: 'service-unavailable' } }
+  expect(await api.call('POST', PATH, { headers, json })).toMatchObject(unavailable)
+  expect(await api.call('GET', one, { headers })).toMatchObject(unavailable)
+  expect(await api.call('GET', PATH, { headers })).toMatchObject(unavailable)
+  expect(await api.call('DELETE', one, { headers })).toMatchObject(unavailable)
+  expect(api.isReady()).toBe(false)
+  expect(api.log.filter(({ level, message }) => level === 'error' && message.includes('lost its data'))).toHaveLength(1)
+  await around.redis.restore()
+  await eventually(() => expect(api.isReady()).toBe(true))
+  expect(await api.call('GET', one, { headers })).toMatchObject({ status: 200 })
+})
+
+test('the events of the api carry the id of its installation', async () => {
+  const ids: unknown[] = []
+  const broker = await openBroker({
+    url: around.broker.amqpUrl,
+    topology: serviceTopology([]),
+    log: quiet,
+    name: 'test',
+  })
+  await broker.consume({
+    queue: Queue.fanoutEvents,
+    parse: (message) => message.headers['sh-installation'],
+    handle: async (id) => void ids.push(id),
+    concurrency: 1,
+    recovered: () => Promise.resolve(),
+  })
+  const dial = { agentUri: 'sip:alice@acme.example', destination: '+15550100' }
+  expect(await api.call('POST', '/api/v1/voice/calls/dial', { headers, json: dial })).toMatchObject({ status: 202 })
+  await eventually(() => expect(ids.length).toBeGreaterThan(0))
+  await broker.close()
+  const redis = await openRedis({ url: around.redis.redisUrl, log: quiet, name: 'test' })
+  const stored = await createInstallationStore(redis).read()
+  await redis.close()
+  expect(new Set(ids)).toEqual(new Set([stored?.id]))
+})
