@@ -43,6 +43,7 @@ export { createParkedWindow, type ParkedRange, type ParkedWindow, type RunState 
 export { openRedis, type Redis } from './redis.ts'
 export { createRequestLimiter, type RequestLimiter, type RequestRate } from './request-limiter.ts'
 export { createStateStore, type StateChange, type StateRecord, type StateStore } from './state-store.ts'
+export type { SubscriptionPage, SubscriptionQuery } from './subscription-page.ts'
 export {
   createSubscriptionStore,
   type SubscriptionChange,

@@ -8,6 +8,7 @@ import type { DeliveryId, EventId, SubscriptionId } from '@switchhook/contracts'
  * key                              type    holds                                            expires
  * sh:{t:<tenant>}:subscriptions    hash    subscription id → JSON                           never
  * sh:{t:<tenant>}:revision         string  random, anew with every change of the above      never
+ * sh:{t:<tenant>}:order            zset    `<createdAt> <id>` of each subscription, all at 0; mark   never
  * sh:{t:<tenant>}:breaker:<subscr> hash    failures in a row, cool-down, probe              a day after the last failure
  * sh:{t:<tenant>}:contact:<subscr> hash    when its endpoint last answered, and last failed   90 days after the last
  * sh:{p<n>}:state:<tenant>:<name>  string  <version>:<JSON>, a call's or an agent's state   as its writer says
@@ -37,6 +38,8 @@ export const PARTITIONS: readonly number[] = Array.from({ length: 16 }, (_, part
 export const partitionOf = (tenant: string | null): number => crc32(tenant ?? '') % PARTITIONS.length
 
 export const subscriptionsKey = (tenant: string | null): string => `sh:{t:${escapeTenant(tenant)}}:subscriptions`
+/** `!<revision>` is its mark: the revision that it describes (page-subscriptions.lua). */
+export const subscriptionOrderKey = (tenant: string | null): string => `sh:{t:${escapeTenant(tenant)}}:order`
 export const revisionKey = (tenant: string | null): string => `sh:{t:${escapeTenant(tenant)}}:revision`
 
 export const stateKey = (tenant: string | null, name: string): string =>

@@ -20,6 +20,8 @@ export interface ScriptReplies {
   'look-at-endpoint': [state: 'closed' | 'open' | 'probing', failures: number, openUntil: string, subscription: string]
   'note-contact': 1
   'note-failure': 0 | 1
+  'order-subscriptions': 0 | 1
+  'page-subscriptions': string[] | null
   'redelivery-sent': 0 | 1
   'release-idempotent': 0 | 1
   'sent-outbox': number
@@ -48,6 +50,8 @@ const FILES: Readonly<Record<ScriptName, string>> = {
   'look-at-endpoint': 'look-at-endpoint.lua',
   'note-contact': 'note-contact.lua',
   'note-failure': 'note-failure.lua',
+  'order-subscriptions': 'order-subscriptions.lua',
+  'page-subscriptions': 'page-subscriptions.lua',
   'redelivery-sent': 'redelivery-sent.lua',
   'release-idempotent': 'release-idempotent.lua',
   'sent-outbox': 'sent-outbox.lua',

@@ -1,7 +1,9 @@
 import { randomUUID } from 'node:crypto'
 import { type EventType, receives, type Subscription, type SubscriptionId } from '@switchhook/contracts'
-import { revisionKey, subscriptionsKey } from './keys.ts'
+import { revisionKey, subscriptionOrderKey, subscriptionsKey } from './keys.ts'
 import { type Redis, run } from './redis.ts'
+import { createSubscriptionOrder } from './subscription-order.ts'
+import { inOrder, placeOf, type SubscriptionPage, type SubscriptionQuery } from './subscription-page.ts'
 
 export type SubscriptionChange = Partial<Pick<Subscription, 'url' | 'eventTypes' | 'description' | 'enabled'>>
 
@@ -11,6 +13,11 @@ export interface SubscriptionStore {
   create(subscription: Subscription): Promise<Subscription>
   /** By age, the oldest first. */
   list(tenant: string | null): Promise<Subscription[]>
+  /**
+   * A page of `list`, without reading the rest of it.
+   * @throws AppError `invalid-request` for a cursor that this list has not given
+   */
+  page(tenant: string | null, query: SubscriptionQuery): Promise<SubscriptionPage>
   find(tenant: string | null, id: SubscriptionId): Promise<Subscription | undefined>
   /** Resolves to what is stored afterwards; undefined when there is no such subscription. */
   change(tenant: string | null, id: SubscriptionId, change: SubscriptionChange): Promise<Subscription | undefined>
@@ -36,10 +43,11 @@ interface Cached {
 
 export function createSubscriptionStore(redis: Redis): SubscriptionStore {
   const cache = new Map<string | null, Cached>()
+  const order = createSubscriptionOrder(redis, parseSubscription)
 
   async function list(tenant: string | null): Promise<Subscription[]> {
     const stored = await redis[run]((commands) => commands.hvals(subscriptionsKey(tenant)))
-    return stored.map(parseSubscription).toSorted(byAge)
+    return inOrder(stored.map(parseSubscription))
   }
 
   /** Repeats reading and writing until nobody came between the two. */
@@ -54,11 +62,13 @@ export function createSubscriptionStore(redis: Redis): SubscriptionStore {
       const after = next(before)
       const written = after === undefined ? '' : JSON.stringify(after)
       if (written === read) return { before, after }
+      const subscription = after ?? before
+      const place = subscription === undefined ? '' : placeOf(subscription)
       const result = await redis[run]((commands) =>
         commands.runScript(
           'write-subscription',
-          [subscriptionsKey(tenant), revisionKey(tenant)],
-          [id, read, written, randomUUID()],
+          [subscriptionsKey(tenant), revisionKey(tenant), subscriptionOrderKey(tenant)],
+          [id, read, written, randomUUID(), place],
         ),
       )
       if (result === 1) return { before, after }
@@ -67,6 +77,7 @@ export function createSubscriptionStore(redis: Redis): SubscriptionStore {
 
   return {
     list,
+    page: (tenant, query) => order.page(tenant, query),
     async create(subscription) {
       const { after } = await write(subscription.tenant, subscription.id, (present) => present ?? subscription)
       return after
@@ -120,7 +131,3 @@ function remember(
 
 /** Written by this store alone, so its shape is known. */
 export const parseSubscription = (stored: string): Subscription => JSON.parse(stored) as Subscription
-
-const byAge = (a: Subscription, b: Subscription): number => compare(a.createdAt, b.createdAt) || compare(a.id, b.id)
-
-const compare = (a: string, b: string): number => (a < b ? -1 : Number(a > b))
