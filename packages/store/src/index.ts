@@ -16,6 +16,7 @@ export {
   type DeliveryLogReader,
   type LogPage,
   type LogQuery,
+  type PendingDelivery,
 } from './delivery-log-reader.ts'
 export type { DeliveryRecord, DeliveryState } from './delivery-record.ts'
 export {

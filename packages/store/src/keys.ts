@@ -22,6 +22,8 @@ import type { DeliveryId, EventId, SubscriptionId } from '@switchhook/contracts'
  * sh:{s:<subscription>}:parked     zset    <delivery>:<run> → when it was parked, µs        parkedRetentionMs after the last
  * sh:{s:<subscription>}:log        zset    <event>:<event type> → when it was fanned out, µs   DELIVERY_LOG_RETENTION after the last
  * sh:{t:<tenant>}:events           zset    JSON (event-list.ts) → when it was listed, µs       as the next
+ * sh:{t:<tenant>}:pending:<w>:<n>  string  entries of the pending index (pending-index.ts)    1¼ DELIVERY_RETENTION, of the fan-out
+ * sh:{t:<tenant>}:pending          string  length of its windows, ms                        as the above
  * sh:{<event>}:event               string  JSON (event-record.ts)                           DELIVERY_RETENTION, of the fan-out
  * sh:{t:<tenant>}:checks            zset    subscriptions whose endpoints are checked now → until when, ms   as CheckStore is told
  * sh:{c:<check>}:facts             string  what a check has seen, JSON                      as CheckStore is told
@@ -58,6 +60,9 @@ export const redeliveryKey = (delivery: DeliveryId, requestId: string): string =
 export const parkedKey = (subscription: SubscriptionId): string => `sh:{s:${subscription}}:parked`
 export const logKey = (subscription: SubscriptionId): string => `sh:{s:${subscription}}:log`
 export const eventsKey = (tenant: string | null): string => `sh:{t:${escapeTenant(tenant)}}:events`
+export const pendingWindowKey = (tenant: string | null): string => `sh:{t:${escapeTenant(tenant)}}:pending`
+export const pendingKey = (tenant: string | null, window: number, bucket: number): string =>
+  `sh:{t:${escapeTenant(tenant)}}:pending:${window}:${bucket}`
 export const eventKey = (event: EventId): string => `sh:{${event}}:event`
 
 /** Beside the subscription: what is to be known of an endpoint before a POST is read in one step. */

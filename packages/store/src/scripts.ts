@@ -16,6 +16,7 @@ export interface ScriptReplies {
   'finish-idempotent': 0 | 1
   'finish-timers': number
   'index-parked': string
+  'index-pending': number
   'list-events': number
   'look-at-endpoint': [state: 'closed' | 'open' | 'probing', failures: number, openUntil: string, subscription: string]
   'note-contact': 1
@@ -46,6 +47,7 @@ const FILES: Readonly<Record<ScriptName, string>> = {
   'finish-idempotent': 'finish-idempotent.lua',
   'finish-timers': 'finish-timers.lua',
   'index-parked': 'index-parked.lua',
+  'index-pending': 'index-pending.lua',
   'list-events': 'list-events.lua',
   'look-at-endpoint': 'look-at-endpoint.lua',
   'note-contact': 'note-contact.lua',

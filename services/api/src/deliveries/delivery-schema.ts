@@ -1,5 +1,5 @@
 import { type Attempt, type Envelope, EVENT_TYPES, PARKED_REASONS, UNREACHABLE_REASONS } from '@switchhook/contracts'
-import type { DeliveryRecord, DeliveryState, ListedDelivery } from '@switchhook/store'
+import type { DeliveryRecord, DeliveryState, ListedDelivery, PendingDelivery } from '@switchhook/store'
 import { component } from '../http/component.ts'
 import type { Schema } from '../http/route.ts'
 import { WHY_NO_ANSWER } from '../subscriptions/outcome-text.ts'
@@ -22,8 +22,10 @@ export interface DeliverySummary {
   readonly attempts: readonly Attempt[]
 }
 
-/** One delivery in full: with what was sent, which is kept from when it is first parked; null before. */
-export interface DeliveryView extends DeliverySummary {
+/** One delivery in full: with the envelope, which is stored when the delivery is first parked; null before. */
+export interface DeliveryView extends Omit<DeliverySummary, 'url'> {
+  /** null: the first attempt is not over, and the subscription was deleted. */
+  readonly url: string | null
   readonly envelope: Envelope | null
 }
 
@@ -55,6 +57,27 @@ export function viewOf(record: DeliveryRecord): DeliveryView {
   const envelope = record.body === null ? null : (JSON.parse(record.body.toString()) as Envelope)
   return { ...summaryOf(record), envelope }
 }
+
+export const pendingViewOf = (
+  { deliveryId, subscriptionId, eventId, eventType, firstDueAt }: PendingDelivery,
+  url: string | null,
+): DeliveryView => ({
+  deliveryId,
+  subscriptionId,
+  eventId,
+  eventType,
+  url,
+  state: 'pending',
+  parkedReason: null,
+  parkedAt: null,
+  nextAttemptAt: null,
+  run: 1,
+  // A test has a record from the beginning.
+  test: false,
+  firstDueAt,
+  attempts: [],
+  envelope: null,
+})
 
 export const DELIVERY_STATES = [
   'pending',
@@ -197,10 +220,15 @@ export const deliverySchema = component('Delivery', {
   required: [...summary.required, 'envelope'],
   properties: {
     ...summary.properties,
+    url: {
+      ...summary.properties.url,
+      type: ['string', 'null'],
+      description: `${summary.properties.url.description} null: the first attempt is not over, and the subscription was deleted.`,
+    },
     envelope: {
       description:
-        'What was sent. It is kept from when the delivery is first parked, also while that is sent again. null: it was never parked; until then the body ' +
-        'travels with the delivery and is not stored.',
+        'The body of the delivery. It is stored when the delivery is first parked, and kept while the delivery is sent again. null: the delivery was ' +
+        'never parked, so its body is not stored.',
       oneOf: [envelopeSchema, { type: 'null' }],
     },
   },
