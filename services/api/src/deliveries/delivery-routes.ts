@@ -70,10 +70,9 @@ export function createDeliveryRoutes({
     tag: 'deliveries',
     summary: 'List the deliveries of a subscription',
     description:
-      'The newest first; deliveries that come while you read do not shift the pages that follow. A search looks through a thousand ' +
-      'entries at a time, so a page may hold fewer than asked for, or none, and have a `nextCursor` all the same. The list holds the latest deliveries ' +
-      '(1000 by default) that are still remembered: acknowledged ones for a while (1 hour by default). Parked ones are in a list of ' +
-      'their own, which is kept for long (30 days by default) and holds them all.',
+      'The newest first. New deliveries do not move others to another page. One request searches a thousand entries, so a page can have fewer items than ' +
+      '`limit`, or none, and still have a `nextCursor`. The list holds the latest 1000 deliveries; an acknowledged or withdrawn one is kept for 1 hour. ' +
+      'Parked deliveries have a list of their own, which holds all of them for 30 days. These numbers are defaults.',
     params: { id: subscriptionIdSchema },
     query: deliveryQuery,
     responses: { 200: { description: 'A page.', body: deliveryPageSchema } },
@@ -93,7 +92,7 @@ export function createDeliveryRoutes({
     path: DELIVERY,
     operationId: 'readDelivery',
     tag: 'deliveries',
-    summary: 'Read one delivery with its attempts',
+    summary: 'Read a delivery and its attempts',
     description:
       'A delivery is found from when its event is fanned out. It is `pending`, without attempts and without an envelope, until its first attempt ' +
       'is over. A parked delivery is kept for 30 days by default, an acknowledged or withdrawn one for 1 hour. ' +
@@ -117,15 +116,16 @@ export function createDeliveryRoutes({
     tag: 'deliveries',
     summary: 'Send a parked delivery again',
     description:
-      'Starts the schedule anew, to the url that the subscription has now, with the same delivery id and body; the count of ' +
-      'attempts goes on. Under an `Idempotency-Key` it is sent once, even if it was parked again before the request was repeated.',
+      'Starts the schedule again, to the present url of the subscription, with the same delivery id and body; `X-SVC-Attempt` continues to count. ' +
+      'The answer is the delivery after the broker has taken it. A delivery that is not parked is answered 409 `delivery-not-parked`, also while another request ' +
+      'sends it. A repeated request with the same `Idempotency-Key` sends it once, even if it was parked again in between.',
     idempotent: true,
     audit: {
       action: 'delivery.redelivered',
       on: ({ made: { deliveryId, subscriptionId } }) => ({ deliveryId, subscriptionId }),
     },
     params,
-    responses: { 202: { description: 'It is due now.', body: deliverySchema } },
+    responses: { 202: { description: 'Accepted: the delivery is due now.', body: deliverySchema } },
     failures: ['delivery-not-found', 'delivery-not-parked', 'subscription-disabled', 'subscription-deleted'],
     async handle({ caller, params: { deliveryId }, idFor, isKeyed }) {
       const requestId = isKeyed ? idFor('redelivery') : undefined

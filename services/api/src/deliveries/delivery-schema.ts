@@ -1,6 +1,7 @@
 import { type Attempt, type Envelope, EVENT_TYPES, PARKED_REASONS, UNREACHABLE_REASONS } from '@switchhook/contracts'
 import type { DeliveryRecord, DeliveryState, ListedDelivery, PendingDelivery } from '@switchhook/store'
 import { component } from '../http/component.ts'
+import { pageSchema } from '../http/page-schema.ts'
 import type { Schema } from '../http/route.ts'
 import { WHY_NO_ANSWER } from '../subscriptions/outcome-text.ts'
 import { subscriptionIdSchema } from '../subscriptions/subscription-schema.ts'
@@ -180,15 +181,16 @@ const summary = {
       type: 'string',
       enum: DELIVERY_STATES,
       description:
-        '`pending`: due. `waiting`: the next attempt is scheduled, as one failed, or as the delivery fell due when nothing could be sent, such as in a ' +
-        'cool-down, which is no attempt (`attempts` may be empty). `acknowledged`: answered with a 2xx. `parked`: given up and kept. `withdrawn`: never ' +
-        'sent, as its subscription was gone or disabled when the first attempt was due.',
+        '`pending`: the first attempt of this run is due or under way. `waiting`: the next attempt is scheduled, because one failed or because nothing was ' +
+        'sent when the delivery was due, such as in a cool-down (then `attempts` can be empty). `acknowledged`: answered with a 2xx. `parked`: not retried any more, and ' +
+        'kept. `withdrawn`: never sent, because its subscription was deleted or disabled when the first attempt was due.',
       examples: ['parked'],
     },
     parkedReason: {
       type: ['string', 'null'],
       enum: [...PARKED_REASONS, null],
-      description: '`exhausted`: the last scheduled attempt failed. `rejected`: the endpoint refused it for good.',
+      description:
+        '`exhausted`: the last scheduled attempt failed. `rejected`: the endpoint answered with a status that is not retried.',
       examples: ['exhausted'],
     },
     parkedAt: momentOrNull('When it was parked, in UTC.'),
@@ -234,17 +236,4 @@ export const deliverySchema = component('Delivery', {
   },
 })
 
-export const deliveryPageSchema = component('DeliveryPage', {
-  type: 'object',
-  description: 'A part of a list.',
-  required: ['items', 'nextCursor'],
-  properties: {
-    items: { type: 'array', description: 'The deliveries.', items: deliverySummarySchema },
-    nextCursor: {
-      type: ['string', 'null'],
-      description:
-        'Asks for the next page, as `cursor`; null: this is the last. A page may be short, or empty, and have one.',
-      examples: [null],
-    },
-  },
-})
+export const deliveryPageSchema = pageSchema('DeliveryPage', 'A page of deliveries.', deliverySummarySchema)
