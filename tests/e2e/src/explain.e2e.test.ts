@@ -78,7 +78,7 @@ test('a delivery is told from its first attempt on to its end, with what the end
   const eventId = await publish()
   // The receiver knows the id from the POST, which it has not answered yet.
   const [held] = await receiver.waitFor(1, '/slow')
-  const pending = await acme.request('GET', `/webhooks/deliveries/${held?.headers['x-svc-delivery']}`)
+  const pending = await acme.request('GET', `/webhooks/deliveries/${String(held?.headers['x-svc-delivery'])}`)
   expect([pending.status, pending.body]).toMatchObject([
     200,
     { state: 'pending', subscriptionId: slow.id, eventId, url: receiver.url('/slow'), attempts: [], envelope: null },
