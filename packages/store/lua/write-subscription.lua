@@ -1,7 +1,7 @@
--- Writes one subscription if it is still what the writer has read, and tells every cache by a new revision.
+-- Writes one subscription if it has not been changed since it was read. The new revision makes every cache read again.
 -- KEYS    1 the tenant's subscriptions   2 the tenant's revision   3 their order
 -- ARGV    1 id   2 JSON as read, '' for none   3 JSON to write, '' to remove   4 the new revision   5 its place in the order
--- result  1 written, 0 somebody else was faster
+-- result  1 written, 0 changed by another writer since it was read
 local present = redis.call('HGET', KEYS[1], ARGV[1]) or ''
 if present ~= ARGV[2] then
   return 0

@@ -50,7 +50,7 @@ export function createSubscriptionStore(redis: Redis): SubscriptionStore {
     return inOrder(stored.map(parseSubscription))
   }
 
-  /** Repeats reading and writing until nobody came between the two. */
+  /** Reads and writes again for as long as another writer changes the subscription in between. */
   async function write<After extends Subscription | undefined>(
     tenant: string | null,
     id: SubscriptionId,

@@ -20,7 +20,7 @@ export function createDialRoute({ platform, center, now }: CallRouteDeps): Route
     summary: 'Start an outbound call',
     description:
       'The call id is allocated before the command goes to the contact center. The agent may have other calls, if they are on hold. ' +
-      'A request without an agentUri is answered 401, even if it has no body; no other token changes that.',
+      'A request without an agentUri, or without a body, is answered 401 `missing-agent-uri`. A new access token does not help.',
     idempotent: true,
     body: dialSchema,
     validatesAbsentBody: true,
