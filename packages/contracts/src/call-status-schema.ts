@@ -1,6 +1,6 @@
 import {
-  CALL_COMMANDS,
   CallState,
+  CommandNumber,
   Direction,
   EndedBy,
   EndReason,
@@ -121,11 +121,11 @@ const properties = {
   },
   commandResult: {
     type: ['object', 'null'],
-    description: 'How a command came out that changed no state.',
+    description: 'The result of a command that changed no state, such as one that failed after its 202.',
     required: ['commandId', 'command', 'result', 'reason'],
     properties: {
       commandId: guid('The command.'),
-      command: { type: 'string', enum: CALL_COMMANDS, description: 'Which one.' },
+      command: numberedSchema(CommandNumber, 'The command.'),
       result: numberedSchema({ ok: 1, failed: 2 }, 'How it came out.'),
       reason: numberedSchema(EndReason, 'Why it failed.'),
     },

@@ -111,11 +111,24 @@ export interface CallStatus {
 /** How a command came out after its 202, on an event whose state has not changed. */
 export interface CommandResult {
   readonly commandId: CommandId
-  readonly command: CallCommand
+  readonly command: CommandNumber
   /** 1 ok, 2 failed. */
   readonly result: 1 | 2
   readonly reason: EndReason
 }
 
 export const CALL_COMMANDS = ['dial', 'answer', 'hangup', 'hold', 'resume', 'transfer'] as const
+/** The name of a command, as paths and REST answers have it. Webhook bodies carry its number. */
 export type CallCommand = (typeof CALL_COMMANDS)[number]
+
+/** The commands, as webhook bodies number them. */
+export const CommandNumber = {
+  unknown: 0,
+  dial: 1,
+  answer: 2,
+  hangup: 3,
+  hold: 4,
+  resume: 5,
+  transfer: 6,
+} as const satisfies Record<CallCommand | 'unknown', number>
+export type CommandNumber = (typeof CommandNumber)[keyof typeof CommandNumber]

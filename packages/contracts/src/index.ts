@@ -11,6 +11,7 @@ export {
   type CallCommand,
   CallState,
   type CallStatus,
+  CommandNumber,
   type CommandResult,
   type Consultation,
   Direction,
@@ -96,8 +97,10 @@ export { numberedSchema } from './numbered-schema.ts'
 export {
   type Attempt,
   type Outcome,
+  OutcomeNumber,
   PARKED_REASONS,
   type ParkedReason,
+  ParkedReasonNumber,
   UNREACHABLE_REASONS,
   type UnreachableReason,
 } from './outcome.ts'

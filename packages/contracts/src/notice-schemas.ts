@@ -1,4 +1,5 @@
-import { PARKED_REASONS, UNREACHABLE_REASONS } from './outcome.ts'
+import { numberedSchema } from './numbered-schema.ts'
+import { OutcomeNumber, ParkedReasonNumber } from './outcome.ts'
 
 const guid = (description: string) => ({ type: 'string', format: 'uuid', description }) as const
 const time = (description: string) => ({ type: 'string', format: 'date-time', description }) as const
@@ -6,7 +7,6 @@ const time = (description: string) => ({ type: 'string', format: 'date-time', de
 const subscriptionId = guid('The subscription whose endpoint it is.')
 const url = { type: 'string', description: 'The endpoint, without the query, which may hold a secret.' }
 const occurredAt = time("Equals the envelope's.")
-const OUTCOMES = ['delivered', 'answered', ...UNREACHABLE_REASONS]
 const lastStatus = {
   type: ['integer', 'null'],
   description: 'The HTTP status of that attempt; null without an answer.',
@@ -36,7 +36,7 @@ export const endpointFailingSchema = objectOf(
     failures: { type: 'integer', minimum: 1, description: 'Transient failures in a row that it took.' },
     since: time('When it began to be left alone.'),
     until: time('When its first cool-down ends, and one attempt finds out.'),
-    lastOutcome: { type: 'string', enum: OUTCOMES, description: 'What the last of these attempts came to.' },
+    lastOutcome: numberedSchema(OutcomeNumber, 'Outcome of the last of these attempts.'),
     lastStatus,
     occurredAt,
   },
@@ -46,7 +46,7 @@ export const endpointFailingSchema = objectOf(
     failures: 5,
     since: '2026-11-20T17:06:01.173Z',
     until: '2026-11-20T17:06:31.173Z',
-    lastOutcome: 'answered',
+    lastOutcome: OutcomeNumber.answered,
     lastStatus: 503,
     occurredAt: '2026-11-20T17:06:01.173Z',
   },
@@ -80,15 +80,13 @@ export const deliveryParkedSchema = objectOf(
     url,
     eventId: guid('The event that it tells of.'),
     eventType: { type: 'string', description: 'The type of that event.' },
-    reason: {
-      type: 'string',
-      enum: PARKED_REASONS,
-      description:
-        '`exhausted`: the last scheduled attempt failed, or the endpoint was still in its cool-down long after it was due. `rejected`: the endpoint refused it for good.',
-    },
+    reason: numberedSchema(
+      ParkedReasonNumber,
+      'Why it was parked. `exhausted`: the last scheduled attempt failed, or the endpoint was still in its cool-down long after it was due. `rejected`: the endpoint refused it for good.',
+    ),
     run: { type: 'integer', minimum: 1, description: '1 for the first schedule; each sending again is one more.' },
     attempts: { type: 'integer', minimum: 0, description: 'POSTs made, over all runs.' },
-    lastOutcome: { type: ['string', 'null'], enum: [...OUTCOMES, null], description: 'What the last of them came to.' },
+    lastOutcome: numberedSchema(OutcomeNumber, 'Outcome of the last attempt; `unknown` if none was made.'),
     lastStatus,
     parkedAt: time('When it was parked.'),
     occurredAt,
@@ -99,10 +97,10 @@ export const deliveryParkedSchema = objectOf(
     url: URL,
     eventId: '9b2f1c54-3c1e-4d58-9d0b-6f6a5b8f2f10',
     eventType: 'call.status',
-    reason: 'exhausted',
+    reason: ParkedReasonNumber.exhausted,
     run: 1,
     attempts: 8,
-    lastOutcome: 'timeout',
+    lastOutcome: OutcomeNumber.timeout,
     lastStatus: null,
     parkedAt: '2026-11-20T17:06:01.173Z',
     occurredAt: '2026-11-20T17:06:01.173Z',

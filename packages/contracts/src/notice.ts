@@ -1,5 +1,5 @@
 import type { DeliveryId, EventId, SubscriptionId } from './ids.ts'
-import type { Attempt, ParkedReason } from './outcome.ts'
+import type { OutcomeNumber, ParkedReasonNumber } from './outcome.ts'
 
 /** `data` of `webhook.endpoint.failing`. Times are ISO 8601, UTC. */
 export interface EndpointFailing {
@@ -9,7 +9,7 @@ export interface EndpointFailing {
   readonly failures: number
   readonly since: string
   readonly until: string
-  readonly lastOutcome: Attempt['outcome']
+  readonly lastOutcome: OutcomeNumber
   readonly lastStatus: number | null
   readonly occurredAt: string
 }
@@ -30,10 +30,10 @@ export interface DeliveryParked {
   readonly url: string
   readonly eventId: EventId
   readonly eventType: string
-  readonly reason: ParkedReason
+  readonly reason: ParkedReasonNumber
   readonly run: number
   readonly attempts: number
-  readonly lastOutcome: Attempt['outcome'] | null
+  readonly lastOutcome: OutcomeNumber
   readonly lastStatus: number | null
   readonly parkedAt: string
   readonly occurredAt: string

@@ -13,6 +13,26 @@ export const UNREACHABLE_REASONS = [
 
 export type UnreachableReason = (typeof UNREACHABLE_REASONS)[number]
 
+/**
+ * The outcomes of an attempt, as webhook bodies number them; REST answers have the names. 0 also stands for "no attempt was
+ * made" and for an outcome that this version does not know.
+ */
+export const OutcomeNumber = {
+  unknown: 0,
+  delivered: 1,
+  answered: 2,
+  timeout: 3,
+  dns: 4,
+  refused: 5,
+  tls: 6,
+  reset: 7,
+  network: 8,
+  malformed: 9,
+  blocked: 10,
+  'unusable-url': 11,
+} as const satisfies Record<Attempt['outcome'] | 'unknown', number>
+export type OutcomeNumber = (typeof OutcomeNumber)[keyof typeof OutcomeNumber]
+
 /** What a POST came to. */
 export type Outcome =
   | { readonly kind: 'delivered'; readonly status: number }
@@ -23,6 +43,14 @@ export type Outcome =
 export const PARKED_REASONS = ['exhausted', 'rejected'] as const
 
 export type ParkedReason = (typeof PARKED_REASONS)[number]
+
+/** The reasons for parking, as webhook bodies number them; REST answers have the names. */
+export const ParkedReasonNumber = {
+  unknown: 0,
+  exhausted: 1,
+  rejected: 2,
+} as const satisfies Record<ParkedReason | 'unknown', number>
+export type ParkedReasonNumber = (typeof ParkedReasonNumber)[keyof typeof ParkedReasonNumber]
 
 /** One POST, as it is remembered and shown. */
 export interface Attempt {

@@ -12,6 +12,7 @@ import { eventKey, logKey, recordKey } from './keys.ts'
 import { createListCursor, MICROSECONDS } from './list-cursor.ts'
 import { newestEntries } from './newest-entries.ts'
 import type { ListedDelivery } from './parked-index.ts'
+import { pendingEventIds } from './pending-index.ts'
 import { type Redis, run } from './redis.ts'
 import { areRemembered } from './remembered-events.ts'
 import { lowerBound, scanPage, upperBound } from './scan-page.ts'
@@ -43,9 +44,21 @@ export interface DeliveryLogReader {
    */
   page(subscription: Subscription, query: LogQuery): Promise<LogPage>
   event(eventId: EventId): Promise<EventRecord | undefined>
+  /**
+   * The delivery of this id that was fanned out for the tenant, if its event is still remembered. If it has no record, its first
+   * attempt is not over.
+   * @param nowMs milliseconds since 1970
+   */
+  pending(tenant: string | null, deliveryId: DeliveryId, nowMs: number): Promise<PendingDelivery | undefined>
   /** One for each id. */
   records(deliveryIds: readonly DeliveryId[]): Promise<readonly (ListedDelivery | undefined)[]>
 }
+
+/** What is known of a delivery before its first attempt is over. */
+export type PendingDelivery = Pick<
+  ListedDelivery,
+  'deliveryId' | 'subscriptionId' | 'eventId' | 'eventType' | 'tenant' | 'firstDueAt'
+>
 
 interface Entry {
   readonly eventId: EventId
@@ -96,8 +109,25 @@ export function createDeliveryLogReader(redis: Redis): DeliveryLogReader {
     return entries.map((entry, i) => found[i] ?? (listed.has(entry) ? pendingDelivery(subscription, entry) : undefined))
   }
 
+  async function event(eventId: EventId): Promise<EventRecord | undefined> {
+    const stored = await redis[run]((commands) => commands.get(eventKey(eventId)))
+    return stored === null ? undefined : parseEventRecord(eventId, stored)
+  }
+
   return {
     records,
+    event,
+    async pending(tenant, deliveryId, nowMs) {
+      const eventIds = await pendingEventIds(redis, tenant, deliveryId, nowMs)
+      const events = await Promise.all(eventIds.map(event))
+      for (const found of events) {
+        const subscriptionId = found?.subscriptionIds.find((id) => deliveryIdOf(found.eventId, id) === deliveryId)
+        if (found === undefined || subscriptionId === undefined) continue
+        const { eventId, eventType, fannedOutAt } = found
+        return { deliveryId, subscriptionId, eventId, eventType, tenant: found.tenant, firstDueAt: fannedOutAt }
+      }
+      return undefined
+    },
     async page(subscription, query) {
       const { limit, cursor, fromMs, toMs, state, eventType, eventId } = query
       const before = upperBound(cursor === undefined ? undefined : cursors.parse(cursor), toMs)
@@ -120,10 +150,6 @@ export function createDeliveryLogReader(redis: Redis): DeliveryLogReader {
         },
       })
       return { items, nextCursor: end === undefined ? null : cursors.of(end) }
-    },
-    async event(eventId) {
-      const stored = await redis[run]((commands) => commands.get(eventKey(eventId)))
-      return stored === null ? undefined : parseEventRecord(eventId, stored)
     },
   }
 }

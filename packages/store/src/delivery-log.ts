@@ -2,6 +2,7 @@ import type { SubscriptionId } from '@switchhook/contracts'
 import { entryOf } from './event-list.ts'
 import { eventJson, type LoggedEvent } from './event-record.ts'
 import { eventKey, eventsKey, logKey } from './keys.ts'
+import { pendingIndexing } from './pending-index.ts'
 import { type Redis, run } from './redis.ts'
 
 /** How much is remembered of what was fanned out. */
@@ -41,6 +42,9 @@ export function createDeliveryLog(redis: Redis, limits: DeliveryLogLimits): Deli
         Promise.all([
           ...additions.map(({ key, size, retentionMs, entries }) =>
             commands.runScript('list-events', [key], [size, retentionMs, ...entries]),
+          ),
+          ...pendingIndexing(events, limits.eventRetentionMs, nowMs).map(({ keys, args }) =>
+            commands.runScript('index-pending', keys, args),
           ),
           ...events.map((event) => {
             const leftMs = limits.eventRetentionMs - (nowMs - Date.parse(event.fannedOutAt))

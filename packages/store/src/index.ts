@@ -16,6 +16,7 @@ export {
   type DeliveryLogReader,
   type LogPage,
   type LogQuery,
+  type PendingDelivery,
 } from './delivery-log-reader.ts'
 export type { DeliveryRecord, DeliveryState } from './delivery-record.ts'
 export {
@@ -47,6 +48,7 @@ export { openRedis, type Redis } from './redis.ts'
 export { createRequestLimiter, type RequestLimiter, type RequestRate } from './request-limiter.ts'
 export { createServerClock } from './server-clock.ts'
 export { createStateStore, type StateChange, type StateRecord, type StateStore } from './state-store.ts'
+export type { SubscriptionPage, SubscriptionQuery } from './subscription-page.ts'
 export {
   createSubscriptionStore,
   type SubscriptionChange,

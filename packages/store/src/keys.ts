@@ -8,6 +8,7 @@ import type { DeliveryId, EventId, SubscriptionId } from '@switchhook/contracts'
  * key                              type    holds                                            expires
  * sh:{t:<tenant>}:subscriptions    hash    subscription id → JSON                           never
  * sh:{t:<tenant>}:revision         string  random, anew with every change of the above      never
+ * sh:{t:<tenant>}:order            zset    `<createdAt> <id>` of each subscription, all at 0; mark   never
  * sh:{t:<tenant>}:breaker:<subscr> hash    failures in a row, cool-down, probe              a day after the last failure
  * sh:{t:<tenant>}:contact:<subscr> hash    when its endpoint last answered, and last failed   90 days after the last
  * sh:{p<n>}:state:<tenant>:<name>  string  <version>:<JSON>, a call's or an agent's state   as its writer says
@@ -21,6 +22,8 @@ import type { DeliveryId, EventId, SubscriptionId } from '@switchhook/contracts'
  * sh:{s:<subscription>}:parked     zset    <delivery>:<run> → when it was parked, µs        parkedRetentionMs after the last
  * sh:{s:<subscription>}:log        zset    <event>:<event type> → when it was fanned out, µs   DELIVERY_LOG_RETENTION after the last
  * sh:{t:<tenant>}:events           zset    JSON (event-list.ts) → when it was listed, µs       as the next
+ * sh:{t:<tenant>}:pending:<w>:<n>  string  entries of the pending index (pending-index.ts)    1¼ DELIVERY_RETENTION, of the fan-out
+ * sh:{t:<tenant>}:pending          string  length of its windows, ms                        as the above
  * sh:{<event>}:event               string  JSON (event-record.ts)                           DELIVERY_RETENTION, of the fan-out
  * sh:{t:<tenant>}:checks            zset    subscriptions whose endpoints are checked now → until when, ms   as CheckStore is told
  * sh:{c:<check>}:facts             string  what a check has seen, JSON                      as CheckStore is told
@@ -38,6 +41,8 @@ export const PARTITIONS: readonly number[] = Array.from({ length: 16 }, (_, part
 export const partitionOf = (tenant: string | null): number => crc32(tenant ?? '') % PARTITIONS.length
 
 export const subscriptionsKey = (tenant: string | null): string => `sh:{t:${escapeTenant(tenant)}}:subscriptions`
+/** `!<revision>` is its mark: the revision that it describes (page-subscriptions.lua). */
+export const subscriptionOrderKey = (tenant: string | null): string => `sh:{t:${escapeTenant(tenant)}}:order`
 export const revisionKey = (tenant: string | null): string => `sh:{t:${escapeTenant(tenant)}}:revision`
 
 export const stateKey = (tenant: string | null, name: string): string =>
@@ -56,6 +61,9 @@ export const redeliveryKey = (delivery: DeliveryId, requestId: string): string =
 export const parkedKey = (subscription: SubscriptionId): string => `sh:{s:${subscription}}:parked`
 export const logKey = (subscription: SubscriptionId): string => `sh:{s:${subscription}}:log`
 export const eventsKey = (tenant: string | null): string => `sh:{t:${escapeTenant(tenant)}}:events`
+export const pendingWindowKey = (tenant: string | null): string => `sh:{t:${escapeTenant(tenant)}}:pending`
+export const pendingKey = (tenant: string | null, window: number, bucket: number): string =>
+  `sh:{t:${escapeTenant(tenant)}}:pending:${window}:${bucket}`
 export const eventKey = (event: EventId): string => `sh:{${event}}:event`
 
 /** Beside the subscription: what is to be known of an endpoint before a POST is read in one step. */

@@ -83,6 +83,8 @@ async function useEveryStore(tenant: string): Promise<void> {
   const subscriptions = createSubscriptionStore(redis)
   const subscription = await subscriptions.create(subscriptionOf(tenant))
   expect(await subscriptions.matching(tenant, 'call.status')).toEqual([subscription])
+  // The first page builds the order, the second reads it.
+  for (const _ of [1, 2]) expect((await subscriptions.page(tenant, { limit: 10 })).items).toEqual([subscription])
 
   const event = eventOf(tenant)
   const change = {
@@ -111,6 +113,10 @@ async function useEveryStore(tenant: string): Promise<void> {
   await createDeliveryLog(redis, limits).write([fannedOut, { ...fannedOut, eventId: newEventId() }], Date.now())
   expect((await createDeliveryLogReader(redis).page(subscription, { limit: 10 })).items).toHaveLength(2)
   expect((await createEventList(redis).page(tenant, { limit: 10 })).items).toHaveLength(2)
+  const fannedOutId = deliveryIdOf(event.eventId, subscription.id)
+  expect(await createDeliveryLogReader(redis).pending(tenant, fannedOutId, Date.now())).toMatchObject({
+    deliveryId: fannedOutId,
+  })
 
   const breakers = createBreakerStore(redis, { failures: 1, cooldownMs: 1 })
   const endpoint = { subscriptionId: subscription.id, tenant }

@@ -16,10 +16,13 @@ export interface ScriptReplies {
   'finish-idempotent': 0 | 1
   'finish-timers': number
   'index-parked': string
+  'index-pending': number
   'list-events': number
   'look-at-endpoint': [state: 'closed' | 'open' | 'probing', failures: number, openUntil: string, subscription: string]
   'note-contact': 1
   'note-failure': 0 | 1
+  'order-subscriptions': 0 | 1
+  'page-subscriptions': string[] | null
   'redelivery-sent': 0 | 1
   'release-idempotent': 0 | 1
   'remove-idle-relays': number
@@ -45,10 +48,13 @@ const FILES: Readonly<Record<ScriptName, string>> = {
   'finish-idempotent': 'finish-idempotent.lua',
   'finish-timers': 'finish-timers.lua',
   'index-parked': 'index-parked.lua',
+  'index-pending': 'index-pending.lua',
   'list-events': 'list-events.lua',
   'look-at-endpoint': 'look-at-endpoint.lua',
   'note-contact': 'note-contact.lua',
   'note-failure': 'note-failure.lua',
+  'order-subscriptions': 'order-subscriptions.lua',
+  'page-subscriptions': 'page-subscriptions.lua',
   'redelivery-sent': 'redelivery-sent.lua',
   'release-idempotent': 'release-idempotent.lua',
   'remove-idle-relays': 'remove-idle-relays.lua',

@@ -1,7 +1,9 @@
 import { randomUUID } from 'node:crypto'
 import { type EventType, receives, type Subscription, type SubscriptionId } from '@switchhook/contracts'
-import { revisionKey, subscriptionsKey } from './keys.ts'
+import { revisionKey, subscriptionOrderKey, subscriptionsKey } from './keys.ts'
 import { type Redis, run } from './redis.ts'
+import { createSubscriptionOrder } from './subscription-order.ts'
+import { inOrder, placeOf, type SubscriptionPage, type SubscriptionQuery } from './subscription-page.ts'
 
 export type SubscriptionChange = Partial<Pick<Subscription, 'url' | 'eventTypes' | 'description' | 'enabled'>>
 
@@ -11,6 +13,11 @@ export interface SubscriptionStore {
   create(subscription: Subscription): Promise<Subscription>
   /** By age, the oldest first. */
   list(tenant: string | null): Promise<Subscription[]>
+  /**
+   * A page of `list`, without reading the rest of it.
+   * @throws AppError `invalid-request` for a cursor that this list has not given
+   */
+  page(tenant: string | null, query: SubscriptionQuery): Promise<SubscriptionPage>
   find(tenant: string | null, id: SubscriptionId): Promise<Subscription | undefined>
   /** Resolves to what is stored afterwards; undefined when there is no such subscription. */
   change(tenant: string | null, id: SubscriptionId, change: SubscriptionChange): Promise<Subscription | undefined>
@@ -43,10 +50,11 @@ export function createSubscriptionStore(
   verify: () => Promise<void> = () => Promise.resolve(),
 ): SubscriptionStore {
   const cache = new Map<string | null, Cached>()
+  const order = createSubscriptionOrder(redis, parseSubscription)
 
   async function readAll(tenant: string | null): Promise<Subscription[]> {
     const stored = await redis[run]((commands) => commands.hvals(subscriptionsKey(tenant)))
-    return stored.map(parseSubscription).toSorted(byAge)
+    return inOrder(stored.map(parseSubscription))
   }
 
   /**
@@ -58,7 +66,7 @@ export function createSubscriptionStore(
     return all
   }
 
-  /** Repeats reading and writing until nobody came between the two. */
+  /** Reads and writes again for as long as another writer changes the subscription in between. */
   async function write<After extends Subscription | undefined>(
     tenant: string | null,
     id: SubscriptionId,
@@ -71,11 +79,13 @@ export function createSubscriptionStore(
       const after = next(before)
       const written = after === undefined ? '' : JSON.stringify(after)
       if (written === read) return { before, after }
+      const subscription = after ?? before
+      const place = subscription === undefined ? '' : placeOf(subscription)
       const result = await redis[run]((commands) =>
         commands.runScript(
           'write-subscription',
-          [subscriptionsKey(tenant), revisionKey(tenant)],
-          [id, read, written, randomUUID()],
+          [subscriptionsKey(tenant), revisionKey(tenant), subscriptionOrderKey(tenant)],
+          [id, read, written, randomUUID(), place],
         ),
       )
       if (result === 1) return { before, after }
@@ -87,6 +97,11 @@ export function createSubscriptionStore(
       const all = await readAll(tenant)
       if (all.length === 0) await verify()
       return all
+    },
+    async page(tenant, query) {
+      const page = await order.page(tenant, query)
+      if (page.items.length === 0) await verify()
+      return page
     },
     async create(subscription) {
       const { after } = await write(subscription.tenant, subscription.id, (present) => present ?? subscription)
@@ -142,7 +157,3 @@ function remember(
 
 /** Written by this store alone, so its shape is known. */
 export const parseSubscription = (stored: string): Subscription => JSON.parse(stored) as Subscription
-
-const byAge = (a: Subscription, b: Subscription): number => compare(a.createdAt, b.createdAt) || compare(a.id, b.id)
-
-const compare = (a: string, b: string): number => (a < b ? -1 : Number(a > b))

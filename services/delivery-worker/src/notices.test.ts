@@ -5,7 +5,11 @@ import {
   EVENT_CATALOGUE,
   newEventId,
   newSubscriptionId,
+  OutcomeNumber,
+  PARKED_REASONS,
+  ParkedReasonNumber,
   type PlatformEvent,
+  UNREACHABLE_REASONS,
   Unavailable,
 } from '@switchhook/contracts'
 import type { DeliveryRecord, Outage } from '@switchhook/store'
@@ -57,6 +61,11 @@ const parkedRecord = (delivery: Delivery): DeliveryRecord => ({
   ],
 })
 
+const withLastOutcome = (record: DeliveryRecord, outcome: (typeof OUTCOMES)[number]): DeliveryRecord => ({
+  ...record,
+  attempts: record.attempts.map((attempt) => ({ ...attempt, outcome })),
+})
+
 function aWorld(change: Partial<NoticesDeps> = {}) {
   const events: PlatformEvent[] = []
   const steps: string[] = []
@@ -97,6 +106,42 @@ test.each(kinds)(
     expect(event.data['url']).toBe('https://client.example/hook')
   },
 )
+
+const OUTCOMES = ['delivered', 'answered', ...UNREACHABLE_REASONS] as const
+
+test.each(OUTCOMES)('the outcome %s is a number of its own in a notice, never text', async (outcome) => {
+  const { notices, events } = aWorld({
+    outages: {
+      untold: async () => ({ ...outage, last: { outcome, status: null } }),
+      markTold: async () => {},
+      beginRecovery: async () => undefined,
+    },
+    find: async (delivery) => withLastOutcome(parkedRecord(delivery), outcome),
+  })
+  await notices.failing(aDelivery())
+  await notices.noticeParked(aDelivery())
+  const number = OutcomeNumber[outcome]
+  expect(number).toBeGreaterThan(0)
+  expect(events.map(({ data }) => data['lastOutcome'])).toEqual([number, number])
+})
+
+test.each(PARKED_REASONS)('the reason %s is a number in a notice', async (parkedReason) => {
+  const { notices, events } = aWorld({ find: async (delivery) => ({ ...parkedRecord(delivery), parkedReason }) })
+  await notices.noticeParked(aDelivery())
+  expect(events[0]?.data['reason']).toBe(ParkedReasonNumber[parkedReason])
+})
+
+test('a parked delivery without an attempt, or with an outcome of a newer version, has the outcome 0', async () => {
+  const newer = 'too-slow' as (typeof OUTCOMES)[number]
+  for (const change of [
+    (record: DeliveryRecord) => ({ ...record, attempts: [] }),
+    (record: DeliveryRecord) => withLastOutcome(record, newer),
+  ]) {
+    const { notices, events } = aWorld({ find: async (delivery) => change(parkedRecord(delivery)) })
+    await notices.noticeParked(aDelivery())
+    expect(events[0]?.data['lastOutcome']).toBe(0)
+  }
+})
 
 test.each(kinds)('%s: told again it is the same event, byte for byte', async (kind) => {
   const { notices, events } = aWorld()

@@ -6,7 +6,9 @@ import {
   type EventId,
   type EventType,
   isNotice,
+  OutcomeNumber,
   outageEventIdOf,
+  ParkedReasonNumber,
   type PlatformEvent,
   parkedEventIdOf,
   withoutQuery,
@@ -65,7 +67,7 @@ export function createNotices({ isWanted, outages, find, publish, log }: Notices
           failures,
           since,
           until: toIso(untilMs),
-          lastOutcome: last.outcome,
+          lastOutcome: outcomeNumber(last.outcome),
           lastStatus: last.status,
           occurredAt: since,
         }),
@@ -125,14 +127,18 @@ function parkedDataOf(record: DeliveryRecord): DeliveryParked | undefined {
     url: withoutQuery(url),
     eventId,
     eventType,
-    reason: parkedReason,
+    reason: ParkedReasonNumber[parkedReason] ?? ParkedReasonNumber.unknown,
     run,
     attempts: attempt,
-    lastOutcome: last?.outcome ?? null,
+    lastOutcome: outcomeNumber(last?.outcome ?? 'unknown'),
     lastStatus: last?.status ?? null,
     parkedAt,
     occurredAt: parkedAt,
   }
 }
+
+/** The record may be of a newer version, with an outcome that has no number here. */
+const outcomeNumber = (outcome: keyof typeof OutcomeNumber): OutcomeNumber =>
+  OutcomeNumber[outcome] ?? OutcomeNumber.unknown
 
 const toIso = (ms: number): string => new Date(ms).toISOString()

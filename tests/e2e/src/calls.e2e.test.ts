@@ -119,7 +119,7 @@ test('a hold that comes to nothing is told, and the call is still connected', as
     state: 3,
     previousState: 3,
     held: false,
-    commandResult: { command: 'hold', result: 2, reason: 7 },
+    commandResult: { command: 4, result: 2, reason: 7 },
   })
   await desk.command(`${callId}/hangup`, { agentUri })
 })

@@ -30,7 +30,7 @@ export interface CallStatus {
     readonly otherCallId: string | null
   } | null
   readonly consultation: { readonly callId?: string; readonly target?: string; readonly forCallId?: string } | null
-  readonly commandResult: { readonly command: string; readonly result: number; readonly reason: number } | null
+  readonly commandResult: { readonly command: number; readonly result: number; readonly reason: number } | null
 }
 
 /** A 202. */

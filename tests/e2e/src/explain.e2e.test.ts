@@ -76,6 +76,13 @@ test('a delivery is told from its first attempt on to its end, with what the end
   receiver.answer('/failing', { status: 503, body: 'back at noon' })
   receiver.answer('/refusing', { status: 404, body: '{"error":"no such hook","token":"abc"}' })
   const eventId = await publish()
+  // The receiver knows the id from the POST, which it has not answered yet.
+  const [held] = await receiver.waitFor(1, '/slow')
+  const pending = await acme.request('GET', `/webhooks/deliveries/${String(held?.headers['x-svc-delivery'])}`)
+  expect([pending.status, pending.body]).toMatchObject([
+    200,
+    { state: 'pending', subscriptionId: slow.id, eventId, url: receiver.url('/slow'), attempts: [], envelope: null },
+  ])
   await expectVerdict(eventId, slow, 'pending')
   const waiting = await expectVerdict(eventId, failing, 'waiting')
   expect(waiting.explanation).toMatch(/^Attempt \d, made at .+Z, was answered with 503\. The next attempt is due/)

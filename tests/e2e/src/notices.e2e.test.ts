@@ -4,6 +4,10 @@ import { type Client, type Delivery, envelopeOf, openClient, publishEvent, type 
 /** More than what the stack of these tests takes for an endpoint that keeps failing (20). */
 const EVENTS = 30
 const COOLDOWN_MS = 2_000
+/** Numbers of docs/notices.md. */
+const ANSWERED = 2
+const REJECTED = 2
+
 const NOTICES = ['webhook.endpoint.failing', 'webhook.endpoint.recovered', 'webhook.delivery.parked']
 
 interface Health {
@@ -62,7 +66,7 @@ test('an outage is told once, however often the endpoint fails again, and its en
     url: receiver.url('/hook'),
     failures: 20,
     since: occurredAt,
-    lastOutcome: 'answered',
+    lastOutcome: ANSWERED,
     lastStatus: 503,
   })
   expect(tenant).toBe('acme')
@@ -103,10 +107,10 @@ test('a parked delivery is told as it is stored, and what becomes of notices mak
       url: receiver.url('/hook'),
       eventId,
       eventType: 'call.status',
-      reason: 'rejected',
+      reason: REJECTED,
       run: 1,
       attempts: 1,
-      lastOutcome: 'answered',
+      lastOutcome: ANSWERED,
       lastStatus: 400,
       parkedAt,
       occurredAt: parkedAt,

@@ -1,6 +1,7 @@
 import {
   CallState,
   type CallStatus,
+  CommandNumber,
   callStatusSchema,
   compileSchema,
   EndedBy,
@@ -81,7 +82,7 @@ test('a command that came to nothing is told, on an event whose state has not ch
     previousState: connected,
     sequence: 3,
     held: false,
-    commandResult: { ...failedCommand, result: 2 },
+    commandResult: { ...failedCommand, command: CommandNumber.hold, result: 2 },
   })
 })
 

@@ -1,6 +1,15 @@
 import { isDeepStrictEqual } from 'node:util'
-import { CallState, type CallStatus, EndedBy, EndReason } from '@switchhook/contracts'
+import {
+  CallState,
+  type CallStatus,
+  CommandNumber,
+  type CommandResult,
+  EndedBy,
+  EndReason,
+} from '@switchhook/contracts'
 import type { LegReport } from '../platform.ts'
+
+type FailedCommand = NonNullable<LegReport['failedCommand']>
 
 /** One agent's leg as it is stored: the latest snapshot, and how new the report was that it was made of. */
 export interface Leg {
@@ -99,9 +108,17 @@ function seen(report: LegReport) {
     endedBy: report.ending?.endedBy ?? EndedBy.unknown,
     cause: report.ending?.cause ?? null,
     sipCode: report.ending?.sipCode ?? null,
-    commandResult: failedCommand && { ...failedCommand, result: 2 as const },
+    commandResult: failedCommand && commandResultOf(failedCommand),
   }
 }
+
+/** Platforms name commands; the event has their numbers. */
+const commandResultOf = ({ commandId, command, reason }: FailedCommand): CommandResult => ({
+  commandId,
+  command: CommandNumber[command],
+  reason,
+  result: 2,
+})
 
 function times({ state, at }: LegReport, answeredBefore: string | null) {
   const isTalk = state === CallState.connected || state === CallState.held

@@ -1,4 +1,4 @@
-import { CallState, newCallId } from '@switchhook/contracts'
+import { CallState, CommandNumber, newCallId } from '@switchhook/contracts'
 import type { Harness } from './harness.ts'
 import type { Stage } from './stage.ts'
 
@@ -106,7 +106,7 @@ export function describeCalls(stage: Stage): void {
     await stage.on.until(() => stage.observer.latest(callId, stage.on.alice)?.commandResult !== null)
     expect(stage.observer.latest(callId, stage.on.alice)).toMatchObject({
       state: proceeding,
-      commandResult: { commandId: hold.commandId, command: 'hold', result: 2 },
+      commandResult: { commandId: hold.commandId, command: CommandNumber.hold, result: 2 },
     })
   })
 

@@ -1,4 +1,4 @@
-import { type CallId, CallState, newCallId, newCommandId, Unavailable } from '@switchhook/contracts'
+import { type CallId, CallState, CommandNumber, newCallId, newCommandId, Unavailable } from '@switchhook/contracts'
 import { describePlatform } from '../conformance/describe-platform.ts'
 import { createObserver, type Observer } from '../conformance/observer.ts'
 import { PlatformUnavailable } from '../platform.ts'
@@ -105,10 +105,13 @@ test('a second call is not answered while the first one cannot be held: nobody t
   if (second === undefined) throw new Error('alice takes one more call')
   const answer = { ...leg(second), holdFirst: [first] }
   await simulator.answer(answer)
-  expect(observer.latest(first, ALICE)).toMatchObject({ state: 3, commandResult: { command: 'hold', result: 2 } })
+  expect(observer.latest(first, ALICE)).toMatchObject({
+    state: 3,
+    commandResult: { command: CommandNumber.hold, result: 2 },
+  })
   expect(observer.latest(second, ALICE)).toMatchObject({
     state: 2,
-    commandResult: { commandId: answer.commandId, command: 'answer', result: 2 },
+    commandResult: { commandId: answer.commandId, command: CommandNumber.answer, result: 2 },
   })
   observer.verify()
 })

@@ -6,6 +6,7 @@ import { type Agent, viewOf } from './agent.ts'
 import { agentStateSchema, agentUriParam, callStateSchema, presenceSchema } from './agent-schemas.ts'
 import { judgePresence, type PresenceBody, settingOf } from './judge-presence.ts'
 import type { StatusNames } from './status-codes.ts'
+import { currentSnapshot } from './stored-snapshot.ts'
 
 export interface AgentRouteDeps {
   readonly platform: Pick<Platform, 'findAgent'>
@@ -19,7 +20,7 @@ const DEVICE_STATUS_NAMES = new Map<number, string>(
   Object.entries(DeviceStatus).map(([name, status]) => [status, name]),
 )
 
-const isLive = (leg: CallStatus | undefined): boolean => leg !== undefined && leg.state !== CallState.ended
+const isLive = (leg: CallStatus | undefined): leg is CallStatus => leg !== undefined && leg.state !== CallState.ended
 
 /** The voice agents of the specification. */
 export function createAgentRoutes({ platform, center, statusNames, now }: AgentRouteDeps): readonly Route[] {
@@ -80,7 +81,10 @@ export function createAgentRoutes({ platform, center, statusNames, now }: AgentR
       const legs = calls.map((call) => call.legs[agentUri]?.status)
       const { deviceStatus } = viewOf(agent)
       const asOf = new Date(now()).toISOString()
-      return { status: 200, body: { agentUri, device, deviceStatus, asOf, calls: legs.filter(isLive) } }
+      return {
+        status: 200,
+        body: { agentUri, device, deviceStatus, asOf, calls: legs.filter(isLive).map(currentSnapshot) },
+      }
     },
   }
 

@@ -1,4 +1,5 @@
 import { component } from '../http/component.ts'
+import { pageParameters, pageSchema } from '../http/page-schema.ts'
 import { AUDIT_ACTIONS } from './audit-action.ts'
 
 const text = (description: string, example: string) => ({ type: 'string', description, examples: [example] }) as const
@@ -57,15 +58,7 @@ const entrySchema = component('AuditEntry', {
   },
 })
 
-export const auditPageSchema = component('AuditPage', {
-  type: 'object',
-  description: 'A page of the audit log.',
-  required: ['items', 'nextCursor'],
-  properties: {
-    items: { type: 'array', description: 'The newest first.', items: entrySchema },
-    nextCursor: textOrNull('For the next page; null on the last. A page may be short and still have one.', null),
-  },
-})
+export const auditPageSchema = pageSchema('AuditPage', 'A page of the audit log.', entrySchema)
 
 const time = (description: string) =>
   ({ type: 'string', format: 'date-time', description, examples: ['2026-11-20T00:00:00Z'] }) as const
@@ -74,11 +67,5 @@ export const auditQuery = {
   from: time('Only what was done then or later.'),
   to: time('Only what was done before.'),
   action: { type: 'string', enum: AUDIT_ACTIONS, description: 'Only this.', examples: ['subscription.deleted'] },
-  limit: { type: 'integer', minimum: 1, maximum: 100, default: 20, description: 'How many at most.', examples: [20] },
-  cursor: {
-    type: 'string',
-    maxLength: 64,
-    pattern: '^[A-Za-z0-9_-]+$',
-    description: "The previous page's `nextCursor`, with the same parameters beside it.",
-  },
+  ...pageParameters,
 } as const

@@ -107,7 +107,7 @@ const accepted = {
   callId: { ...callIdParam, description: 'The call that the command acts on.' },
   agentUri,
   command: { type: 'string', enum: CALL_COMMANDS, description: 'Which command was accepted.', examples: ['dial'] },
-  commandId: guid('Comes back in the events that the command brings about.'),
+  commandId: guid('The id of the command; the events that it causes carry it.'),
   correlationId: {
     type: ['string', 'null'],
     description: 'As it was given to `dial` or `transfer`.',
@@ -121,21 +121,22 @@ const accepted = {
   },
   noop: {
     type: 'boolean',
-    description: 'true: the call was already where the command wanted it, so nothing happens and no event follows.',
+    description:
+      'true: the call was already in the state that the command asks for, so nothing happens and no event follows.',
     examples: [false],
   },
 }
 
 export const acceptedSchema = component('CommandAccepted', {
   type: 'object',
-  description: 'The command was accepted. What comes of it is told by `call.status` events.',
+  description: 'The command was accepted. `call.status` events report its result.',
   required: Object.keys(accepted),
   properties: accepted,
 })
 
 export const transferAcceptedSchema = component('TransferAccepted', {
   type: 'object',
-  description: 'The transfer was accepted. What comes of it is told by `call.status` events.',
+  description: 'The transfer was accepted. `call.status` events report its result.',
   required: Object.keys(accepted),
   properties: {
     ...accepted,

@@ -19,9 +19,11 @@ export function createDialRoute({ platform, center, now }: CallRouteDeps): Route
     tag: 'calls',
     summary: 'Start an outbound call',
     description:
-      'The call id is allocated before the contact center is asked, so it is known whatever happens next. The agent may have other calls, if they are on hold.',
+      'The call id is allocated before the command goes to the contact center. The agent may have other calls, if they are on hold. ' +
+      'A request without an agentUri, or without a body, is answered 401 `missing-agent-uri`. A new access token does not help.',
     idempotent: true,
     body: dialSchema,
+    validatesAbsentBody: true,
     responses: { 202: { description: 'Accepted: the agent is about to dial', body: acceptedSchema } },
     failures: [
       'invalid-request',

@@ -67,6 +67,7 @@ export function createLegRoutes(deps: CallRouteDeps): readonly Route[] {
       params: { callId: callIdParam },
       idempotent: true,
       body: legSchema,
+      validatesAbsentBody: true,
       responses: { 202: { description: 'Accepted', body: acceptedSchema } },
       failures: [
         'invalid-request',

@@ -50,13 +50,16 @@ export function createTransferRoute(deps: CallRouteDeps): Route<TransferBody> {
     tag: 'calls',
     summary: 'Transfer a call',
     description: [
-      "Blind: the call is held while the target is called; when the target answers, the agent's leg ends with reason 9 (transferred); if the target cannot be had, the call comes back to the agent.",
+      "Blind: the call is held while the target is called; when the target answers, the agent's leg ends with reason 9 (transferred); if the target is busy, declines or does not answer, the call is connected to the agent again.",
       '',
-      'Attended (default): the call is held, and a consultation call (`consultationCallId`) is made to the target. The same request again completes the transfer, and so does hanging up either call once the target rings; `resume` of the original call cancels it. If the target cannot be had, the original call comes back.',
+      'Attended (default): the call is held, and a consultation call (`consultationCallId`) is made to the target. The same request again completes the transfer, and so does hanging up either call once the target rings; `resume` of the original call cancels it. If the target is busy, declines or does not answer, the original call is connected again.',
+      '',
+      'A request without an agentUri, or without a body, is answered 401 `missing-agent-uri`. A new access token does not help.',
     ].join('\n'),
     params: { callId: callIdParam },
     idempotent: true,
     body: transferSchema,
+    validatesAbsentBody: true,
     responses: { 202: { description: 'Accepted', body: transferAcceptedSchema } },
     failures: [
       'invalid-request',

@@ -341,7 +341,11 @@ describe('sending again', () => {
         const route = createDeliveryRoutes({
           subscriptions: createSubscriptionStore(redis),
           deliveries: { ...createDeliveryArchive(redis), ...archive },
-          deliveryLog: { page: () => Promise.reject(new Error('is not asked')) },
+          deliveryLog: {
+            page: () => Promise.reject(new Error('is not asked')),
+            pending: () => Promise.reject(new Error('is not asked')),
+          },
+          now: Date.now,
           publishDelivery: async (delivery) => void published.push(delivery),
         }).find(({ operationId }) => operationId === 'redeliver')
         const caller = { tenant: 'acme', clientId: 'crm' }

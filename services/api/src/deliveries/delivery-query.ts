@@ -1,5 +1,6 @@
 import { EVENT_TYPES, parseEventId } from '@switchhook/contracts'
 import type { DeliveryState, LogQuery, ParkedQuery } from '@switchhook/store'
+import { pageParameters } from '../http/page-schema.ts'
 import { type Range, rangeOf } from '../http/read-range.ts'
 import { DELIVERY_STATES } from './delivery-schema.ts'
 
@@ -22,11 +23,13 @@ export const deliveryQuery = {
     type: 'string',
     enum: [...DELIVERY_STATES, 'any'],
     default: 'parked',
-    description: 'Which deliveries; `any`: those of every state.',
+    description: 'The state of the deliveries; `any`: every state.',
     examples: ['waiting'],
   },
-  from: time('Not those before this time: with `state=parked` when it was parked, else when the event was taken up.'),
-  to: time('Only those before this time.'),
+  from: time(
+    'From this time on. With `state=parked` it is the time of parking, else the time when the event was fanned out.',
+  ),
+  to: time('Before this time.'),
   eventType: { type: 'string', enum: EVENT_TYPES, description: 'Of this type only.', examples: ['call.status'] },
   eventId: {
     type: 'string',
@@ -34,13 +37,7 @@ export const deliveryQuery = {
     description: 'Of this event only.',
     examples: ['0b7e3f0c-5d0e-4d7f-9c0e-0d2f4a1b6c11'],
   },
-  limit: { type: 'integer', minimum: 1, maximum: 100, default: 20, description: 'How many at most.', examples: [20] },
-  cursor: {
-    type: 'string',
-    maxLength: 512,
-    pattern: '^[A-Za-z0-9_-]+$',
-    description: "The previous page's `nextCursor`; the other parameters are those of that page.",
-  },
+  ...pageParameters,
 } as const
 
 export function logQueryOf({ state, eventType, eventId, ...query }: DeliveryQuery): LogQuery {

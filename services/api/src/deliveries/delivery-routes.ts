@@ -1,30 +1,45 @@
-import { AppError, isGuid, parseDeliveryId } from '@switchhook/contracts'
+import { setTimeout as wait } from 'node:timers/promises'
+import { AppError } from '@switchhook/contracts'
 import type { Broker } from '@switchhook/messaging'
-import type { DeliveryArchive, DeliveryLogReader, DeliveryRecord, SubscriptionStore } from '@switchhook/store'
-import type { Caller, Route } from '../http/route.ts'
+import type { DeliveryArchive, DeliveryLogReader, PendingDelivery, SubscriptionStore } from '@switchhook/store'
+import type { Route } from '../http/route.ts'
 import { findSubscription, SUBSCRIPTIONS } from '../subscriptions/subscription-routes.ts'
 import { subscriptionIdSchema } from '../subscriptions/subscription-schema.ts'
 import { type DeliveryQuery, deliveryQuery, logQueryOf, parkedQueryOf } from './delivery-query.ts'
-import { deliveryIdSchema, deliveryPageSchema, deliverySchema, summaryOf, viewOf } from './delivery-schema.ts'
+import {
+  type DeliveryView,
+  deliveryIdSchema,
+  deliveryPageSchema,
+  deliverySchema,
+  pendingViewOf,
+  summaryOf,
+  viewOf,
+} from './delivery-schema.ts'
+import { createFindDelivery } from './find-delivery.ts'
 import { createRedeliver } from './redeliver.ts'
 import { createSendAgain } from './send-again.ts'
 
 export interface DeliveryRoutesDeps {
   readonly subscriptions: Pick<SubscriptionStore, 'find'>
   readonly deliveries: DeliveryArchive
-  readonly deliveryLog: Pick<DeliveryLogReader, 'page'>
+  readonly deliveryLog: Pick<DeliveryLogReader, 'page' | 'pending'>
   readonly publishDelivery: Broker['publishDelivery']
+  /** Milliseconds since 1970. */
+  readonly now: () => number
 }
 
 const DELIVERY = '/api/v1/webhooks/deliveries/{deliveryId}'
 
 const params = { deliveryId: deliveryIdSchema }
 
+const FIRST_ATTEMPT = 'The first attempt of this delivery is not over'
+
 export function createDeliveryRoutes({
   subscriptions,
   deliveries,
   deliveryLog,
   publishDelivery,
+  now,
 }: DeliveryRoutesDeps): Route[] {
   const redeliver = createRedeliver({
     findSubscription: ({ tenant, subscriptionId }) => subscriptions.find(tenant, subscriptionId),
@@ -33,11 +48,16 @@ export function createDeliveryRoutes({
     sendAgain: createSendAgain({ deliveries, publish: publishDelivery, now: Date.now }),
   })
 
-  /** Another tenant's delivery does not exist, and neither does one by a malformed id. */
-  async function findDelivery({ tenant }: Caller, id: string | undefined): Promise<DeliveryRecord> {
-    const found = isGuid(id) ? await deliveries.find(parseDeliveryId(id)) : undefined
-    if (found === undefined || found.tenant !== tenant) throw new AppError('delivery-not-found')
-    return found
+  const findDelivery = createFindDelivery({
+    find: (deliveryId) => deliveries.find(deliveryId),
+    findPending: (tenant, deliveryId) => deliveryLog.pending(tenant, deliveryId, now()),
+    wait: (ms) => wait(ms),
+  })
+
+  /** The url is the one that the first attempt will use: the url of the subscription at that time. */
+  async function viewOfPending(delivery: PendingDelivery): Promise<DeliveryView> {
+    const subscription = await subscriptions.find(delivery.tenant, delivery.subscriptionId)
+    return pendingViewOf(delivery, subscription?.url ?? null)
   }
 
   const list: Route<undefined, DeliveryQuery> = {
@@ -47,10 +67,9 @@ export function createDeliveryRoutes({
     tag: 'deliveries',
     summary: 'List the deliveries of a subscription',
     description:
-      'The newest first; deliveries that come while you read do not shift the pages that follow. A search looks through a thousand ' +
-      'entries at a time, so a page may hold fewer than asked for, or none, and have a `nextCursor` all the same. The list holds the latest deliveries ' +
-      '(1000 by default) that are still remembered: acknowledged ones for a while (1 hour by default). Parked ones are in a list of ' +
-      'their own, which is kept for long (30 days by default) and holds them all.',
+      'The newest first. New deliveries do not move others to another page. One request searches a thousand entries, so a page can have fewer items than ' +
+      '`limit`, or none, and still have a `nextCursor`. The list holds the latest 1000 deliveries; an acknowledged or withdrawn one is kept for 1 hour. ' +
+      'Parked deliveries have a list of their own, which holds all of them for 30 days. These numbers are defaults.',
     params: { id: subscriptionIdSchema },
     query: deliveryQuery,
     responses: { 200: { description: 'A page.', body: deliveryPageSchema } },
@@ -70,16 +89,20 @@ export function createDeliveryRoutes({
     path: DELIVERY,
     operationId: 'readDelivery',
     tag: 'deliveries',
-    summary: 'Read one delivery with its attempts',
+    summary: 'Read a delivery and its attempts',
     description:
-      'A parked delivery is kept for long (30 days by default), an acknowledged or withdrawn one for a while (1 hour by default). A delivery is found ' +
-      'here once its first turn is over: an attempt was made, or it was put off (by a cool-down, for example), or it was withdrawn. Until then it is ' +
-      '`pending` in the list of its subscription, and 404 here; a test alone is found from the beginning.',
+      'A delivery is found from when its event is fanned out. It is `pending`, without attempts and without an envelope, until its first attempt ' +
+      'is over. A parked delivery is kept for 30 days by default, an acknowledged or withdrawn one for 1 hour. ' +
+      'A 404 can take 0.2 s, because fan-out may not have logged a new delivery yet.',
     params,
     responses: { 200: { description: 'The delivery.', body: deliverySchema } },
     failures: ['delivery-not-found'],
     async handle({ caller, params: { deliveryId } }) {
-      return { status: 200, body: viewOf(await findDelivery(caller, deliveryId)) }
+      const found = await findDelivery(caller.tenant, deliveryId)
+      return {
+        status: 200,
+        body: found.kind === 'recorded' ? viewOf(found.record) : await viewOfPending(found.delivery),
+      }
     },
   }
 
@@ -90,19 +113,22 @@ export function createDeliveryRoutes({
     tag: 'deliveries',
     summary: 'Send a parked delivery again',
     description:
-      'Starts the schedule anew, to the url that the subscription has now, with the same delivery id and body; the count of ' +
-      'attempts goes on. Under an `Idempotency-Key` it is sent once, even if it was parked again before the request was repeated.',
+      'Starts the schedule again, to the present url of the subscription, with the same delivery id and body; `X-SVC-Attempt` continues to count. ' +
+      'The answer is the delivery after the broker has taken it. A delivery that is not parked is answered 409 `delivery-not-parked`, also while another request ' +
+      'sends it. A repeated request with the same `Idempotency-Key` sends it once, even if it was parked again in between.',
     idempotent: true,
     audit: {
       action: 'delivery.redelivered',
       on: ({ made: { deliveryId, subscriptionId } }) => ({ deliveryId, subscriptionId }),
     },
     params,
-    responses: { 202: { description: 'It is due now.', body: deliverySchema } },
+    responses: { 202: { description: 'Accepted: the delivery is due now.', body: deliverySchema } },
     failures: ['delivery-not-found', 'delivery-not-parked', 'subscription-disabled', 'subscription-deleted'],
     async handle({ caller, params: { deliveryId }, idFor, isKeyed }) {
       const requestId = isKeyed ? idFor('redelivery') : undefined
-      return { status: 202, body: viewOf(await redeliver(await findDelivery(caller, deliveryId), requestId)) }
+      const found = await findDelivery(caller.tenant, deliveryId)
+      if (found.kind === 'pending') throw new AppError('delivery-not-parked', { detail: FIRST_ATTEMPT })
+      return { status: 202, body: viewOf(await redeliver(found.record, requestId)) }
     },
   }
 

@@ -1,6 +1,7 @@
 import { type Attempt, type Envelope, EVENT_TYPES, PARKED_REASONS, UNREACHABLE_REASONS } from '@switchhook/contracts'
-import type { DeliveryRecord, DeliveryState, ListedDelivery } from '@switchhook/store'
+import type { DeliveryRecord, DeliveryState, ListedDelivery, PendingDelivery } from '@switchhook/store'
 import { component } from '../http/component.ts'
+import { pageSchema } from '../http/page-schema.ts'
 import type { Schema } from '../http/route.ts'
 import { WHY_NO_ANSWER } from '../subscriptions/outcome-text.ts'
 import { subscriptionIdSchema } from '../subscriptions/subscription-schema.ts'
@@ -22,8 +23,10 @@ export interface DeliverySummary {
   readonly attempts: readonly Attempt[]
 }
 
-/** One delivery in full: with what was sent, which is kept from when it is first parked; null before. */
-export interface DeliveryView extends DeliverySummary {
+/** One delivery in full: with the envelope, which is stored when the delivery is first parked; null before. */
+export interface DeliveryView extends Omit<DeliverySummary, 'url'> {
+  /** null: the first attempt is not over, and the subscription was deleted. */
+  readonly url: string | null
   readonly envelope: Envelope | null
 }
 
@@ -55,6 +58,27 @@ export function viewOf(record: DeliveryRecord): DeliveryView {
   const envelope = record.body === null ? null : (JSON.parse(record.body.toString()) as Envelope)
   return { ...summaryOf(record), envelope }
 }
+
+export const pendingViewOf = (
+  { deliveryId, subscriptionId, eventId, eventType, firstDueAt }: PendingDelivery,
+  url: string | null,
+): DeliveryView => ({
+  deliveryId,
+  subscriptionId,
+  eventId,
+  eventType,
+  url,
+  state: 'pending',
+  parkedReason: null,
+  parkedAt: null,
+  nextAttemptAt: null,
+  run: 1,
+  // A test has a record from the beginning.
+  test: false,
+  firstDueAt,
+  attempts: [],
+  envelope: null,
+})
 
 export const DELIVERY_STATES = [
   'pending',
@@ -157,16 +181,16 @@ const summary = {
       type: 'string',
       enum: DELIVERY_STATES,
       description:
-        '`pending`: due. `waiting`: the next attempt is scheduled, as one failed, or as the delivery fell due when nothing could be sent, such as in a ' +
-        'cool-down, which is no attempt (`attempts` may be empty). `acknowledged`: answered with a 2xx. `parked`: given up and kept. `withdrawn`: never ' +
-        'sent: when the first attempt was due, its subscription was deleted, disabled or no longer asked for the event type.',
+        '`pending`: the first attempt of this run is due or under way. `waiting`: the next attempt is scheduled, because one failed or because nothing was ' +
+        'sent when the delivery was due, such as in a cool-down (then `attempts` can be empty). `acknowledged`: answered with a 2xx. `parked`: not retried any more, and ' +
+        'kept. `withdrawn`: never sent, because its subscription was deleted, disabled or no longer asked for the event type when the first attempt was due.',
       examples: ['parked'],
     },
     parkedReason: {
       type: ['string', 'null'],
       enum: [...PARKED_REASONS, null],
       description:
-        '`exhausted`: the last scheduled attempt failed, or the endpoint was still in its cool-down long after it was due. `rejected`: the endpoint refused it for good.',
+        '`exhausted`: the last scheduled attempt failed, or the endpoint was still in its cool-down long after it was due. `rejected`: the endpoint answered with a status that is not retried.',
       examples: ['exhausted'],
     },
     parkedAt: momentOrNull('When it was parked, in UTC.'),
@@ -198,26 +222,18 @@ export const deliverySchema = component('Delivery', {
   required: [...summary.required, 'envelope'],
   properties: {
     ...summary.properties,
+    url: {
+      ...summary.properties.url,
+      type: ['string', 'null'],
+      description: `${summary.properties.url.description} null: the first attempt is not over, and the subscription was deleted.`,
+    },
     envelope: {
       description:
-        'What was sent. It is kept from when the delivery is first parked, also while that is sent again. null: it was never parked; until then the body ' +
-        'travels with the delivery and is not stored.',
+        'The body of the delivery. It is stored when the delivery is first parked, and kept while the delivery is sent again. null: the delivery was ' +
+        'never parked, so its body is not stored.',
       oneOf: [envelopeSchema, { type: 'null' }],
     },
   },
 })
 
-export const deliveryPageSchema = component('DeliveryPage', {
-  type: 'object',
-  description: 'A part of a list.',
-  required: ['items', 'nextCursor'],
-  properties: {
-    items: { type: 'array', description: 'The deliveries.', items: deliverySummarySchema },
-    nextCursor: {
-      type: ['string', 'null'],
-      description:
-        'Asks for the next page, as `cursor`; null: this is the last. A page may be short, or empty, and have one.',
-      examples: [null],
-    },
-  },
-})
+export const deliveryPageSchema = pageSchema('DeliveryPage', 'A page of deliveries.', deliverySummarySchema)

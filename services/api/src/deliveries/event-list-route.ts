@@ -1,6 +1,7 @@
 import { canonicalCallId, EVENT_TYPES, type EventType, MAX_SUBJECT_LENGTH } from '@switchhook/contracts'
 import type { EventList } from '@switchhook/store'
 import { component } from '../http/component.ts'
+import { pageParameters, pageSchema } from '../http/page-schema.ts'
 import { type Range, rangeOf } from '../http/read-range.ts'
 import type { Route } from '../http/route.ts'
 import { deliveryQuery } from './delivery-query.ts'
@@ -37,8 +38,7 @@ const query = {
   eventType: deliveryQuery.eventType,
   from: { ...deliveryQuery.from, description: 'Not those with a `listedAt` before this time.' },
   to: { ...deliveryQuery.to, description: 'Only those with a `listedAt` before this time.' },
-  limit: deliveryQuery.limit,
-  cursor: deliveryQuery.cursor,
+  ...pageParameters,
 }
 
 const nameOrNull = (description: string, example: string) => ({
@@ -62,19 +62,7 @@ const listedEventSchema = component('ListedEvent', {
   },
 })
 
-const eventPageSchema = component('EventPage', {
-  type: 'object',
-  description: 'A page of events.',
-  required: ['items', 'nextCursor'],
-  properties: {
-    items: { type: 'array', description: 'The newest first.', items: listedEventSchema },
-    nextCursor: {
-      type: ['string', 'null'],
-      description: 'For the next page, with the other parameters unchanged; null on the last one.',
-      examples: [null],
-    },
-  },
-})
+const eventPageSchema = pageSchema('EventPage', 'A page of events.', listedEventSchema)
 
 export function createEventListRoute({ events }: EventListRouteDeps): Route<undefined, EventListQuery> {
   return {
@@ -82,13 +70,12 @@ export function createEventListRoute({ events }: EventListRouteDeps): Route<unde
     path: '/api/v1/webhooks/events',
     operationId: 'listEvents',
     tag: 'deliveries',
-    summary: 'List events, such as those of a call, whether anybody subscribed to them or not',
+    summary: 'List events, such as those of a call, with or without subscribers',
     description:
-      'Finds the `eventId` for `GET /webhooks/events/{eventId}`, which tells what became of it. The newest first, by `listedAt`: two events of one ' +
-      'call can change places within 50 ms, their `occurredAt` does not. Events that come while you ' +
-      'read do not shift the pages that follow. It holds the latest events of the tenant (20,000 by default) of a while (1 hour by ' +
-      'default). A search looks through five thousand entries at a time, so a page may hold fewer than asked for, or none, and have a ' +
-      '`nextCursor` all the same.',
+      'Finds the `eventId` for `GET /webhooks/events/{eventId}`, which explains the deliveries of an event. The order is by `listedAt`, the newest first. Two events of one ' +
+      'call within 50 ms can be listed in another order than they occurred in. New events ' +
+      'do not move others to another page. The list holds the latest 20,000 events of the tenant, for 1 hour (both are defaults). ' +
+      'One request searches five thousand entries, so a page can have fewer items than `limit`, or none, and still have a `nextCursor`.',
     query,
     responses: { 200: { description: 'A page.', body: eventPageSchema } },
     failures: [],

@@ -4,53 +4,57 @@ import { AppError } from '@switchhook/contracts'
 const MAX_BODY_BYTES = 64 * 1024
 
 /**
- * The request's JSON body; undefined if it turns out to have none, which one in chunks does not say beforehand. Express' own
- * parser is not used: it decodes broken UTF-8 into something that the client did not say, and it reads a body that is too
- * large to its end before it answers.
+ * Reads the JSON body of a request; undefined if the body is empty, which only the end of a chunked body shows. Express' own
+ * parser is not used: it replaces broken UTF-8 silently, and it reads a body that is too large to its end before it answers.
  * @throws AppError `unsupported-media-type`, `body-too-large` or `malformed-json`
  */
 export async function readJson(request: IncomingMessage): Promise<unknown> {
-  assertJson(request)
-  return parse(await read(request))
+  return parse(await read(request, unsupportedType(request)))
 }
 
-/** Of a request without one, where a body is required: whatever its type is, that is what is missing. */
+/** For a route that requires a body. It counts more than a wrong content type, which may be missing as well. */
 export const noBody = (): AppError =>
   new AppError('malformed-json', { detail: 'There is no body; send a JSON object, as application/json' })
 
-function assertJson(request: IncomingMessage): void {
+/** Why a body with these headers cannot be read; undefined: it can. */
+function unsupportedType(request: IncomingMessage): AppError | undefined {
   const [type = '', ...parameters] = (request.headers['content-type'] ?? '').toLowerCase().split(';')
   const charset = parameters
     .map((parameter) => /^\s*charset\s*=\s*"?([^"\s]*)"?\s*$/.exec(parameter)?.[1])
     .find(Boolean)
-  if (type.trim() !== 'application/json') throw new AppError('unsupported-media-type')
+  if (type.trim() !== 'application/json') return new AppError('unsupported-media-type')
   if (charset !== undefined && charset !== 'utf-8' && charset !== 'utf8') {
-    throw new AppError('unsupported-media-type', { detail: 'The charset must be utf-8' })
+    return new AppError('unsupported-media-type', { detail: 'The charset must be utf-8' })
   }
   if ((request.headers['content-encoding'] ?? 'identity').toLowerCase() !== 'identity') {
-    throw new AppError('unsupported-media-type', { detail: 'The body must not be compressed' })
+    return new AppError('unsupported-media-type', { detail: 'The body must not be compressed' })
   }
+  return undefined
 }
 
-function read(request: IncomingMessage): Promise<Buffer> {
+/** @param refusal the error for a body that is not empty; an empty body has no type */
+function read(request: IncomingMessage, refusal: AppError | undefined): Promise<Buffer> {
   return new Promise((resolve, reject) => {
     const chunks: Buffer[] = []
     let size = 0
-    const tooLarge = (): void => {
+    const refuse = (error: AppError): void => {
       chunks.length = 0
       request.removeAllListeners('data')
-      // What still comes is thrown away, so that the client gets to read the answer; the server's request timeout ends it.
+      // The rest of the body is discarded so that the client can read the answer; the server's request timeout ends it.
       request.resume()
-      reject(new AppError('body-too-large'))
+      reject(error)
     }
-    if (Number(request.headers['content-length'] ?? 0) > MAX_BODY_BYTES) return tooLarge()
+    const announced = Number(request.headers['content-length'] ?? 0)
+    if (announced > 0 && refusal !== undefined) return refuse(refusal)
+    if (announced > MAX_BODY_BYTES) return refuse(new AppError('body-too-large'))
     request.on('data', (chunk: Buffer) => {
       size += chunk.length
-      if (size > MAX_BODY_BYTES) tooLarge()
+      if (refusal !== undefined) refuse(refusal)
+      else if (size > MAX_BODY_BYTES) refuse(new AppError('body-too-large'))
       else chunks.push(chunk)
     })
     request.once('end', () => resolve(Buffer.concat(chunks)))
-    // Nobody is left to be answered; what is thrown only ends the handling.
+    // The client has gone, so no answer is sent; the error only ends the handling.
     request.once('error', () => reject(new AppError('malformed-json', { detail: 'The body ended early' })))
     return undefined
   })

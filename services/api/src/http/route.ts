@@ -94,6 +94,8 @@ export interface Route<Body = unknown, Query = unknown> {
   readonly body?: Schema
   /** A request without a body counts as one with an empty object. */
   readonly isBodyOptional?: true
+  /** A request without a body is refused by `validate`, which gets undefined, instead of with `malformed-json`. */
+  readonly validatesAbsentBody?: true
   /** The successes, by status. */
   readonly responses: Readonly<Record<number, ResponseDescription>>
   /** The failures of its own; what every route can answer is added (`commonFailures`). */

@@ -73,7 +73,7 @@ function bodyReader(route: Route): (request: Request) => Promise<unknown> {
   }
   return async (request) => {
     const sent = hasNoBody(request) ? undefined : await readJson(request)
-    const body = sent === undefined ? bodyFor(route) : sent
+    const body = sent === undefined ? withoutBody(route) : sent
     const result = check(body)
     const failure = judge(body, result.ok ? [] : result.faults)
     if (failure !== undefined) throw failure
@@ -81,9 +81,10 @@ function bodyReader(route: Route): (request: Request) => Promise<unknown> {
   }
 }
 
-/** What a request without a body counts as. */
-function bodyFor({ isBodyOptional }: Route): object {
+/** The body to validate for a request that has none. @throws AppError `malformed-json` where the route requires one */
+function withoutBody({ isBodyOptional, validatesAbsentBody }: Route): object | undefined {
   if (isBodyOptional === true) return {}
+  if (validatesAbsentBody === true) return undefined
   throw noBody()
 }
 

@@ -116,7 +116,7 @@ export const PROBLEM_DETAILS: Readonly<Partial<Record<FailureCode, object>>> = {
     knownEventTypes: EVENT_TYPES,
   },
   'missing-agent-uri': {
-    detail: 'The body has no agentUri; another token does not help',
+    detail: 'The body has no agentUri. A new access token does not help.',
     errors: [{ pointer: '/agentUri', detail: 'is required' }],
   },
   'unknown-status-code': {

@@ -1,10 +1,10 @@
 import { AppError, type EventType, isGuid, parseSubscriptionId, type Subscription } from '@switchhook/contracts'
-import type { SubscriptionStore } from '@switchhook/store'
+import type { SubscriptionQuery, SubscriptionStore } from '@switchhook/store'
 import type { Audited } from '../audit/audit-action.ts'
 import type { Caller, Route } from '../http/route.ts'
 import { judgeSubscription } from './judge-subscription.ts'
 import { outlastLeases, takesAway } from './outlast-leases.ts'
-import { MAX_PAGE, type PageQuery, pageOf, pageQuery } from './subscription-page.ts'
+import { MAX_PAGE, pageQuery } from './subscription-page.ts'
 import {
   createdSubscriptionSchema,
   HEALTHY,
@@ -20,7 +20,7 @@ import type { SubscriptionSecrets } from './subscription-secrets.ts'
 import type { WebhookUrlRules } from './webhook-url.ts'
 
 export interface SubscriptionRoutesDeps {
-  readonly subscriptions: Pick<SubscriptionStore, 'create' | 'list' | 'find' | 'revise' | 'remove'>
+  readonly subscriptions: Pick<SubscriptionStore, 'create' | 'page' | 'find' | 'revise' | 'remove'>
   readonly urlRules: WebhookUrlRules
   /** What is known of a subscription's endpoint. */
   readonly healthOf: (subscription: Subscription) => Promise<Health>
@@ -102,24 +102,25 @@ export function createSubscriptionRoutes(deps: SubscriptionRoutesDeps): Route[] 
     },
   }
 
-  const list: Route<undefined, PageQuery> = {
+  const list: Route<undefined, SubscriptionQuery> = {
     method: 'get',
     path: SUBSCRIPTIONS,
     operationId: 'listSubscriptions',
     tag: 'subscriptions',
     summary: 'List the subscriptions',
     description:
-      `Those of the tenant, the oldest first, ${MAX_PAGE} at most. Where there are more, the header \`Link\` leads to the next page; those ` +
-      'that are created or deleted while you read shift no page.',
+      `Lists the tenant's subscriptions, the oldest first (by \`createdAt\`, then by \`id\`), at most \`limit\` of them (${MAX_PAGE} by default). ` +
+      'If there are more, the `Link` header has the url of the next page, with its cursor. A subscription that is created or deleted while ' +
+      'you read does not move any other to another page.',
     query: pageQuery,
     responses: {
       200: {
-        description: 'The subscriptions, or a page of them.',
+        description: 'A page of the subscriptions.',
         body: { type: 'array', description: 'The subscriptions.', items: subscriptionSchema, maxItems: MAX_PAGE },
         headers: {
           Link: {
             type: 'string',
-            description: 'The next page (RFC 8288), relative to this url; absent on the last.',
+            description: 'The url of the next page (RFC 8288), relative to this one; absent on the last page.',
             examples: [
               `<${SUBSCRIPTIONS}?limit=100&cursor=MjAyNi0xMS0yMFQxNzowNjowMS4xNzNaIDRmMWMyYTllLThhNTMtNGMxZC05ZDFlLTBkNmQ2YjFmN2ExMQ>; rel="next"`,
             ],
@@ -129,7 +130,7 @@ export function createSubscriptionRoutes(deps: SubscriptionRoutesDeps): Route[] 
     },
     failures: [],
     async handle({ caller, query }) {
-      const { items, nextCursor } = pageOf(await subscriptions.list(caller.tenant), query)
+      const { items, nextCursor } = await subscriptions.page(caller.tenant, query)
       const next = `${SUBSCRIPTIONS}?limit=${query.limit}&cursor=${nextCursor}`
       return {
         status: 200,

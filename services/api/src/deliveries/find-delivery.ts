@@ -1,0 +1,48 @@
+import { AppError, type DeliveryId, isGuid, parseDeliveryId } from '@switchhook/contracts'
+import type { DeliveryRecord, PendingDelivery } from '@switchhook/store'
+
+export interface FindDeliveryDeps {
+  readonly find: (deliveryId: DeliveryId) => Promise<DeliveryRecord | undefined>
+  /** A delivery that was fanned out for the tenant; it may have a record as well. */
+  readonly findPending: (tenant: string | null, deliveryId: DeliveryId) => Promise<PendingDelivery | undefined>
+  readonly wait: (ms: number) => Promise<void>
+}
+
+/** A delivery has a record once its first slot is settled; until then it is known from the delivery log alone. */
+export type FoundDelivery =
+  | { readonly kind: 'recorded'; readonly record: DeliveryRecord }
+  | { readonly kind: 'pending'; readonly delivery: PendingDelivery }
+
+/**
+ * Fan-out gathers its log for 50 ms while the first attempt is already under way, so a receiver may ask for a delivery before
+ * the log has it. Doubled twice for a machine under load.
+ */
+const LOGGED_WITHIN_MS = 200
+
+/**
+ * Finds a delivery of the tenant by its id alone.
+ * @throws AppError `delivery-not-found`, for a malformed id and the id of another tenant's delivery as well
+ */
+export function createFindDelivery({ find, findPending, wait }: FindDeliveryDeps) {
+  async function look(tenant: string | null, deliveryId: DeliveryId): Promise<FoundDelivery | 'foreign' | undefined> {
+    const record = await find(deliveryId)
+    if (record !== undefined) return record.tenant === tenant ? { kind: 'recorded', record } : 'foreign'
+    const delivery = await findPending(tenant, deliveryId)
+    return delivery && { kind: 'pending', delivery }
+  }
+
+  return async (tenant: string | null, id: string | undefined): Promise<FoundDelivery> => {
+    if (!isGuid(id)) throw new AppError('delivery-not-found')
+    const deliveryId = parseDeliveryId(id)
+    let found = await look(tenant, deliveryId)
+    if (found === undefined && isDerived(deliveryId)) {
+      await wait(LOGGED_WITHIN_MS)
+      found = await look(tenant, deliveryId)
+    }
+    if (found === undefined || found === 'foreign') throw new AppError('delivery-not-found')
+    return found
+  }
+}
+
+/** Every delivery id is a UUIDv5 (RFC 9562, section 5.5). Other GUIDs never were one. */
+const isDerived = (deliveryId: DeliveryId): boolean => deliveryId.charAt(14) === '5'

@@ -1,0 +1,189 @@
+import {
+  type Delivery,
+  deliveryIdOf,
+  newEventId,
+  newSubscriptionId,
+  parseSubscriptionId,
+  type SubscriptionId,
+} from '@switchhook/contracts'
+import { createDeliveryLog, createDeliveryStore, type LoggedEvent, openRedis, type Redis } from '@switchhook/store'
+import { type ApiUnderTest, startApiUnderTest } from '../testing/api-under-test.ts'
+import { type Surroundings, startSurroundings } from '../testing/surroundings.ts'
+
+const SUBSCRIPTIONS = '/api/v1/webhooks/subscriptions'
+const DELIVERIES = '/api/v1/webhooks/deliveries'
+const URL = 'https://client.example/hooks'
+const HOUR_MS = 3_600_000
+const log = { debug: () => {}, info: () => {}, warn: () => {}, error: () => {} }
+
+let around: Surroundings<'acme' | 'globex'>
+let api: ApiUnderTest
+let redis: Redis
+let acme: { authorization: string }
+let globex: { authorization: string }
+
+beforeAll(async () => {
+  around = await startSurroundings('acme', 'globex')
+  api = await startApiUnderTest(around.env)
+  acme = around.bearer('acme')
+  globex = around.bearer('globex')
+  redis = await openRedis({ url: around.redis.redisUrl, log, name: 'fanout' })
+})
+
+afterAll(async () => {
+  await api.close()
+  await redis.close()
+  await around.close()
+})
+
+async function subscribe(): Promise<SubscriptionId> {
+  const json = { url: URL, eventTypes: ['call.status'] }
+  const { body } = await api.call('POST', SUBSCRIPTIONS, { headers: acme, json })
+  return parseSubscriptionId((body as { id: string }).id)
+}
+
+const anEvent = (...subscriptionIds: readonly SubscriptionId[]): LoggedEvent => ({
+  eventId: newEventId(),
+  eventType: 'call.status',
+  tenant: 'acme',
+  occurredAt: '2026-11-20T17:06:01.173Z',
+  fannedOutAt: new Date().toISOString(),
+  subscriptionIds,
+  subject: { callId: null, agentUri: null, correlationId: null },
+})
+
+/** As fan-out writes it, up to 50 ms after the first attempt can begin. */
+const note = (event: LoggedEvent): Promise<void> =>
+  createDeliveryLog(redis, {
+    size: 1_000,
+    retentionMs: HOUR_MS,
+    eventListSize: 1_000,
+    eventRetentionMs: HOUR_MS,
+  }).write([event], Date.now())
+
+const read = (id: string, headers = acme) => api.call('GET', `${DELIVERIES}/${id}`, { headers })
+
+describe('a delivery whose first attempt is not over', () => {
+  test('is pending, as the list of its subscription shows it, with no envelope', async () => {
+    const subscriptionId = await subscribe()
+    const event = anEvent(await subscribe(), subscriptionId)
+    await note(event)
+    const deliveryId = deliveryIdOf(event.eventId, subscriptionId)
+    const { status, body } = await read(deliveryId)
+    expect(status).toBe(200)
+    const { envelope, ...summary } = body as { envelope: unknown; firstDueAt: string }
+    expect(envelope).toBeNull()
+    expect(summary).toEqual({
+      deliveryId,
+      subscriptionId,
+      eventId: event.eventId,
+      eventType: 'call.status',
+      url: URL,
+      state: 'pending',
+      parkedReason: null,
+      parkedAt: null,
+      nextAttemptAt: null,
+      run: 1,
+      test: false,
+      firstDueAt: event.fannedOutAt,
+      attempts: [],
+    })
+    const list = await api.call('GET', `${SUBSCRIPTIONS}/${subscriptionId}/deliveries?state=pending`, { headers: acme })
+    expect((list.body as { items: unknown[] }).items).toEqual([{ ...summary, firstDueAt: expect.any(String) }])
+    const explained = await api.call('GET', `/api/v1/webhooks/events/${event.eventId}`, { headers: acme })
+    expect(explained.body).toMatchObject({
+      subscriptions: expect.arrayContaining([expect.objectContaining({ deliveryId })]),
+    })
+  })
+
+  test('is found by an id in either case', async () => {
+    const subscriptionId = await subscribe()
+    const event = anEvent(subscriptionId)
+    await note(event)
+    expect((await read(deliveryIdOf(event.eventId, subscriptionId).toUpperCase())).status).toBe(200)
+  })
+
+  test('is found by a receiver that asks before fan-out has noted it', async () => {
+    const subscriptionId = await subscribe()
+    const event = anEvent(subscriptionId)
+    const asked = read(deliveryIdOf(event.eventId, subscriptionId))
+    await note(event)
+    expect((await asked).body).toMatchObject({ state: 'pending' })
+  })
+
+  test('cannot be sent again: 409', async () => {
+    const subscriptionId = await subscribe()
+    const event = anEvent(subscriptionId)
+    await note(event)
+    const path = `${DELIVERIES}/${deliveryIdOf(event.eventId, subscriptionId)}/redeliver`
+    for (const headers of [acme, { ...acme, 'idempotency-key': 'pending-1' }]) {
+      expect(await api.call('POST', path, { headers })).toMatchObject({
+        status: 409,
+        body: { code: 'delivery-not-parked' },
+      })
+    }
+    expect(await api.call('POST', path, { headers: globex })).toMatchObject({ status: 404 })
+  })
+
+  test('of a deleted subscription is pending until its turn, with no url', async () => {
+    const subscriptionId = await subscribe()
+    const event = anEvent(subscriptionId)
+    await note(event)
+    await api.call('DELETE', `${SUBSCRIPTIONS}/${subscriptionId}`, { headers: acme })
+    expect((await read(deliveryIdOf(event.eventId, subscriptionId))).body).toMatchObject({
+      state: 'pending',
+      url: null,
+    })
+  })
+
+  test('is what its record says once it has one', async () => {
+    const subscriptionId = await subscribe()
+    const event = anEvent(subscriptionId)
+    await note(event)
+    const { eventId, eventType, tenant, fannedOutAt: firstDueAt } = event
+    const deliveryId = deliveryIdOf(eventId, subscriptionId)
+    const body = Buffer.from('{}')
+    const delivery: Delivery = {
+      deliveryId,
+      subscriptionId,
+      eventId,
+      eventType,
+      tenant,
+      url: URL,
+      firstDueAt,
+      body,
+      run: 1,
+      slot: 0,
+      attempt: 0,
+    }
+    const retention = { settledRetentionMs: HOUR_MS, waitingRetentionMs: HOUR_MS, parkedRetentionMs: HOUR_MS }
+    await createDeliveryStore(redis, retention).settle(delivery, null, { state: 'withdrawn' })
+    expect((await read(deliveryId)).body).toMatchObject({ state: 'withdrawn', url: URL })
+  })
+})
+
+test.each<[string, () => Promise<string>]>([
+  ['an id that never was', async () => deliveryIdOf(newEventId(), newSubscriptionId())],
+  ['an id of another version of GUID', async () => newEventId()],
+  ['a malformed id', async () => '4711'],
+  [
+    'the id of a subscription that the event did not match',
+    async () => {
+      const [matched, other] = [await subscribe(), await subscribe()]
+      const event = anEvent(matched)
+      await note(event)
+      return deliveryIdOf(event.eventId, other)
+    },
+  ],
+])('%s answers 404', async (_name, id) => {
+  expect(await read(await id())).toMatchObject({ status: 404, body: { code: 'delivery-not-found' } })
+})
+
+test('the id of another tenant’s pending delivery answers 404', async () => {
+  const subscriptionId = await subscribe()
+  const event = anEvent(subscriptionId)
+  await note(event)
+  const deliveryId = deliveryIdOf(event.eventId, subscriptionId)
+  expect((await read(deliveryId)).status).toBe(200)
+  expect(await read(deliveryId, globex)).toMatchObject({ status: 404, body: { code: 'delivery-not-found' } })
+})
