@@ -14,8 +14,11 @@ export const run = Symbol('run')
 export interface Redis {
   /** Connected, and Redis has loaded its data. */
   isReady(): boolean
-  /** Resolves when Redis is (again) connected and takes writes; rejects once closed. */
-  ready(): Promise<void>
+  /**
+   * Resolves when Redis is connected (again) and takes writes; rejects once closed.
+   * @param options mayBeFull: resolve as well when memory is all that it lacks
+   */
+  ready(options?: { readonly mayBeFull: boolean }): Promise<void>
   /**
    * What makes this Redis unfit to hold what must not be lost, one sentence each. Empty when it is fit, and when it does
    * not permit the question, as managed ones do.
@@ -81,6 +84,8 @@ export async function openRedis(options: {
   readonly url: string | readonly string[]
   readonly log: Log
   readonly name: string
+  /** Resolve even while Redis is over `maxmemory`: for a service that reads, and whose work frees memory. */
+  readonly mayBeFull?: boolean
 }): Promise<Redis> {
   const client = connectTo(options.url, {
     connection: {
@@ -99,7 +104,7 @@ export async function openRedis(options: {
   })
   const closing = new AbortController()
   const redis = wrap(client, closing, watch(client, closing.signal, options))
-  await redis.ready()
+  await redis.ready({ mayBeFull: options.mayBeFull ?? false })
   return redis
 }
 
@@ -144,13 +149,14 @@ function wrap(client: RedisClient, closing: AbortController, trouble: (error: un
   return {
     [run]: send,
     isReady: () => client.status === 'ready' && !closing.signal.aborted,
-    async ready() {
+    async ready({ mayBeFull } = { mayBeFull: false }) {
       for (let waitMs = 50; ; waitMs = Math.min(waitMs * 2, LONGEST_RECONNECT_WAIT_MS)) {
         if (closing.signal.aborted) throw new Unavailable('redis', 'the connection to Redis was closed by this process')
         try {
           await send((redis) => redis.set(PROBE_KEY, '', 'PX', 1_000))
           return
         } catch (error) {
+          if (mayBeFull && isFull(error)) return
           // Connected, but full, read-only or unable to write its log: as bad as away.
           if (client.status === 'ready') trouble(error instanceof Error ? error.cause : error)
         }
@@ -176,6 +182,9 @@ async function disconnect(client: RedisClient): Promise<void> {
 /** Whatever is no reply is about the connection. */
 const isRefusal = (error: unknown): error is Error =>
   isReply(error) && !STATES.has(error.message.split(' ', 1)[0] ?? '')
+
+const isFull = (error: unknown): boolean =>
+  error instanceof Unavailable && isReply(error.cause) && error.cause.message.startsWith('OOM')
 
 const isReply = (error: unknown): error is Error => error instanceof Error && error.name === 'ReplyError'
 

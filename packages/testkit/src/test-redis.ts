@@ -8,6 +8,8 @@ export interface TestRedis {
   flush(): Promise<void>
   /** Writes a text without blanks at a key, whatever was there. */
   set(key: string, value: string): Promise<void>
+  /** Sets `maxmemory` of the whole server: 1 makes it full, 0 removes the limit. Whoever sets it removes it again. */
+  limitMemory(bytes: number): Promise<void>
   close(): Promise<void>
 }
 
@@ -21,8 +23,9 @@ export async function testRedis(): Promise<TestRedis> {
   url.pathname = `/${database}`
   const flush = (): Promise<void> => tell(url, [`SELECT ${database}`, 'FLUSHDB'])
   const set = (key: string, value: string): Promise<void> => tell(url, [`SELECT ${database}`, `SET ${key} ${value}`])
+  const limitMemory = (bytes: number): Promise<void> => tell(url, [`CONFIG SET maxmemory ${bytes}`])
   await flush()
-  return { redisUrl: url.href, flush, set, close: flush }
+  return { redisUrl: url.href, flush, set, limitMemory, close: flush }
 }
 
 /** For `TcpProxy.alter`: what a Redis answers to CONFIG GET that was started with `appendonly no` (RESP2, bulk strings). */

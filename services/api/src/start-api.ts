@@ -72,7 +72,8 @@ export async function startApi(options: StartApiOptions): Promise<Api> {
   const { config, log, shutdown, metrics, tracing = createContextOnly() } = options
   const { keyTiming, deadlines, idempotencyTiming } = options
   const scope = createRequestScope()
-  const redis = await openRedis({ url: config.REDIS_URL, log, name: 'api' })
+  // A full Redis is drained by the outbox relay, so the api must be able to start with one.
+  const redis = await openRedis({ url: config.REDIS_URL, log, name: 'api', mayBeFull: true })
   shutdown.defer('redis', () => redis.close())
   await assertDurableInProduction(redis, config.NODE_ENV)
   const broker = await openBroker({ url: config.AMQP_URL, topology: serviceTopology([]), log, name: 'api', metrics })
