@@ -69,6 +69,11 @@ export function parkedEventIdOf(delivery: DeliveryId, run: number): EventId {
   return uuidV5(delivery, `webhook.delivery.parked ${run}`) as EventId
 }
 
+/** The id of the notice that a subscription's parked deliveries exceeded their limit, the same for one crossing. */
+export function parkedLimitEventIdOf(subscription: SubscriptionId, crossedAtMs: number): EventId {
+  return uuidV5(subscription, `webhook.parked.limit ${crossedAtMs}`) as EventId
+}
+
 export const newAgentStream = (): Guid<'agent stream'> => randomUUID() as Guid<'agent stream'>
 
 /** UUIDv5 of a name in a namespace that is itself a GUID. */

@@ -68,6 +68,7 @@ export {
   newSubscriptionId,
   outageEventIdOf,
   parkedEventIdOf,
+  parkedLimitEventIdOf,
   parseCallId,
   parseCommandId,
   parseDeliveryId,
@@ -83,6 +84,7 @@ export {
   type EndpointFailing,
   type EndpointRecovered,
   isNotice,
+  type ParkedLimitExceeded,
   withoutQuery,
 } from './notice.ts'
 export { numberedSchema } from './numbered-schema.ts'

@@ -1,10 +1,11 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import { Unavailable } from '@switchhook/contracts'
-import type { Redis as Single } from 'ioredis'
+import { Cluster, type Redis as Single } from 'ioredis'
 import { DURABILITY_SETTINGS, type DurabilitySettings, problemsOf } from './durability.ts'
 import { PROBE_KEY } from './keys.ts'
 import type { Log } from './log.ts'
 import { connectTo, type RedisClient } from './redis-client.ts'
+import { fullestOf, parseMemory, type RedisMemory } from './redis-memory.ts'
 import { loadScripts, type ScriptName, type ScriptReplies } from './scripts.ts'
 
 /** How the stores of this package reach Redis; not exported from its door, so that every key has its home here. */
@@ -24,6 +25,8 @@ export interface Redis {
    * not permit the question, as managed ones do.
    */
   durabilityProblems(): Promise<string[]>
+  /** Of a cluster, the memory of its fullest primary; undefined when Redis does not say. */
+  memory(): Promise<RedisMemory | undefined>
   /** Waits for the replies that are due, then disconnects. */
   close(): Promise<void>
   /**
@@ -164,6 +167,11 @@ function wrap(client: RedisClient, closing: AbortController, trouble: (error: un
       }
     },
     durabilityProblems: async () => problemsOf(await settingsOf(send)),
+    async memory() {
+      const nodes = client instanceof Cluster ? client.nodes('master') : [client]
+      const answers = await send(() => Promise.all(nodes.map((node) => node.info('memory'))))
+      return fullestOf(answers.map(parseMemory).filter((memory) => memory !== undefined))
+    },
     close() {
       closing.abort()
       closed ??= disconnect(client)

@@ -20,6 +20,7 @@ import {
   createEventList,
   createIdempotencyStore,
   createOutbox,
+  createParkedCounter,
   createParkedWindow,
   createStateStore,
   createSubscriptionStore,
@@ -28,7 +29,7 @@ import {
 } from '@switchhook/store'
 import { createAudit } from './audit/audit-log.ts'
 import { type KeyTiming, openAuth } from './auth/open-auth.ts'
-import { showBacklogs } from './backlogs.ts'
+import { showBacklogs, showRedisMemory } from './backlogs.ts'
 import { createCenter } from './center/center.ts'
 import { createCenterMeter } from './center/center-meter.ts'
 import { readAgent } from './center/read-agent.ts'
@@ -89,6 +90,7 @@ export async function startApi(options: StartApiOptions): Promise<Api> {
   const timerStore = createTimerStore(redis)
   const timers = createTimerLoop(timerStore, log)
   showBacklogs(metrics, outbox, timerStore)
+  showRedisMemory(metrics, redis)
   const platform = openSimulator({
     agents: config.SIMULATOR_AGENTS,
     scenario: config.SIMULATOR_SCENARIO ?? null,
@@ -120,6 +122,7 @@ export async function startApi(options: StartApiOptions): Promise<Api> {
   const deliveries = createDeliveryArchive(redis)
   const publishDelivery = tracePublishDelivery(tracing, (delivery) => broker.publishDelivery(delivery))
   const parked = createParkedWindow(redis)
+  const parkedCounter = createParkedCounter(redis)
   const recoveries = createRecoveries({
     store,
     committed: (written) => announce(written, relay, timers),
@@ -160,6 +163,12 @@ export async function startApi(options: StartApiOptions): Promise<Api> {
     publishDelivery: (delivery) => publishDelivery({ ...delivery, ...traceOf(scope.current()) }),
     recoveries: recoveries.book,
     parked,
+    parkedCount: (subscriptionId) => parkedCounter.count(subscriptionId),
+    parkedLimit: config.PARKED_LIMIT_PER_SUBSCRIPTION,
+    parkedOf: async ({ id }) => ({
+      ...(await parkedCounter.count(id)),
+      limit: config.PARKED_LIMIT_PER_SUBSCRIPTION,
+    }),
     urlRules: urlRulesOf(config),
     secrets: createSubscriptionSecrets(vault),
     signatureOverlapMs: config.SIGNATURE_OVERLAP,
@@ -178,12 +187,26 @@ export async function startApi(options: StartApiOptions): Promise<Api> {
     simulator: config.NODE_ENV === 'production' ? null : platform,
     now: Date.now,
   })
+  const forgottenKeys = metrics
+    .counter(
+      'switchhook_idempotency_keys_forgotten_total',
+      'Idempotency keys that were forgotten before their time, because their client sent more than are kept.',
+    )
+    .of({})
   const timing = { ...IDEMPOTENCY_TIMING, ...idempotencyTiming }
   const app = createApp({
     routes,
     passage: {
       ...openLimits(config, redis, auth.authenticate),
-      answerOnce: createAnswerOnce(createIdempotencyStore(redis, timing), timing.waitMs, vault, log),
+      answerOnce: createAnswerOnce(
+        createIdempotencyStore(redis, timing, {
+          requestsPerClient: config.IDEMPOTENCY_LIMIT_PER_CLIENT,
+          forgotten: (count) => forgottenKeys.add(count),
+        }),
+        timing.waitMs,
+        vault,
+        log,
+      ),
       audit: createAudit((...entry) => auditLog.append(...entry), log),
     },
     trustProxy: config.TRUST_PROXY,

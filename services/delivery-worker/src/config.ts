@@ -22,6 +22,8 @@ export const workerFields = {
   SUBSCRIPTION_CONCURRENCY: integer({ min: 1, max: 1_000 }, 10),
   DELIVERY_RETENTION: duration('1h', { minMs: 60_000 }),
   PARKED_RETENTION: duration('30d', { minMs: 60_000, maxMs: 365 * 86_400_000 }),
+  PARKED_LIMIT_PER_SUBSCRIPTION: integer({ min: 1, max: 100_000_000 }, 100_000),
+  PARKED_LIMIT_PER_TENANT: integer({ min: 1, max: 1_000_000_000 }, 150_000),
   SECRET_KEYS: optional(secretKeys()),
 }
 

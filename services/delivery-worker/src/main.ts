@@ -28,6 +28,7 @@ import {
   createDeliveryArchive,
   createDeliveryStore,
   createOutageStore,
+  createParkedLimitStore,
   createSubscriptionStore,
   openRedis,
 } from '@switchhook/store'
@@ -41,6 +42,7 @@ import { createDeliveryMeter } from './delivery-meter.ts'
 import { createIsolation, type Isolation } from './isolate.ts'
 import { createLookup } from './lookup.ts'
 import { createNotices } from './notices.ts'
+import { startParkedLimiter } from './parked-limits.ts'
 import { createPostClient } from './post.ts'
 import { createReport } from './report.ts'
 import { retentionOf } from './retention.ts'
@@ -59,6 +61,8 @@ const PROBE_SLACK_MS = 5_000
 
 /** How fresh the times are that a subscription shows of its endpoint. */
 const CONTACTS_EVERY_MS = 5_000
+/** How soon parked deliveries beyond the limits are released. */
+const PARKED_SWEEP_EVERY_MS = 5_000
 /** Checks of receivers in hand; each is a few POSTs. */
 const CHECKS = 5
 
@@ -102,13 +106,25 @@ startService(SERVICE, async () => {
   shutdown.defer('contacts', () => contacts.stop())
   const subscriptions = createSubscriptionStore(redis)
   const archive = createDeliveryArchive(redis)
+  const parkedLimits = createParkedLimitStore(redis, retentionOf(config))
   const notices = createNotices({
     isWanted: async (tenant, eventType) => (await subscriptions.matching(tenant, eventType)).length > 0,
     outages: createOutageStore(redis),
+    parkedLimits,
     find: ({ deliveryId }) => archive.find(deliveryId),
     publish: meter.publishingNotice((event) => broker.publishEvent(event)),
     log,
   })
+  const limiter = startParkedLimiter({
+    store: parkedLimits,
+    limits: { perSubscription: config.PARKED_LIMIT_PER_SUBSCRIPTION, perTenant: config.PARKED_LIMIT_PER_TENANT },
+    everyMs: PARKED_SWEEP_EVERY_MS,
+    notice: notices.parkedLimit,
+    released: meter.parkedReleased,
+    now: Date.now,
+    log,
+  })
+  shutdown.defer('parked limits', () => limiter.stop())
   const deliverer = createDeliver({
     waitsMs: config.DELIVERY_RETRY_WAITS,
     cooldownMs,
@@ -125,7 +141,7 @@ startService(SERVICE, async () => {
     ),
     post: meter.posting(traced.post((delivery, attempt) => client.post(delivery, attempt))),
     retryLater: (delivery, waitMs) => broker.publishRetry(delivery, waitMs),
-    park: (delivery, attempt, reason) => deliveries.park(delivery, attempt, reason),
+    park: limiter.parking((delivery, attempt, reason) => deliveries.park(delivery, attempt, reason)),
     noticeParked: notices.noticeParked,
     settle: (delivery, attempt, standing) => deliveries.settle(delivery, attempt, standing),
     keep: (delivery) => deliveries.keep(delivery),

@@ -102,7 +102,13 @@ export function createDeliveryRoutes({
     },
     params,
     responses: { 202: { description: 'It is due now.', body: deliverySchema } },
-    failures: ['delivery-not-found', 'delivery-not-parked', 'subscription-disabled', 'subscription-deleted'],
+    failures: [
+      'delivery-not-found',
+      'delivery-not-parked',
+      'delivery-without-body',
+      'subscription-disabled',
+      'subscription-deleted',
+    ],
     async handle({ caller, params: { deliveryId }, idFor, isKeyed }) {
       const requestId = isKeyed ? idFor('redelivery') : undefined
       return { status: 202, body: viewOf(await redeliver(await findDelivery(caller, deliveryId), requestId)) }

@@ -22,9 +22,10 @@ export interface DeliverySummary {
   readonly attempts: readonly Attempt[]
 }
 
-/** One delivery in full: with what was sent, which is kept from when it is first parked; null before. */
+/** One delivery in full: with what was sent, which is stored once the delivery is first parked; null before. */
 export interface DeliveryView extends DeliverySummary {
   readonly envelope: Envelope | null
+  readonly envelopeDropped: boolean
 }
 
 export function summaryOf(record: ListedDelivery): DeliverySummary {
@@ -53,7 +54,8 @@ export function attemptView({ run, slot, attempt, at, durationMs, outcome, statu
 
 export function viewOf(record: DeliveryRecord): DeliveryView {
   const envelope = record.body === null ? null : (JSON.parse(record.body.toString()) as Envelope)
-  return { ...summaryOf(record), envelope }
+  const envelopeDropped = envelope === null && record.state === 'parked'
+  return { ...summaryOf(record), envelope, envelopeDropped }
 }
 
 export const DELIVERY_STATES = [
@@ -194,14 +196,21 @@ const deliverySummarySchema = component('DeliverySummary', {
 export const deliverySchema = component('Delivery', {
   ...summary,
   description: 'One event on its way to one subscription, with what is sent.',
-  required: [...summary.required, 'envelope'],
+  required: [...summary.required, 'envelope', 'envelopeDropped'],
   properties: {
     ...summary.properties,
     envelope: {
       description:
-        'What was sent. It is kept from when the delivery is first parked, also while that is sent again. null: it was never parked; until then the body ' +
-        'travels with the delivery and is not stored.',
+        'What was sent. It is stored once the delivery is first parked, and kept while the delivery is sent again. null: the delivery was never parked, ' +
+        'so the body travels with it and is not stored; or see `envelopeDropped`.',
       oneOf: [envelopeSchema, { type: 'null' }],
+    },
+    envelopeDropped: {
+      type: 'boolean',
+      description:
+        'true: the delivery is parked, but its envelope is no longer kept, because more deliveries are parked than `parked.limit` of the subscription ' +
+        'allows. It cannot be sent again (409 `delivery-without-body`).',
+      examples: [false],
     },
   },
 })

@@ -22,7 +22,7 @@ export type Redeliver = (found: DeliveryRecord, requestId: string | undefined) =
  * count of attempts go on. Resolves to the delivery as it now stands, once the broker has it. When anything fails on the
  * way, it stays parked and can be sent again; at worst the endpoint gets it twice. A request that is carried out again sends
  * the run that it was about at first, or none: what was parked again meanwhile stays parked. Of several at once, one sends.
- * @throws AppError `delivery-not-parked`, `subscription-deleted` or `subscription-disabled`; Unavailable
+ * @throws AppError `delivery-not-parked`, `delivery-without-body`, `subscription-deleted` or `subscription-disabled`; Unavailable
  */
 export function createRedeliver(deps: RedeliverDeps): Redeliver {
   async function send(parked: DeliveryRecord, by: Redeliverer): Promise<DeliveryRecord> {
@@ -32,6 +32,7 @@ export function createRedeliver(deps: RedeliverDeps): Redeliver {
     if (!subscription.enabled) throw new AppError('subscription-disabled')
     const begun = await deps.begin(parked.deliveryId, by)
     if (begun.kind === 'unknown') throw new AppError('delivery-not-found')
+    if (begun.kind === 'without-body') throw new AppError('delivery-without-body')
     if (begun.kind === 'not-parked') throw new AppError('delivery-not-parked')
     if (begun.kind === 'busy') throw new AppError('delivery-not-parked', { detail: 'It is being sent again right now' })
     const record = { ...begun.record, url: subscription.url, firstDueAt: deps.now().toISOString() }

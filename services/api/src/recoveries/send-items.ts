@@ -38,7 +38,7 @@ export function createSendItems(deps: SendItemsDeps): (errand: Errand) => Promis
     { recoveryId, subscription: { url, signing }, isRepeated }: Errand,
   ): Promise<Fate> {
     const begun = await deps.deliveries.beginRedelivery(deliveryId, { sender: recoveryId, parkedRun: run })
-    if (begun.kind === 'unknown') return 'failed'
+    if (begun.kind === 'unknown' || begun.kind === 'without-body') return 'failed'
     // Should whoever sends it fail, it stays parked.
     if (begun.kind === 'busy') return 'skipped'
     if (begun.kind === 'not-parked') return isRepeated && (await wasSent(deliveryId, run)) ? 'sent' : 'skipped'
