@@ -77,7 +77,7 @@ export function createIdempotencyStore(
     async begin(scope, fingerprint, client) {
       const token = randomUUID()
       const args = [fingerprint, token, randomUUID(), leaseMs, retentionMs]
-      // Sent together. If the request cannot be listed, it is not begun: its record would be beyond every limit.
+      // Sent together, in one round trip. If either fails the request is not carried out; a claim lapses with its lease.
       const [excess, [kind, value]] = await Promise.all([
         list(scope, client),
         redis[run]((commands) => commands.runScript('begin-idempotent', [idempotentKey(scope)], args)),

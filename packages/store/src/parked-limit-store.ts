@@ -5,7 +5,7 @@ import { toEntry } from './parked-index.ts'
 import { type Redis, run } from './redis.ts'
 
 /** How many of a subscription's parked deliveries are kept. */
-export interface ParkedAllowance {
+interface ParkedAllowance {
   /** The newest ones, which keep their body. */
   readonly whole: number
   /** All that are kept, with or without a body. */
@@ -13,7 +13,7 @@ export interface ParkedAllowance {
 }
 
 /** What one call of `trim` released. */
-export interface Trimmed {
+interface Trimmed {
   readonly bodies: number
   readonly dropped: number
   /** Another call has nothing to do. */
