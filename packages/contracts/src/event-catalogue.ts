@@ -2,7 +2,12 @@ import { agentStatusSchema } from './agent-status-schema.ts'
 import { callStatusSchema } from './call-status-schema.ts'
 import { EVENT_TYPES, type EventType } from './event.ts'
 import { isGuid } from './ids.ts'
-import { deliveryParkedSchema, endpointFailingSchema, endpointRecoveredSchema } from './notice-schemas.ts'
+import {
+  deliveryParkedSchema,
+  endpointFailingSchema,
+  endpointRecoveredSchema,
+  parkedLimitSchema,
+} from './notice-schemas.ts'
 
 /** The one place that says what each event type is; the documents, the catalogue and test deliveries are made of it. */
 interface Entry {
@@ -33,6 +38,11 @@ export const EVENT_CATALOGUE: Readonly<Record<EventType, Entry>> = {
     name: 'deliveryParked',
     title: 'A delivery was given up',
     schema: deliveryParkedSchema,
+  },
+  'webhook.parked.limit': {
+    name: 'parkedLimit',
+    title: 'More deliveries are parked than are kept whole',
+    schema: parkedLimitSchema,
   },
 }
 

@@ -11,6 +11,7 @@ export const EVENT_TYPES = [
   'webhook.endpoint.failing',
   'webhook.endpoint.recovered',
   'webhook.delivery.parked',
+  'webhook.parked.limit',
 ] as const
 
 export type EventType = (typeof EVENT_TYPES)[number]

@@ -13,6 +13,7 @@ test('every code is stable: clients know it by its name and its status', () => {
   "check-unfinished": 503,
   "delivery-not-found": 404,
   "delivery-not-parked": 409,
+  "delivery-without-body": 409,
   "event-not-found": 404,
   "idempotency-key-in-use": 409,
   "idempotency-key-reused": 422,

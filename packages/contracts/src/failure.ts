@@ -24,6 +24,10 @@ export const FAILURES = {
   'transfer-in-progress': { status: 409, title: 'The call is being transferred to another target' },
   'agent-device-unavailable': { status: 409, title: "The agent's device cannot take a call now" },
   'delivery-not-parked': { status: 409, title: 'Only a parked delivery can be sent again' },
+  'delivery-without-body': {
+    status: 409,
+    title: 'The body of this delivery is no longer kept, so it cannot be sent again: too many deliveries were parked',
+  },
   'subscription-disabled': { status: 409, title: 'The subscription is disabled' },
   'subscription-deleted': { status: 409, title: 'The subscription of this delivery was deleted' },
   'too-many-secrets': { status: 409, title: 'Too many previous secrets are still active; wait for one to expire' },

@@ -63,6 +63,11 @@ export function parkedEventIdOf(delivery: DeliveryId, run: number): EventId {
   return uuidV5(delivery, `webhook.delivery.parked ${run}`) as EventId
 }
 
+/** The id of the notice that a subscription's parked deliveries exceeded their limit, the same for one crossing. */
+export function parkedLimitEventIdOf(subscription: SubscriptionId, crossedAtMs: number): EventId {
+  return uuidV5(subscription, `webhook.parked.limit ${crossedAtMs}`) as EventId
+}
+
 /** UUIDv5 of a name in a namespace that is itself a GUID. */
 export function uuidV5(namespace: string, name: string): string {
   const hash = createHash('sha1').update(namespace.replaceAll('-', ''), 'hex').update(name).digest()

@@ -75,6 +75,7 @@ export {
   newSubscriptionId,
   outageEventIdOf,
   parkedEventIdOf,
+  parkedLimitEventIdOf,
   parseCallId,
   parseCommandId,
   parseDeliveryId,
@@ -91,6 +92,7 @@ export {
   type EndpointFailing,
   type EndpointRecovered,
   isNotice,
+  type ParkedLimitExceeded,
   withoutQuery,
 } from './notice.ts'
 export { numberedSchema } from './numbered-schema.ts'

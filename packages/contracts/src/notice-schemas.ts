@@ -106,3 +106,24 @@ export const deliveryParkedSchema = objectOf(
     occurredAt: '2026-11-20T17:06:01.173Z',
   },
 )
+
+/** JSON Schema 2020-12 of the `data` of a `webhook.parked.limit` event. */
+export const parkedLimitSchema = objectOf(
+  'The parked deliveries of a subscription exceed their limit: the oldest lose their body, and later the record of them. Sent once each time that the limit is crossed. Send parked deliveries again, or mend the endpoint, before more are lost. `parked` of the subscription says how many are affected.',
+  {
+    subscriptionId: guid('The subscription whose deliveries are parked.'),
+    limit: {
+      type: 'integer',
+      minimum: 1,
+      description: 'How many parked deliveries of the subscription keep their body, the newest ones.',
+    },
+    parked: { type: 'integer', minimum: 1, description: 'How many were parked when the limit was crossed.' },
+    occurredAt,
+  },
+  {
+    subscriptionId: SUBSCRIPTION,
+    limit: 100_000,
+    parked: 100_240,
+    occurredAt: '2026-11-20T17:06:01.173Z',
+  },
+)

@@ -39,6 +39,16 @@ export interface DeliveryParked {
   readonly occurredAt: string
 }
 
+/** `data` of `webhook.parked.limit`. */
+export interface ParkedLimitExceeded {
+  readonly subscriptionId: SubscriptionId
+  /** How many parked deliveries of the subscription keep their body. */
+  readonly limit: number
+  /** How many were parked at that moment. */
+  readonly parked: number
+  readonly occurredAt: string
+}
+
 /** Tells of the delivery engine itself. Whatever becomes of a delivery of such an event, no notice is made of it. */
 export const isNotice = (eventType: string): boolean => eventType.startsWith('webhook.')
 

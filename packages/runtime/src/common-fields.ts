@@ -43,6 +43,10 @@ export const sharedFields = {
     'How long an acknowledged delivery can be looked up; about 0.6 KB of Redis memory each.',
     duration('1h', { minMs: 60_000 }),
   ),
+  PARKED_LIMIT_PER_SUBSCRIPTION: described(
+    'Parked deliveries of one subscription that keep their body; as many older ones are kept without it ([notices](notices.md#parked-deliveries)).',
+    integer({ min: 1, max: 100_000_000 }, 100_000),
+  ),
   WEBHOOK_ALLOWED_NETWORKS: described(
     'Networks (CIDRs) inside your own network that webhooks may go to. Without it, only public addresses are allowed.',
     networks(''),

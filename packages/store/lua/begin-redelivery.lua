@@ -2,8 +2,8 @@
 -- same sender at any time, by another one when the first may be presumed dead.
 -- KEYS    1 record   2 body   3 sender
 -- ARGV    1 the run that was parked, '' for whichever   2 who wants to send it   3 how long nobody else may, in ms
--- result  the record; '' if it is not parked (by that run); 'busy' if somebody else is sending it; nil if it is no longer
---         remembered whole
+-- result  the record; '' if it is not parked (by that run); 'busy' if somebody else is sending it; 'without-body' if its
+--         body is no longer kept; nil if nothing is known of it
 local stored = redis.call('GET', KEYS[1])
 if not stored then
   return false
@@ -17,7 +17,7 @@ if ARGV[1] ~= '' and tonumber(ARGV[1]) ~= parkedRun then
   return ''
 end
 if redis.call('EXISTS', KEYS[2]) == 0 then
-  return false
+  return 'without-body'
 end
 if state == 'unsent' then
   local sender = redis.call('GET', KEYS[3])

@@ -1,14 +1,10 @@
+#!lua flags=allow-oom
 -- Hands entries of one part of the outbox to a relay: its own that it has not sent, those of relays that died, new ones.
+-- Runs while Redis is over `maxmemory`, because the outbox must be drained to free memory.
 -- KEYS    1 outbox
 -- ARGV    1 group   2 this relay   3 how many at most   4 idle ms after which another relay counts as dead
 -- result  flat list of entry id, event JSON
 local outbox, group, relay, max, idle = KEYS[1], ARGV[1], ARGV[2], tonumber(ARGV[3]), ARGV[4]
-
--- A Redis that was started empty knows no group; it begins with the first entry, so none is passed over.
-local created = redis.pcall('XGROUP', 'CREATE', outbox, group, '0', 'MKSTREAM')
-if created.err and not string.find(created.err, '^BUSYGROUP') then
-  return created
-end
 
 local claimed = {}
 local count = 0
@@ -25,16 +21,27 @@ local function take(entries)
   end
 end
 local function read(from)
-  local reply = redis.call('XREADGROUP', 'GROUP', group, relay, 'COUNT', max - count, 'STREAMS', outbox, from)
+  local reply = redis.pcall('XREADGROUP', 'GROUP', group, relay, 'COUNT', max - count, 'STREAMS', outbox, from)
+  if reply and reply.err then
+    return reply
+  end
   take(reply and reply[1][2])
 end
 
--- Reading its own anew also tells the other relays that this one lives.
-read('0')
+-- Reading its own entries again also tells the other relays that this one lives.
+local failed = read('0')
+if failed and string.find(failed.err, '^NOGROUP') then
+  -- The outbox is new to this Redis. The group begins at the first entry, so that it skips none.
+  redis.call('XGROUP', 'CREATE', outbox, group, '0', 'MKSTREAM')
+  failed = read('0')
+end
+if failed then
+  return failed
+end
 if count < max then
   take(redis.call('XAUTOCLAIM', outbox, group, relay, idle, '0', 'COUNT', max - count)[2])
 end
 if count < max then
-  read('>')
+  failed = read('>')
 end
-return claimed
+return failed or claimed

@@ -7,9 +7,12 @@ if present ~= ARGV[2] then
   return 0
 end
 local mark = '!' .. (redis.call('GET', KEYS[2]) or '')
-if ARGV[3] == '' then
+if present ~= '' then
+  -- First, because Redis over `maxmemory` refuses a script's first write if it may take memory: a subscription can then
+  -- still be deleted or disabled, and none can be created.
   redis.call('HDEL', KEYS[1], ARGV[1])
-else
+end
+if ARGV[3] ~= '' then
   redis.call('HSET', KEYS[1], ARGV[1], ARGV[3])
 end
 redis.call('SET', KEYS[2], ARGV[4])

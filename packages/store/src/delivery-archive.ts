@@ -9,6 +9,8 @@ type Redelivery =
   | { readonly kind: 'not-parked' }
   /** Somebody else is sending it at this moment. */
   | { readonly kind: 'busy' }
+  /** It is parked, but its body is no longer kept: the tenant or the subscription has too many parked deliveries. */
+  | { readonly kind: 'without-body' }
   | { readonly kind: 'unknown' }
 
 export interface Redeliverer {
@@ -85,10 +87,11 @@ export function createDeliveryArchive(redis: Redis): DeliveryArchive {
       const args = [parkedRun ?? '', sender, SENDING_LEASE_MS]
       const stored = await redis[run]((commands) => commands.runScript('begin-redelivery', keys, args))
       if (stored === '') return { kind: 'not-parked' }
-      if (stored === 'busy') return { kind: 'busy' }
+      if (stored === 'busy' || stored === 'without-body') return { kind: stored }
       const begun = parseRecord(stored ?? '')
       const body = await redis[run]((commands) => commands.getBuffer(bodyKey(deliveryId)))
-      if (begun === undefined || body === null) return { kind: 'unknown' }
+      if (begun === undefined) return { kind: 'unknown' }
+      if (body === null) return { kind: 'without-body' }
       const fresh = { slot: 0, state: 'pending', parkedReason: null, parkedAt: null, nextAttemptAt: null } as const
       const { view, ledger, attempts } = begun
       return { kind: 'begun', record: { deliveryId, ...view, ...fresh, run: ledger.run, attempts, body } }

@@ -588,6 +588,6 @@ describe('sending again', () => {
     const bodiless = deliveryOf()
     await store.park(bodiless, refused(bodiless), 'rejected')
     await redis[run]((commands) => commands.del(bodyKey(bodiless.deliveryId)))
-    expect(await store.beginRedelivery(bodiless.deliveryId, { sender: 'a' })).toEqual({ kind: 'unknown' })
+    expect(await store.beginRedelivery(bodiless.deliveryId, { sender: 'a' })).toEqual({ kind: 'without-body' })
   })
 })

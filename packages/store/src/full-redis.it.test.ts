@@ -1,59 +1,206 @@
-import { newEventId } from '@switchhook/contracts'
-import { canStartRedis, type RedisServers, redisServers } from '@switchhook/testkit'
+import {
+  type Attempt,
+  type Delivery,
+  deliveryIdOf,
+  newEventId,
+  newSubscriptionId,
+  type PlatformEvent,
+  type Subscription,
+  Unavailable,
+} from '@switchhook/contracts'
+import { eventually, type TestRedis, testRedis } from '@switchhook/testkit'
+import { createBreakerStore } from './breaker-store.ts'
+import { createDeliveryArchive } from './delivery-archive.ts'
+import { createDeliveryStore } from './delivery-store.ts'
+import { createIdempotencyStore } from './idempotency-store.ts'
 import { createOutbox } from './outbox.ts'
 import { openRedis, type Redis, run } from './redis.ts'
 import { createStateStore } from './state-store.ts'
+import { createSubscriptionStore } from './subscription-store.ts'
+import { createTimerStore } from './timer-store.ts'
 
-/** Its settings concern the whole server, so it is none that other tests use. */
-const describeWithOwnRedis = canStartRedis() ? describe : describe.skip
 const log = { debug() {}, info() {}, warn() {}, error() {} }
+const HOUR_MS = 3_600_000
+const retention = { settledRetentionMs: HOUR_MS, waitingRetentionMs: HOUR_MS, parkedRetentionMs: HOUR_MS }
 
-describeWithOwnRedis('a Redis over its memory limit', () => {
-  let servers: RedisServers
-  let redis: Redis
+let server: TestRedis
+let redis: Redis
 
-  beforeAll(async () => {
-    servers = redisServers()
-    const { port } = await servers.start()
-    redis = await openRedis({ url: `redis://127.0.0.1:${port}`, log, name: 'test' })
-  })
-  afterAll(async () => {
-    await redis.close()
-    await servers.close()
-  })
-  beforeEach(() => limit(0))
-  afterEach(() => limit(0))
-
-  const limit = async (bytes: number): Promise<void> => {
-    await redis[run]((commands) => commands.config('SET', 'maxmemory', bytes))
-  }
-
-  test('a commit is refused as a whole, and the error says that nothing was written', async () => {
-    const store = createStateStore(redis)
-    await store.commit('acme', {
-      records: [{ key: 'call:1', expectedVersion: 0, value: 'before' }],
-      events: [],
-      timers: [],
-    })
-    await limit(1)
-    const commit = store.commit('acme', {
-      records: [
-        { key: 'call:1', expectedVersion: 1, value: 'after' },
-        { key: 'agent:a', expectedVersion: 0, value: 'after' },
-      ],
-      events: [{ eventId: newEventId(), eventType: 'call.status', occurredAt: '', tenant: 'acme', data: {} }],
-      timers: [{ id: 'ring', dueInMs: 0, payload: null }],
-    })
-    await expect(commit).rejects.toMatchObject({ name: 'Unavailable', fate: 'not-executed' })
-    await limit(0)
-    expect(await store.read('acme', ['call:1', 'agent:a'])).toEqual([{ version: 1, value: 'before' }, undefined])
-    expect(await createOutbox(redis, 'relay').backlog()).toBe(0)
-  })
-
-  test('a script that has begun to write is not refused half-way', async () => {
-    await limit(1)
-    // DEL is allowed without memory, and counts as the first write.
-    const script = "redis.call('DEL', KEYS[1]) return redis.call('SET', KEYS[1], ARGV[1])"
-    expect(await redis[run]((commands) => commands.eval(script, 1, 'sh:test', 'written'))).toBe('OK')
-  })
+beforeAll(async () => {
+  server = await testRedis()
+  redis = await openRedis({ url: server.redisUrl, log, name: 'test' })
 })
+afterEach(async () => {
+  await server.limitMemory(0)
+  await server.flush()
+})
+afterAll(async () => {
+  await redis.close()
+  await server.close()
+})
+
+const fill = (): Promise<void> => server.limitMemory(1)
+
+const eventOf = (): PlatformEvent => ({
+  eventId: newEventId(),
+  eventType: 'call.status',
+  occurredAt: '2026-11-20T12:00:00.000Z',
+  tenant: 'acme',
+  data: {},
+})
+
+function deliveryOf(): Delivery {
+  const eventId = newEventId()
+  const subscriptionId = newSubscriptionId()
+  return {
+    deliveryId: deliveryIdOf(eventId, subscriptionId),
+    subscriptionId,
+    eventId,
+    eventType: 'call.status',
+    tenant: 'acme',
+    url: 'https://client.example/hooks',
+    run: 1,
+    slot: 0,
+    attempt: 0,
+    firstDueAt: '2026-11-20T12:00:00.000Z',
+    body: Buffer.from('{}'),
+  }
+}
+
+const attemptOf = (delivery: Delivery, outcome: Attempt['outcome'], status: number): Attempt => ({
+  run: delivery.run,
+  slot: delivery.slot,
+  attempt: delivery.attempt + 1,
+  at: '2026-11-20T12:00:01.000Z',
+  durationMs: 12,
+  outcome,
+  status,
+})
+
+const subscriptionOf = (): Subscription => ({
+  id: newSubscriptionId(),
+  tenant: 'acme',
+  url: 'https://client.example/hooks',
+  eventTypes: ['call.status'],
+  description: null,
+  enabled: true,
+  createdAt: '2026-11-20T12:00:00.000Z',
+})
+
+const commit = (events: PlatformEvent[]): Promise<unknown> =>
+  createStateStore(redis).commit('acme', { records: [], events, timers: [{ id: 't', dueInMs: 0, payload: {} }] })
+
+test.each([
+  ['the relay that ran before', 'relay-1'],
+  ['a relay that starts now', 'relay-2'],
+])('a full Redis still drains the outbox: %s claims, sends and removes', async (_name, relay) => {
+  const events = [eventOf(), eventOf(), eventOf()]
+  await commit(events)
+  const [first] = await createOutbox(redis, 'relay-1').claim(1)
+  await createOutbox(redis, 'relay-1').sent(first === undefined ? [] : [first])
+  await fill()
+  const outbox = createOutbox(redis, relay)
+  const claimed = await outbox.claim(10)
+  expect(claimed.map(({ event }) => event.eventId)).toEqual(events.slice(1).map(({ eventId }) => eventId))
+  await outbox.sent(claimed)
+  expect(await outbox.backlog()).toBe(0)
+})
+
+test('a full Redis drains an outbox that no relay has read before', async () => {
+  const event = eventOf()
+  await commit([event])
+  await fill()
+  const outbox = createOutbox(redis, 'relay-1')
+  const claimed = await outbox.claim(10)
+  expect(claimed.map(({ event: { eventId } }) => eventId)).toEqual([event.eventId])
+  await outbox.sent(claimed)
+  expect(await outbox.backlog()).toBe(0)
+})
+
+test('a full Redis still removes timers that were handled', async () => {
+  await commit([])
+  const timers = createTimerStore(redis)
+  const due = await timers.claimDue(1, HOUR_MS)
+  await fill()
+  await timers.done(due)
+  await server.limitMemory(0)
+  await server.set('sh:probe', '1')
+  expect(await redis[run]((commands) => commands.keys('sh:*:timers*'))).toEqual([])
+})
+
+test('a full Redis still deletes and disables subscriptions, and creates none', async () => {
+  const store = createSubscriptionStore(redis)
+  const [deleted, disabled] = [await store.create(subscriptionOf()), await store.create(subscriptionOf())]
+  await fill()
+  expect(await store.remove('acme', deleted.id)).toBe(true)
+  expect(await store.change('acme', disabled.id, { enabled: false })).toMatchObject({ enabled: false })
+  expect(await store.matching('acme', 'call.status')).toEqual([])
+  expect(await store.list('acme')).toEqual([{ ...disabled, enabled: false }])
+  await expect(store.create(subscriptionOf())).rejects.toThrow(Unavailable)
+})
+
+test('a full Redis still closes a breaker and gives back claims', async () => {
+  const delivery = deliveryOf()
+  const breakers = createBreakerStore(redis, { failures: 1, cooldownMs: HOUR_MS })
+  const idempotency = createIdempotencyStore(redis, { leaseMs: HOUR_MS, retentionMs: HOUR_MS })
+  const archive = createDeliveryArchive(redis)
+  await createDeliveryStore(redis, retention).park(delivery, attemptOf(delivery, 'answered', 410), 'rejected')
+  await archive.beginRedelivery(delivery.deliveryId, { sender: 'a' })
+  await breakers.noteFailure(delivery, undefined)
+  const begun = await idempotency.begin('scope', 'fingerprint')
+  await fill()
+  await breakers.noteAnswer(delivery)
+  expect(await breakers.ask(delivery)).toMatchObject({ state: 'closed' })
+  if (begun.kind === 'new') await idempotency.release(begun.claim)
+  await archive.abandonRedelivery(delivery.deliveryId, { sender: 'a' })
+  await server.limitMemory(0)
+  expect(await idempotency.begin('scope', 'fingerprint')).toMatchObject({ kind: 'new' })
+  expect(await archive.beginRedelivery(delivery.deliveryId, { sender: 'b' })).toMatchObject({ kind: 'begun' })
+})
+
+/** The worker's consumer pauses on Unavailable and keeps the message: packages/messaging/src/consumer.it.test.ts. */
+test.each(['acknowledged', 'withdrawn', 'waiting', 'parked'] as const)(
+  'a full Redis settles nothing half: a delivery that would be %s is Unavailable, and settled once there is room',
+  async (state) => {
+    const store = createDeliveryStore(redis, retention)
+    const archive = createDeliveryArchive(redis)
+    const delivery = deliveryOf()
+    const settle = (): Promise<void> => {
+      if (state === 'parked') return store.park(delivery, attemptOf(delivery, 'answered', 410), 'rejected')
+      const next = state === 'waiting' ? { state, nextAttemptAt: '2026-11-20T12:00:11.000Z' } : { state }
+      return store.settle(delivery, attemptOf(delivery, 'delivered', 204), next)
+    }
+    await fill()
+    await expect(settle()).rejects.toThrow(Unavailable)
+    expect(await store.isSettled(delivery)).toBe(false)
+    expect(await redis[run]((commands) => commands.keys('sh:*'))).toEqual([])
+    await server.limitMemory(0)
+    await settle()
+    expect(await store.isSettled(delivery)).toBe(true)
+    expect(await archive.find(delivery.deliveryId)).toMatchObject({ state })
+  },
+)
+
+test('a service that must drain a full Redis starts with it; the others wait until it takes writes', async () => {
+  await fill()
+  const draining = await openRedis({ url: server.redisUrl, log, name: 'test', mayBeFull: true })
+  expect(draining.isReady()).toBe(true)
+  let isOpen = false
+  const waiting = openRedis({ url: server.redisUrl, log, name: 'test' }).then((opened) => {
+    isOpen = true
+    return opened
+  })
+  const recovering = draining.ready()
+  expect(await Promise.race([recovering.then(() => 'ready'), waitForProbe()])).toBe('refused')
+  expect(isOpen).toBe(false)
+  await server.limitMemory(0)
+  await recovering
+  await eventually(() => expect(isOpen).toBe(true))
+  await Promise.all([draining.close(), waiting.then((opened) => opened.close())])
+})
+
+/** Resolves after a write has been refused for want of memory. */
+async function waitForProbe(): Promise<string> {
+  await expect(redis[run]((commands) => commands.set('sh:probe', ''))).rejects.toThrow(Unavailable)
+  return 'refused'
+}

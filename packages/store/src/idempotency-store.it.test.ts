@@ -135,3 +135,50 @@ test('an answer that comes after everything was forgotten is not kept', async ()
   await store.release(first)
   expect((await store.begin('scope', 'another body')).kind).toBe('new')
 })
+
+describe('a limit per client', () => {
+  const REQUESTS = 200
+  let forgotten: number
+  const limited = (leaseMs = 30_000) =>
+    createIdempotencyStore(
+      redis,
+      { leaseMs, retentionMs: 60_000 },
+      { requestsPerClient: REQUESTS, forgotten: (count) => (forgotten += count) },
+    )
+  const carryOut = async (scope: string, client: string): Promise<void> => {
+    const begun = await limited().begin(scope, 'body', client)
+    if (begun.kind === 'new') await limited().finish(begun.claim, { status: 202 })
+  }
+  const many = async (count: number, client: string): Promise<void> => {
+    for (let i = 0; i < count; i++) await carryOut(`${client}-${i}`, client)
+  }
+
+  beforeEach(() => {
+    forgotten = 0
+  })
+
+  test('the oldest answers are forgotten first, and the others are replayed', async () => {
+    await many(REQUESTS + 50, 'one')
+    expect(forgotten).toBeGreaterThanOrEqual(48)
+    expect(forgotten).toBeLessThanOrEqual(50)
+    expect(await limited().begin(`one-${REQUESTS + 49}`, 'body', 'one')).toMatchObject({ kind: 'replay' })
+    expect(await limited().begin('one-60', 'body', 'one')).toMatchObject({ kind: 'replay' })
+    expect(await limited().begin('one-0', 'body', 'one')).toMatchObject({ kind: 'new' })
+  })
+
+  test('clients do not displace each other, and a repeated request takes no place', async () => {
+    await carryOut('two-first', 'two')
+    await many(REQUESTS + 50, 'one')
+    expect(await limited().begin('two-first', 'body', 'two')).toMatchObject({ kind: 'replay' })
+    forgotten = 0
+    for (let i = 0; i < REQUESTS * 2; i++) await carryOut('two-first', 'two')
+    expect(forgotten).toBe(0)
+  })
+
+  test('a request that is being carried out is not forgotten', async () => {
+    const begun = await limited().begin('one-first', 'body', 'one')
+    await many(REQUESTS + 50, 'one')
+    expect(await limited().begin('one-first', 'body', 'one')).toEqual({ kind: 'busy' })
+    if (begun.kind === 'new') expect(await limited().finish(begun.claim, {})).toBe(true)
+  })
+})

@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto'
-import { idempotentKey } from './keys.ts'
+import { idempotentKey, idempotentListKey } from './keys.ts'
 import { type Redis, run } from './redis.ts'
 
 /** The right to carry out one request. Whoever does not hold it any more can neither finish nor release it. */
@@ -22,8 +22,9 @@ export interface IdempotencyStore {
   /**
    * @param scope which request: callers choose names that nobody else can choose
    * @param fingerprint what must be the same whenever the request comes again
+   * @param client a hash of who sends it; absent: the request does not count towards a limit
    */
-  begin(scope: string, fingerprint: string): Promise<IdempotencyBegun>
+  begin(scope: string, fingerprint: string, client?: string): Promise<IdempotencyBegun>
   /** Keeps the answer, which is anything that JSON can say. Resolves to false if the claim has passed to another. */
   finish(claim: IdempotencyClaim, answer: unknown): Promise<boolean>
   /** Gives the claim back at once. The fingerprint and the seed stay. */
@@ -37,14 +38,52 @@ export interface IdempotencyTimes {
   readonly retentionMs: number
 }
 
-export function createIdempotencyStore(redis: Redis, { leaseMs, retentionMs }: IdempotencyTimes): IdempotencyStore {
+export interface IdempotencyLimit {
+  /** How many requests of one client are remembered, the newest ones. */
+  readonly requestsPerClient: number
+  /** Is told how many requests were forgotten before their time. */
+  readonly forgotten: (count: number) => void
+}
+
+/** So many more than the limit may gather, that forgetting them costs a small share of the requests. */
+const SLACK_SHARE = 0.01
+
+/** @param limit absent: requests are forgotten by their age alone */
+export function createIdempotencyStore(
+  redis: Redis,
+  { leaseMs, retentionMs }: IdempotencyTimes,
+  limit?: IdempotencyLimit,
+): IdempotencyStore {
+  /** Resolves to the scopes that are beyond the limit. */
+  async function list(scope: string, client: string | undefined): Promise<string[]> {
+    if (limit === undefined || client === undefined) return []
+    const { requestsPerClient } = limit
+    const args = [scope, requestsPerClient, Math.floor(requestsPerClient * SLACK_SHARE), retentionMs]
+    return redis[run]((commands) => commands.runScript('list-idempotent', [idempotentListKey(client)], args))
+  }
+
+  async function forget(client: string, scopes: readonly string[]): Promise<void> {
+    const results = await redis[run]((commands) =>
+      Promise.all(scopes.map((scope) => commands.runScript('forget-idempotent', [idempotentKey(scope)], []))),
+    )
+    const over = scopes.filter((_, i) => results[i] === 1)
+    if (over.length === 0) return
+    // Last: a crash before it leaves them listed, and the next request forgets them again.
+    const removed = await redis[run]((commands) => commands.zrem(idempotentListKey(client), ...over))
+    limit?.forgotten(removed)
+  }
+
   return {
-    async begin(scope, fingerprint) {
+    async begin(scope, fingerprint, client) {
       const token = randomUUID()
       const args = [fingerprint, token, randomUUID(), leaseMs, retentionMs]
-      const [kind, value] = await redis[run]((commands) =>
-        commands.runScript('begin-idempotent', [idempotentKey(scope)], args),
-      )
+      // Sent together, in one round trip. If either fails the request is not carried out; a claim lapses with its lease.
+      const [excess, [kind, value]] = await Promise.all([
+        list(scope, client),
+        redis[run]((commands) => commands.runScript('begin-idempotent', [idempotentKey(scope)], args)),
+      ])
+      // The next request tries again what fails here, so it does not concern this one.
+      if (client !== undefined && excess.length > 0) await forget(client, excess).catch(() => {})
       if (kind === 'new') return { kind, claim: { scope, token, seed: value } }
       if (kind === 'replay') return { kind, answer: JSON.parse(value) as unknown }
       return { kind }

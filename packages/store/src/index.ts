@@ -43,6 +43,14 @@ export type { Log } from './log.ts'
 export { createOutageStore, type Outage, type OutageStore } from './outage-store.ts'
 export { createOutbox, type Outbox, type OutboxEntry } from './outbox.ts'
 export type { ListedDelivery, ParkedPage, ParkedQuery } from './parked-index.ts'
+export {
+  type Crossing,
+  createParkedCounter,
+  createParkedLimitStore,
+  type ParkedCount,
+  type ParkedCounter,
+  type ParkedLimitStore,
+} from './parked-limit-store.ts'
 export { createParkedWindow, type ParkedRange, type ParkedWindow, type RunState } from './parked-window.ts'
 export { openRedis, type Redis } from './redis.ts'
 export { createRequestLimiter, type RequestLimiter, type RequestRate } from './request-limiter.ts'

@@ -20,6 +20,8 @@ import type { DeliveryId, EventId, SubscriptionId } from '@switchhook/contracts'
  * sh:{<delivery>}:sender           string  who is sending it again                          SENDING_LEASE_MS
  * sh:{<delivery>}:redelivery:<req> string  which parked run a request sends again           two days after it was last asked
  * sh:{s:<subscription>}:parked     zset    <delivery>:<run> → when it was parked, µs        parkedRetentionMs after the last
+ * sh:{s:<subscription>}:parked-limit hash  what the limits took, the last crossing            parkedRetentionMs after the last
+ * sh:{t:<tenant>}:parked           zset    subscription → when it last parked something, ms    a day more than the above
  * sh:{s:<subscription>}:log        zset    <event>:<event type> → when it was fanned out, µs   DELIVERY_LOG_RETENTION after the last
  * sh:{t:<tenant>}:events           zset    JSON (event-list.ts) → when it was listed, µs       as the next
  * sh:{t:<tenant>}:pending:<w>:<n>  string  entries of the pending index (pending-index.ts)    1¼ DELIVERY_RETENTION, of the fan-out
@@ -28,6 +30,7 @@ import type { DeliveryId, EventId, SubscriptionId } from '@switchhook/contracts'
  * sh:{t:<tenant>}:checks            zset    subscriptions whose endpoints are checked now → until when, ms   as CheckStore is told
  * sh:{c:<check>}:facts             string  what a check has seen, JSON                      as CheckStore is told
  * sh:{i:<scope>}:request           hash    fingerprint, seed, claim or answer of a request  IdempotencyTimes.retentionMs
+ * sh:{j:<client>}:idempotent       zset    scopes of its requests → when they began, ms     IdempotencyTimes.retentionMs after the last
  * sh:{l:<client>}:requests         string  a client's requests in the present window          RequestRate.windowMs
  * sh:{t:<tenant>}:audit            stream  who did what (audit-store.ts)                    AuditRetention after the last
  * sh:installation                  hash    the installation's id, ids adopted and discarded never
@@ -59,6 +62,8 @@ export const senderKey = (delivery: DeliveryId): string => `sh:{${delivery}}:sen
 export const redeliveryKey = (delivery: DeliveryId, requestId: string): string =>
   `sh:{${delivery}}:redelivery:${requestId}`
 export const parkedKey = (subscription: SubscriptionId): string => `sh:{s:${subscription}}:parked`
+export const parkedLimitKey = (subscription: SubscriptionId): string => `sh:{s:${subscription}}:parked-limit`
+export const parkingSubscriptionsKey = (tenant: string | null): string => `sh:{t:${escapeTenant(tenant)}}:parked`
 export const logKey = (subscription: SubscriptionId): string => `sh:{s:${subscription}}:log`
 export const eventsKey = (tenant: string | null): string => `sh:{t:${escapeTenant(tenant)}}:events`
 export const pendingWindowKey = (tenant: string | null): string => `sh:{t:${escapeTenant(tenant)}}:pending`
@@ -79,6 +84,9 @@ export const checkFactsKey = (checkId: string): string => `sh:{c:${checkId}}:fac
 
 /** A scope is a hash: it has no braces. */
 export const idempotentKey = (scope: string): string => `sh:{i:${scope}}:request`
+
+/** A client is a hash: it has no braces. */
+export const idempotentListKey = (client: string): string => `sh:{j:${client}}:idempotent`
 
 /** A client is a hash: it has no braces. */
 export const requestsKey = (client: string): string => `sh:{l:${client}}:requests`

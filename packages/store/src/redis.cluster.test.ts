@@ -17,6 +17,7 @@ import { createDeliveryStore } from './delivery-store.ts'
 import { createEventList } from './event-list.ts'
 import { createIdempotencyStore } from './idempotency-store.ts'
 import { createOutbox } from './outbox.ts'
+import { createParkedCounter, createParkedLimitStore } from './parked-limit-store.ts'
 import { openRedis, type Redis, run } from './redis.ts'
 import { createStateStore } from './state-store.ts'
 import { createSubscriptionStore } from './subscription-store.ts'
@@ -103,6 +104,19 @@ async function useEveryStore(tenant: string): Promise<void> {
   const { items } = await archive.parked(delivery.subscriptionId, { limit: 10 })
   expect(items.map(({ deliveryId }) => deliveryId)).toEqual([delivery.deliveryId])
 
+  const parkedLimits = createParkedLimitStore(redis, retention)
+  const second = { ...deliveryOf(tenant), subscriptionId: delivery.subscriptionId }
+  await parkedLimits.register(second)
+  await deliveries.park(second, null, 'exhausted')
+  await parkedLimits.trim(delivery.subscriptionId, { whole: 1, total: 1 })
+  expect(await parkedLimits.counts(tenant)).toEqual(
+    new Map([
+      [delivery.subscriptionId, 1],
+      [subscription.id, 0],
+    ]),
+  )
+  expect(await createParkedCounter(redis).count(delivery.subscriptionId)).toMatchObject({ count: 1, dropped: 1 })
+
   const fannedOut = {
     ...event,
     fannedOutAt: new Date().toISOString(),
@@ -125,8 +139,10 @@ async function useEveryStore(tenant: string): Promise<void> {
   expect((await breakers.look(endpoint)).subscription).toEqual(subscription)
   await breakers.noteAnswer(endpoint)
 
-  const requests = createIdempotencyStore(redis, { leaseMs: 1_000, retentionMs: 1_000 })
-  const begun = await requests.begin(tenant, 'a')
+  const limit = { requestsPerClient: 1, forgotten: () => {} }
+  const requests = createIdempotencyStore(redis, { leaseMs: 1_000, retentionMs: 1_000 }, limit)
+  await requests.begin(`${tenant}-earlier`, 'a', tenant)
+  const begun = await requests.begin(tenant, 'a', tenant)
   if (begun.kind !== 'new') throw new Error(begun.kind)
   await requests.release(begun.claim)
   expect((await requests.begin(tenant, 'a')).kind).toBe('new')
@@ -165,6 +181,7 @@ describe('a cluster of three primaries with a replica each', () => {
 
   test('holds everything: no script touches two slots', async () => {
     await eventually(() => redis.ready())
+    expect(await redis.memory()).toMatchObject({ usedBytes: expect.any(Number), maxBytes: 0 })
     for (const tenant of TENANTS) await useEveryStore(tenant)
     const outbox = createOutbox(redis, 'relay')
     const entries = await outbox.claim(100)

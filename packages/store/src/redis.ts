@@ -1,10 +1,11 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import { Unavailable } from '@switchhook/contracts'
-import type { Redis as Single } from 'ioredis'
+import { Cluster, type Redis as Single } from 'ioredis'
 import { DURABILITY_SETTINGS, type DurabilitySettings, problemsOf } from './durability.ts'
 import { PROBE_KEY } from './keys.ts'
 import type { Log } from './log.ts'
 import { connectTo, type RedisClient } from './redis-client.ts'
+import { fullestOf, parseMemory, type RedisMemory } from './redis-memory.ts'
 import { fateOf, isRefusal, isReply } from './reply-fate.ts'
 import { loadScripts, type ScriptName, type ScriptReplies } from './scripts.ts'
 
@@ -15,13 +16,18 @@ export const run = Symbol('run')
 export interface Redis {
   /** Connected, and Redis has loaded its data. */
   isReady(): boolean
-  /** Resolves when Redis is (again) connected and takes writes; rejects once closed. */
-  ready(): Promise<void>
+  /**
+   * Resolves when Redis is connected (again) and takes writes; rejects once closed.
+   * @param options mayBeFull: resolve as well when memory is all that it lacks
+   */
+  ready(options?: { readonly mayBeFull: boolean }): Promise<void>
   /**
    * What makes this Redis unfit to hold what must not be lost, one sentence each. Empty when it is fit, and when it does
    * not permit the question, as managed ones do.
    */
   durabilityProblems(): Promise<string[]>
+  /** Of a cluster, the memory of its fullest primary; undefined when Redis does not say. */
+  memory(): Promise<RedisMemory | undefined>
   /** Waits for the replies that are due, then disconnects. */
   close(): Promise<void>
   /**
@@ -59,6 +65,8 @@ export async function openRedis(options: {
   readonly url: string | readonly string[]
   readonly log: Log
   readonly name: string
+  /** Resolve even while Redis is over `maxmemory`: for a service that reads, and whose work frees memory. */
+  readonly mayBeFull?: boolean
 }): Promise<Redis> {
   const client = connectTo(options.url, {
     connection: {
@@ -77,7 +85,7 @@ export async function openRedis(options: {
   })
   const closing = new AbortController()
   const redis = wrap(client, closing, watch(client, closing.signal, options))
-  await redis.ready()
+  await redis.ready({ mayBeFull: options.mayBeFull ?? false })
   return redis
 }
 
@@ -124,13 +132,14 @@ function wrap(client: RedisClient, closing: AbortController, trouble: (error: un
   return {
     [run]: send,
     isReady: () => client.status === 'ready' && !closing.signal.aborted,
-    async ready() {
+    async ready({ mayBeFull } = { mayBeFull: false }) {
       for (let waitMs = 50; ; waitMs = Math.min(waitMs * 2, LONGEST_RECONNECT_WAIT_MS)) {
         if (closing.signal.aborted) throw new Unavailable('redis', 'the connection to Redis was closed by this process')
         try {
           await send((redis) => redis.set(PROBE_KEY, '', 'PX', 1_000))
           return
         } catch (error) {
+          if (mayBeFull && isFull(error)) return
           // Connected, but full, read-only or unable to write its log: as bad as away.
           if (client.status === 'ready') trouble(error instanceof Error ? error.cause : error)
         }
@@ -138,6 +147,11 @@ function wrap(client: RedisClient, closing: AbortController, trouble: (error: un
       }
     },
     durabilityProblems: async () => problemsOf(await settingsOf(send)),
+    async memory() {
+      const nodes = client instanceof Cluster ? client.nodes('master') : [client]
+      const answers = await send(() => Promise.all(nodes.map((node) => node.info('memory'))))
+      return fullestOf(answers.map(parseMemory).filter((memory) => memory !== undefined))
+    },
     close() {
       closing.abort()
       closed ??= disconnect(client)
@@ -152,6 +166,9 @@ async function disconnect(client: RedisClient): Promise<void> {
   await client.quit().catch(() => client.disconnect())
   await ended
 }
+
+const isFull = (error: unknown): boolean =>
+  error instanceof Unavailable && isReply(error.cause) && error.cause.message.startsWith('OOM')
 
 /** The library notes on an error the command that failed, with its arguments: bodies, urls, the password itself. */
 function withoutArguments(error: unknown): unknown {

@@ -11,20 +11,27 @@ export interface ScriptReplies {
   'claim-probe': 0 | 1
   'claim-timers': string[]
   'commit-state': 0 | 1
+  'count-parked': [count: number, withoutBody: number, dropped: number, bodiesUntil: string]
   'count-request': [count: number, leftMs: number]
   'delete-own': 0 | 1
+  'excess-parked': [count: number, drop: string[], bodies: string[]]
   'finish-idempotent': 0 | 1
   'finish-timers': number
+  'forget-idempotent': 0 | 1
   'index-parked': string
   'index-pending': number
   'list-events': number
+  'list-idempotent': string[]
   'look-at-endpoint': [state: 'closed' | 'open' | 'probing', failures: number, openUntil: string, subscription: string]
+  'mark-crossing-told': 0 | 1
   'note-contact': 1
   'note-failure': 0 | 1
+  'note-released': number
   'order-subscriptions': 0 | 1
   'page-subscriptions': string[] | null
   'redelivery-sent': 0 | 1
   'release-idempotent': 0 | 1
+  'release-parked': 0 | 1
   'remove-idle-relays': number
   'sent-outbox': number
   'settle-delivery': [ledger: string, unparked: 0 | 1]
@@ -43,20 +50,27 @@ const FILES: Readonly<Record<ScriptName, string>> = {
   'claim-probe': 'claim-probe.lua',
   'claim-timers': 'claim-timers.lua',
   'commit-state': 'commit-state.lua',
+  'count-parked': 'count-parked.lua',
   'count-request': 'count-request.lua',
   'delete-own': 'delete-own.lua',
+  'excess-parked': 'excess-parked.lua',
   'finish-idempotent': 'finish-idempotent.lua',
   'finish-timers': 'finish-timers.lua',
+  'forget-idempotent': 'forget-idempotent.lua',
   'index-parked': 'index-parked.lua',
   'index-pending': 'index-pending.lua',
   'list-events': 'list-events.lua',
+  'list-idempotent': 'list-idempotent.lua',
   'look-at-endpoint': 'look-at-endpoint.lua',
+  'mark-crossing-told': 'mark-crossing-told.lua',
   'note-contact': 'note-contact.lua',
   'note-failure': 'note-failure.lua',
+  'note-released': 'note-released.lua',
   'order-subscriptions': 'order-subscriptions.lua',
   'page-subscriptions': 'page-subscriptions.lua',
   'redelivery-sent': 'redelivery-sent.lua',
   'release-idempotent': 'release-idempotent.lua',
+  'release-parked': 'release-parked.lua',
   'remove-idle-relays': 'remove-idle-relays.lua',
   'sent-outbox': 'sent-outbox.lua',
   'settle-delivery': 'settle-delivery.lua',

@@ -12,6 +12,8 @@ export interface TestRedis {
   restore(): Promise<void>
   /** Writes a text without blanks at a key, whatever was there. */
   set(key: string, value: string): Promise<void>
+  /** Sets `maxmemory` of the whole server: 1 makes it full, 0 removes the limit. Whoever sets it removes it again. */
+  limitMemory(bytes: number): Promise<void>
   close(): Promise<void>
 }
 
@@ -36,6 +38,7 @@ export async function testRedis(): Promise<TestRedis> {
     flush: () => inDatabase(FLUSH_DATA),
     lose: () => tell(url, [`SELECT ${spare}`, 'FLUSHDB', swap]),
     restore: () => inDatabase(swap),
+    limitMemory: (bytes) => tell(url, [`CONFIG SET maxmemory ${bytes}`]),
     set: (key, value) => inDatabase(`SET ${key} ${value}`),
     close: clear,
   }

@@ -1,5 +1,5 @@
 import type { Metrics } from '@switchhook/runtime'
-import type { Outbox, TimerStore } from '@switchhook/store'
+import type { Outbox, Redis, TimerStore } from '@switchhook/store'
 
 /**
  * What waits in Redis for some api replica. Every replica shows the same: of several, take the highest. Without Redis
@@ -20,5 +20,19 @@ export function showBacklogs(
     'switchhook_timers_overdue_seconds',
     'For how long the oldest timer that nobody has in hand has been due.',
     async () => (await timers.overdueMs()) / 1_000,
+  )
+}
+
+/** Every replica shows the same. What Redis does not say is left out. */
+export function showRedisMemory(metrics: Pick<Metrics, 'gauge'>, redis: Pick<Redis, 'memory'>): void {
+  metrics.gauge(
+    'switchhook_redis_memory_used_bytes',
+    'Memory that Redis uses; of a cluster, that of the fullest node.',
+    async () => (await redis.memory())?.usedBytes,
+  )
+  metrics.gauge(
+    'switchhook_redis_memory_max_bytes',
+    'Memory that Redis may use (maxmemory) before it refuses writes; 0: no limit is set.',
+    async () => (await redis.memory())?.maxBytes,
   )
 }

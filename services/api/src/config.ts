@@ -44,6 +44,10 @@ export const apiFields = {
     'Requests of one client in a window, such as `600/1m`, or `off` ([security](security.md)).',
     rate('6000/1m'),
   ),
+  IDEMPOTENCY_LIMIT_PER_CLIENT: described(
+    'Idempotency keys kept per client; the oldest are forgotten first. About 1.1 KB of Redis memory each.',
+    integer({ min: 100, max: 100_000_000 }, 100_000),
+  ),
   AUDIT_LOG_SIZE: described(
     'Audit entries kept per tenant; about 0.5 KB of Redis memory each.',
     integer({ min: 1, max: 1_000_000 }, 10_000),
@@ -62,6 +66,7 @@ export const apiFields = {
     'How long the API waits for a receiver check. Must exceed two `DELIVERY_TIMEOUT`s.',
     duration('30s', { minMs: 1_000, maxMs: 300_000 }),
   ),
+  PARKED_LIMIT_PER_SUBSCRIPTION: sharedFields.PARKED_LIMIT_PER_SUBSCRIPTION,
   RECOVERY_RATE: described(
     'Deliveries per second that one recovery sends at most.',
     integer({ min: 1, max: 1_000 }, 50),

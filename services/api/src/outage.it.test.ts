@@ -79,6 +79,32 @@ test('what waits in Redis is shown, and left out while nobody knows', async () =
   expect(await shown()).toEqual(all)
 }, 60_000)
 
+test('an api that starts with a full Redis drains its outbox, disables subscriptions, and refuses what needs room', async () => {
+  const { body } = await api.call('POST', PATH, { headers, json: create })
+  const { id } = body as { id: string }
+  toBroker.refuse()
+  await eventually(() => expect(api.isReady()).toBe(false))
+  const json = { agentUri: 'sip:alice@acme.example', destination: '+15550101' }
+  expect((await api.call('POST', '/api/v1/voice/calls/dial', { headers, json })).status).toBe(202)
+  await around.redis.limitMemory(1)
+  try {
+    const second = await startApiUnderTest(around.env)
+    const shown = async (name: string): Promise<string | undefined> =>
+      (await second.metrics.text()).split('\n').find((line) => line.startsWith(`${name}{`))
+    await eventually(async () => expect(await shown('switchhook_outbox_events')).toMatch(/ 0$/), { timeoutMs: 30_000 })
+    expect(await shown('switchhook_redis_memory_max_bytes')).toMatch(/ 1$/)
+    expect(await second.call('POST', PATH, { headers, json: create })).toMatchObject({ status: 503 })
+    const disabled = await second.call('PATCH', `${PATH}/${id}`, { headers, json: { enabled: false } })
+    expect(disabled).toMatchObject({ status: 200, body: { enabled: false } })
+    expect((await second.call('DELETE', `${PATH}/${id}`, { headers })).status).toBe(204)
+    await second.close()
+  } finally {
+    await around.redis.limitMemory(0)
+  }
+  toBroker.accept()
+  await recovered()
+}, 90_000)
+
 test('while the broker is away, the oldest event in the outbox grows older', async () => {
   toBroker.refuse()
   await eventually(() => expect(api.isReady()).toBe(false))

@@ -21,6 +21,7 @@ import {
   createEventList,
   createIdempotencyStore,
   createOutbox,
+  createParkedCounter,
   createParkedWindow,
   createServerClock,
   createStateStore,
@@ -31,7 +32,7 @@ import {
 } from '@switchhook/store'
 import { createAudit } from './audit/audit-log.ts'
 import { type KeyTiming, openAuth } from './auth/open-auth.ts'
-import { showBacklogs } from './backlogs.ts'
+import { showBacklogs, showRedisMemory } from './backlogs.ts'
 import { createCenter } from './center/center.ts'
 import { createCenterMeter } from './center/center-meter.ts'
 import { readAgent } from './center/read-agent.ts'
@@ -75,7 +76,8 @@ export async function startApi(options: StartApiOptions): Promise<Api> {
   const { config, log, shutdown, metrics, tracing = createContextOnly() } = options
   const { keyTiming, deadlines, idempotencyTiming } = options
   const scope = createRequestScope()
-  const redis = await openRedis({ url: config.REDIS_URL, log, name: 'api' })
+  // A full Redis is drained by the outbox relay, so the api must be able to start with one.
+  const redis = await openRedis({ url: config.REDIS_URL, log, name: 'api', mayBeFull: true })
   shutdown.defer('redis', () => redis.close())
   await assertDurableInProduction(redis, config.NODE_ENV)
   const clock = await startClockWatch({ readServerMs: createServerClock(redis), now: Date.now, metrics, log })
@@ -104,6 +106,7 @@ export async function startApi(options: StartApiOptions): Promise<Api> {
   const timerStore = createTimerStore(redis)
   const timers = createTimerLoop(timerStore, log)
   showBacklogs(metrics, outbox, timerStore)
+  showRedisMemory(metrics, redis)
   const platform = openSimulator({
     agents: config.SIMULATOR_AGENTS,
     scenario: config.SIMULATOR_SCENARIO ?? null,
@@ -135,6 +138,7 @@ export async function startApi(options: StartApiOptions): Promise<Api> {
   const deliveries = createDeliveryArchive(redis)
   const publishDelivery = tracePublishDelivery(tracing, (delivery) => broker.publishDelivery(delivery))
   const parked = createParkedWindow(redis)
+  const parkedCounter = createParkedCounter(redis)
   const recoveries = createRecoveries({
     store,
     committed: (written) => announce(written, relay, timers),
@@ -175,6 +179,12 @@ export async function startApi(options: StartApiOptions): Promise<Api> {
     publishDelivery: (delivery) => publishDelivery({ ...delivery, ...traceOf(scope.current()) }),
     recoveries: recoveries.book,
     parked,
+    parkedCount: (subscriptionId) => parkedCounter.count(subscriptionId),
+    parkedLimit: config.PARKED_LIMIT_PER_SUBSCRIPTION,
+    parkedOf: async ({ id }) => ({
+      ...(await parkedCounter.count(id)),
+      limit: config.PARKED_LIMIT_PER_SUBSCRIPTION,
+    }),
     urlRules: urlRulesOf(config),
     secrets: createSubscriptionSecrets(vault),
     signatureOverlapMs: config.SIGNATURE_OVERLAP,
@@ -193,12 +203,26 @@ export async function startApi(options: StartApiOptions): Promise<Api> {
     simulator: config.NODE_ENV === 'production' ? null : platform,
     now: Date.now,
   })
+  const forgottenKeys = metrics
+    .counter(
+      'switchhook_idempotency_keys_forgotten_total',
+      'Idempotency keys that were forgotten before their time, because their client sent more than are kept.',
+    )
+    .of({})
   const timing = { ...IDEMPOTENCY_TIMING, ...idempotencyTiming }
   const app = createApp({
     routes,
     passage: {
       ...openLimits(config, redis, auth.authenticate),
-      answerOnce: createAnswerOnce(createIdempotencyStore(redis, timing), timing.waitMs, vault, log),
+      answerOnce: createAnswerOnce(
+        createIdempotencyStore(redis, timing, {
+          requestsPerClient: config.IDEMPOTENCY_LIMIT_PER_CLIENT,
+          forgotten: (count) => forgottenKeys.add(count),
+        }),
+        timing.waitMs,
+        vault,
+        log,
+      ),
       audit: createAudit((...entry) => auditLog.append(...entry), log),
     },
     trustProxy: config.TRUST_PROXY,

@@ -40,6 +40,11 @@ export const workerFields = {
     'How long a parked delivery is kept.',
     duration('30d', { minMs: 60_000, maxMs: 365 * 86_400_000 }),
   ),
+  PARKED_LIMIT_PER_SUBSCRIPTION: sharedFields.PARKED_LIMIT_PER_SUBSCRIPTION,
+  PARKED_LIMIT_PER_TENANT: described(
+    'Parked deliveries of one tenant that keep their body. The largest subscriptions give way first.',
+    integer({ min: 1, max: 1_000_000_000 }, 150_000),
+  ),
   SECRET_KEYS: secretKeysField,
 }
 

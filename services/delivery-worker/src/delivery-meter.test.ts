@@ -162,6 +162,7 @@ test('a notice counts by its type once the broker has it', async () => {
     'switchhook_notices_total{event_type="webhook.endpoint.failing",service="w"} 0',
     'switchhook_notices_total{event_type="webhook.endpoint.recovered",service="w"} 0',
     'switchhook_notices_total{event_type="webhook.delivery.parked",service="w"} 1',
+    'switchhook_notices_total{event_type="webhook.parked.limit",service="w"} 0',
   ])
 })
 

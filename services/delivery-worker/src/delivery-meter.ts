@@ -24,6 +24,7 @@ export interface DeliveryMeter {
   readonly reporting: (report: Report) => Report
   readonly movingAside: (moveAside: MoveAside) => MoveAside
   readonly cooldown: () => void
+  readonly parkedReleased: (released: { readonly bodies: number; readonly dropped: number }) => void
   readonly publishingNotice: (publish: PublishNotice) => PublishNotice
 }
 
@@ -63,6 +64,11 @@ export function createDeliveryMeter(metrics: Metrics): DeliveryMeter {
   const cooldowns = metrics
     .counter('switchhook_cooldowns_total', 'Cool-downs that began because an endpoint kept failing.')
     .of({})
+  const released = metrics.counter(
+    'switchhook_parked_released_total',
+    'Parked deliveries that lost their body, or were dropped, because more were parked than the limits allow.',
+  )
+  const [bodiesReleased, deliveriesDropped] = [released.of({ what: 'body' }), released.of({ what: 'delivery' })]
   const published = metrics.counter('switchhook_notices_total', 'Notices that the broker has confirmed.')
   const notices = new Map(EVENT_TYPES.filter(isNotice).map((type) => [type, published.of({ event_type: type })]))
   let underWay = 0
@@ -104,6 +110,10 @@ export function createDeliveryMeter(metrics: Metrics): DeliveryMeter {
       aside.add()
     },
     cooldown: () => cooldowns.add(),
+    parkedReleased: ({ bodies, dropped }) => {
+      bodiesReleased.add(bodies)
+      deliveriesDropped.add(dropped)
+    },
     publishingNotice: (publish) => async (event) => {
       await publish(event)
       notices.get(event.eventType)?.add()

@@ -29,6 +29,7 @@ import {
   createDeliveryArchive,
   createDeliveryStore,
   createOutageStore,
+  createParkedLimitStore,
   createServerClock,
   createSubscriptionStore,
   openInstallation,
@@ -44,6 +45,7 @@ import { createDeliveryMeter } from './delivery-meter.ts'
 import { createIsolation, type Isolation } from './isolate.ts'
 import { createLookup } from './lookup.ts'
 import { createNotices } from './notices.ts'
+import { startParkedLimiter } from './parked-limits.ts'
 import { createPostClient } from './post.ts'
 import { createPostUnderLease } from './post-under-lease.ts'
 import { createReport } from './report.ts'
@@ -63,6 +65,8 @@ const PROBE_SLACK_MS = 5_000
 
 /** How fresh the times are that a subscription shows of its endpoint. */
 const CONTACTS_EVERY_MS = 5_000
+/** How soon parked deliveries beyond the limits are released. */
+const PARKED_SWEEP_EVERY_MS = 5_000
 /** Checks of receivers in hand; each is a few POSTs. */
 const CHECKS = 5
 
@@ -120,13 +124,25 @@ startService(SERVICE, async () => {
   shutdown.defer('contacts', () => contacts.stop())
   const subscriptions = createSubscriptionStore(redis, installation.verify)
   const archive = createDeliveryArchive(redis)
+  const parkedLimits = createParkedLimitStore(redis, retentionOf(config))
   const notices = createNotices({
     isWanted: async (tenant, eventType) => (await subscriptions.matching(tenant, eventType)).length > 0,
     outages: createOutageStore(redis),
+    parkedLimits,
     find: ({ deliveryId }) => archive.find(deliveryId),
     publish: meter.publishingNotice((event) => broker.publishEvent(event)),
     log,
   })
+  const limiter = startParkedLimiter({
+    store: parkedLimits,
+    limits: { perSubscription: config.PARKED_LIMIT_PER_SUBSCRIPTION, perTenant: config.PARKED_LIMIT_PER_TENANT },
+    everyMs: PARKED_SWEEP_EVERY_MS,
+    notice: notices.parkedLimit,
+    released: meter.parkedReleased,
+    now: Date.now,
+    log,
+  })
+  shutdown.defer('parked limits', () => limiter.stop())
   const admit = createAdmit({
     look: installation.foundBy(
       (delivery: Delivery) => breakers.look(delivery),
@@ -157,11 +173,11 @@ startService(SERVICE, async () => {
     ),
     post: meter.posting(traced.post(post)),
     retryLater: (delivery, waitMs) => broker.publishRetry(delivery, waitMs),
-    park: async (delivery, attempt, reason) => {
+    park: limiter.parking(async (delivery, attempt, reason) => {
       await deliveries.park(delivery, attempt, reason)
       // Afterwards: Redis may have been emptied during the POST, and the record would be lost when it is restored.
       await installation.verify()
-    },
+    }),
     noticeParked: notices.noticeParked,
     settle: (delivery, attempt, standing) => deliveries.settle(delivery, attempt, standing),
     keep: (delivery) => deliveries.keep(delivery),

@@ -77,6 +77,10 @@ function aWorld(change: Partial<NoticesDeps> = {}) {
       markTold: async () => void steps.push('told'),
       beginRecovery: async () => ({ ...outage, recoveredAtMs: SINCE_MS + 60_000 }),
     },
+    parkedLimits: {
+      untold: async () => ({ crossedAtMs: SINCE_MS, limit: 10, count: 12 }),
+      markTold: async () => void steps.push('told'),
+    },
     find: async (delivery) => parkedRecord(delivery),
     publish: async (event) => {
       steps.push(event.eventType)
@@ -218,4 +222,29 @@ test.each<[string, (delivery: Delivery) => DeliveryRecord | undefined]>([
   const { notices, events } = aWorld({ find: async (delivery) => find(delivery) })
   await notices.noticeParked(aDelivery())
   expect(events).toEqual([])
+})
+
+test('a crossed limit of parked deliveries is told once the broker has it, and not told twice', async () => {
+  const { notices, steps, events } = aWorld()
+  const owner = aDelivery()
+  await notices.parkedLimit(owner)
+  expect(steps).toEqual(['webhook.parked.limit', 'told'])
+  const [event] = events
+  expect(compileSchema(EVENT_CATALOGUE['webhook.parked.limit'].schema)(event?.data)).toMatchObject({ ok: true })
+  expect(event).toMatchObject({ tenant: 'acme', data: { subscriptionId: owner.subscriptionId, limit: 10, parked: 12 } })
+  await notices.parkedLimit(owner)
+  expect(events[1]).toEqual(event)
+  const told = aWorld({ parkedLimits: { untold: async () => undefined, markTold: async () => {} } })
+  await told.notices.parkedLimit(owner)
+  expect(told.steps).toEqual([])
+})
+
+test('a crossed limit that nobody wants to hear of, or that the broker does not take, stays untold', async () => {
+  const owner = aDelivery()
+  const unwanted = aWorld({ isWanted: async () => false })
+  await unwanted.notices.parkedLimit(owner)
+  expect(unwanted.steps).toEqual([])
+  const away = aWorld({ publish: () => Promise.reject(new Unavailable('rabbitmq', 'away')) })
+  await expect(away.notices.parkedLimit(owner)).rejects.toThrow(Unavailable)
+  expect(away.steps).toEqual([])
 })

@@ -8,12 +8,14 @@ import {
   isNotice,
   OutcomeNumber,
   outageEventIdOf,
+  type ParkedLimitExceeded,
   ParkedReasonNumber,
   type PlatformEvent,
   parkedEventIdOf,
+  parkedLimitEventIdOf,
   withoutQuery,
 } from '@switchhook/contracts'
-import type { DeliveryRecord, OutageStore } from '@switchhook/store'
+import type { DeliveryRecord, OutageStore, ParkedLimitStore } from '@switchhook/store'
 import type { OutageNotices } from './breaker.ts'
 import type { DeliverDeps } from './deliver.ts'
 
@@ -21,13 +23,18 @@ export interface NoticesDeps {
   /** Has the tenant a subscription that receives this type? */
   readonly isWanted: (tenant: string | null, eventType: EventType) => Promise<boolean>
   readonly outages: OutageStore
+  readonly parkedLimits: Pick<ParkedLimitStore, 'untold' | 'markTold'>
   readonly find: (delivery: Delivery) => Promise<DeliveryRecord | undefined>
   /** Resolves once the broker has the event. */
   readonly publish: (event: PlatformEvent) => Promise<void>
   readonly log: { warn(message: string, fields: Readonly<Record<string, unknown>>): void }
 }
 
-export type Notices = OutageNotices & Pick<DeliverDeps, 'noticeParked'>
+export type Notices = OutageNotices &
+  Pick<DeliverDeps, 'noticeParked'> & {
+    /** Tells the tenant, once for each crossing, that a subscription has more parked deliveries than are kept whole. */
+    readonly parkedLimit: (owner: Pick<Delivery, 'tenant' | 'subscriptionId'>) => Promise<void>
+  }
 
 /**
  * Events about the delivery engine itself, for subscriptions of the tenant that they are about. They have derived ids and
@@ -35,7 +42,7 @@ export type Notices = OutageNotices & Pick<DeliverDeps, 'noticeParked'>
  * endpoint for notices would make notices for ever; none is published that nobody receives. A test that is parked is no
  * matter of operations: whoever asked for it looks at it.
  */
-export function createNotices({ isWanted, outages, find, publish, log }: NoticesDeps): Notices {
+export function createNotices({ isWanted, outages, parkedLimits, find, publish, log }: NoticesDeps): Notices {
   const concerns = async (delivery: Delivery, eventType: EventType): Promise<boolean> =>
     !isNotice(delivery.eventType) && (await isWanted(delivery.tenant, eventType))
 
@@ -100,14 +107,24 @@ export function createNotices({ isWanted, outages, find, publish, log }: Notices
       if (data === undefined) return
       await publish(make(delivery, eventType, parkedEventIdOf(record.deliveryId, record.run), data))
     },
+    async parkedLimit({ tenant, subscriptionId }) {
+      const eventType = 'webhook.parked.limit'
+      const crossing = await parkedLimits.untold(subscriptionId)
+      if (crossing === undefined || !(await isWanted(tenant, eventType))) return
+      const { crossedAtMs, limit, count } = crossing
+      const data = { subscriptionId, limit, parked: count, occurredAt: toIso(crossedAtMs) }
+      await publish(make({ tenant }, eventType, parkedLimitEventIdOf(subscriptionId, crossedAtMs), data))
+      // After the broker has it. If the process dies in between, the same event is published again.
+      await parkedLimits.markTold(subscriptionId, crossing)
+    },
   }
 }
 
 const make = (
-  { tenant, traceparent }: Delivery,
+  { tenant, traceparent }: Pick<Delivery, 'tenant' | 'traceparent'>,
   eventType: EventType,
   eventId: EventId,
-  data: EndpointFailing | EndpointRecovered | DeliveryParked,
+  data: EndpointFailing | EndpointRecovered | DeliveryParked | ParkedLimitExceeded,
 ): PlatformEvent => ({
   eventId,
   eventType,

@@ -209,3 +209,32 @@ test('broker and Redis run with the configuration that everything was measured w
     spec: { replicas: 3, rabbitmq: { additionalConfig: shipped('rabbitmq/rabbitmq.conf') } },
   })
 })
+
+test('every Redis that is shipped has a limit of memory, well below what its container may use', () => {
+  const bytesOf = (text: string | undefined): number => {
+    const [, number = '', unit = ''] = /^(\d+)(gb|mb|Gi|Mi)$/.exec(text ?? '') ?? []
+    return Number(number) * 2 ** (unit.startsWith('g') || unit.startsWith('G') ? 30 : 20)
+  }
+  const config = readFileSync(join(repository, 'infra/redis/redis.conf'), 'utf8')
+  const limit = bytesOf(/^maxmemory (\S+)$/m.exec(config)?.[1])
+  expect(limit).toBeGreaterThan(0)
+  for (const overlay of OVERLAYS) {
+    const objects = readOverlay(overlay)
+    for (const redis of objects.filter(({ kind, metadata }) => kind === 'StatefulSet' && metadata.name === 'redis')) {
+      const [container] = (redis as unknown as RedisSet).spec.template.spec.containers
+      expect(limit).toBeLessThanOrEqual(0.8 * bytesOf(container?.resources.limits.memory))
+      const held = [...dataOf(objects).entries()].filter(([name]) => name.startsWith('ConfigMap redis'))
+      expect(held.map(([, files]) => Object.values(files))).toEqual([[config]])
+    }
+  }
+})
+
+interface RedisSet {
+  readonly spec: {
+    readonly template: {
+      readonly spec: {
+        readonly containers: readonly { readonly resources: { readonly limits: { readonly memory: string } } }[]
+      }
+    }
+  }
+}

@@ -219,6 +219,7 @@ test('the catalogue tells what can be subscribed to, each with a schema and an e
     'webhook.endpoint.failing',
     'webhook.endpoint.recovered',
     'webhook.delivery.parked',
+    'webhook.parked.limit',
   ])
   for (const { type, schema, example } of body.items) {
     expect(example.eventType).toBe(type)

@@ -68,7 +68,9 @@ export function containersRung(say: Say): Rung {
     const container = await start(pinnedImage('redis'), (it) =>
       it
         .withExposedPorts(6379)
-        .withCommand(['redis-server', '--appendonly', 'yes', '--maxmemory-policy', 'noeviction', '--databases', '64']),
+        .withCommand(
+          'redis-server --appendonly yes --maxmemory 2304mb --maxmemory-policy noeviction --databases 64'.split(' '),
+        ),
     )
     const [host, port] = [container.getHost(), container.getMappedPort(6379)]
     await answering('Redis', () => redisAnswers(port, host))

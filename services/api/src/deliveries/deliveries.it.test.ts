@@ -224,6 +224,7 @@ describe('one delivery', () => {
         { ...attemptOf(2, { outcome: 'timeout', status: null }), at: expect.any(String) },
       ],
       envelope: JSON.parse(delivery.body.toString()),
+      envelopeDropped: false,
     })
   })
 

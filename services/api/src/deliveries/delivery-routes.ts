@@ -123,7 +123,13 @@ export function createDeliveryRoutes({
     },
     params,
     responses: { 202: { description: 'Accepted: the delivery is due now.', body: deliverySchema } },
-    failures: ['delivery-not-found', 'delivery-not-parked', 'subscription-disabled', 'subscription-deleted'],
+    failures: [
+      'delivery-not-found',
+      'delivery-not-parked',
+      'delivery-without-body',
+      'subscription-disabled',
+      'subscription-deleted',
+    ],
     async handle({ caller, params: { deliveryId }, idFor, isKeyed }) {
       const requestId = isKeyed ? idFor('redelivery') : undefined
       const found = await findDelivery(caller.tenant, deliveryId)

@@ -28,6 +28,7 @@ export interface DeliveryView extends Omit<DeliverySummary, 'url'> {
   /** null: the first attempt is not over, and the subscription was deleted. */
   readonly url: string | null
   readonly envelope: Envelope | null
+  readonly envelopeDropped: boolean
 }
 
 export function summaryOf(record: ListedDelivery): DeliverySummary {
@@ -56,7 +57,8 @@ export function attemptView({ run, slot, attempt, at, durationMs, outcome, statu
 
 export function viewOf(record: DeliveryRecord): DeliveryView {
   const envelope = record.body === null ? null : (JSON.parse(record.body.toString()) as Envelope)
-  return { ...summaryOf(record), envelope }
+  const envelopeDropped = envelope === null && record.state === 'parked'
+  return { ...summaryOf(record), envelope, envelopeDropped }
 }
 
 export const pendingViewOf = (
@@ -78,6 +80,7 @@ export const pendingViewOf = (
   firstDueAt,
   attempts: [],
   envelope: null,
+  envelopeDropped: false,
 })
 
 export const DELIVERY_STATES = [
@@ -219,7 +222,7 @@ const deliverySummarySchema = component('DeliverySummary', {
 export const deliverySchema = component('Delivery', {
   ...summary,
   description: 'One event on its way to one subscription, with what is sent.',
-  required: [...summary.required, 'envelope'],
+  required: [...summary.required, 'envelope', 'envelopeDropped'],
   properties: {
     ...summary.properties,
     url: {
@@ -230,8 +233,15 @@ export const deliverySchema = component('Delivery', {
     envelope: {
       description:
         'The body of the delivery. It is stored when the delivery is first parked, and kept while the delivery is sent again. null: the delivery was ' +
-        'never parked, so its body is not stored.',
+        'never parked, so its body is not stored; or see `envelopeDropped`.',
       oneOf: [envelopeSchema, { type: 'null' }],
+    },
+    envelopeDropped: {
+      type: 'boolean',
+      description:
+        'true: the delivery is parked, but its envelope is no longer kept, because more deliveries are parked than `parked.limit` of the subscription ' +
+        'allows. It cannot be sent again (409 `delivery-without-body`).',
+      examples: [false],
     },
   },
 })

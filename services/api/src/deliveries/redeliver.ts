@@ -18,7 +18,7 @@ export type Redeliver = (found: DeliveryRecord, requestId: string | undefined) =
  * the count of attempts goes on. Resolves to the delivery's new state once the broker has confirmed it. When a step fails,
  * the delivery stays parked and can be sent again; at worst the endpoint gets it twice. A repeated request sends the run
  * that it first sent, or none: a delivery that was parked again meanwhile stays parked. Of concurrent requests one sends.
- * @throws AppError `delivery-not-parked`, `subscription-deleted` or `subscription-disabled`; Unavailable
+ * @throws AppError `delivery-not-parked`, `delivery-without-body`, `subscription-deleted` or `subscription-disabled`; Unavailable
  */
 export function createRedeliver(deps: RedeliverDeps): Redeliver {
   async function send(parked: DeliveryRecord, by: Redeliverer): Promise<DeliveryRecord> {
@@ -32,6 +32,8 @@ export function createRedeliver(deps: RedeliverDeps): Redeliver {
         return sent.record
       case 'unknown':
         throw new AppError('delivery-not-found')
+      case 'without-body':
+        throw new AppError('delivery-without-body')
       case 'not-parked':
         throw new AppError('delivery-not-parked')
       case 'busy':

@@ -79,8 +79,11 @@ test('when the lease cannot be released either, the caller still learns why publ
   await expect(sendAgain(deliveryId, by, subscription)).rejects.toThrow('the broker is away')
 })
 
-test.each(['not-parked', 'busy', 'unknown'] as const)('a delivery that is %s is not published', async (kind) => {
-  const { sendAgain, steps } = aWorld({ beginRedelivery: async () => ({ kind }) })
-  expect(await sendAgain(deliveryId, by, subscription)).toEqual({ kind })
-  expect(steps).toEqual([])
-})
+test.each(['not-parked', 'busy', 'unknown', 'without-body'] as const)(
+  'a delivery that is %s is not published',
+  async (kind) => {
+    const { sendAgain, steps } = aWorld({ beginRedelivery: async () => ({ kind }) })
+    expect(await sendAgain(deliveryId, by, subscription)).toEqual({ kind })
+    expect(steps).toEqual([])
+  },
+)

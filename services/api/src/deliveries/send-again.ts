@@ -9,10 +9,10 @@ export interface SendAgainDeps {
   readonly now: () => number
 }
 
-/** `busy`: another sender holds the lease. `unknown`: the record or its body is no longer stored. */
+/** `busy`: another sender holds the lease. `unknown`: the record is no longer stored; `without-body`: only its body is not. */
 type SentAgain =
   | { readonly kind: 'sent'; readonly record: DeliveryRecord }
-  | { readonly kind: 'not-parked' | 'busy' | 'unknown' }
+  | { readonly kind: 'not-parked' | 'busy' | 'unknown' | 'without-body' }
 
 export type SendAgain = (
   deliveryId: DeliveryId,

@@ -24,7 +24,7 @@ import { createTransact } from '../center/transact.ts'
 import { openSimulator } from '../platform/open-simulator.ts'
 import { SIMULATED_AGENTS } from '../platform/simulated-agents.ts'
 import { createSubscriptionRoutes } from '../subscriptions/subscription-routes.ts'
-import { HEALTHY } from '../subscriptions/subscription-schema.ts'
+import { HEALTHY, noneParked } from '../subscriptions/subscription-schema.ts'
 import { createSubscriptionSecrets } from '../subscriptions/subscription-secrets.ts'
 import { type ApiUnderTest, startApiUnderTest } from '../testing/api-under-test.ts'
 import { type Surroundings, startSurroundings } from '../testing/surroundings.ts'
@@ -153,6 +153,8 @@ function partsOfReplica(leaseMs = LEASE_MS) {
       subscriptions: createSubscriptionStore(redis),
       urlRules: { requireHttps: false, guard: createAddressGuard([]) },
       healthOf: async () => HEALTHY,
+      parkedOf: async () => noneParked(100_000),
+      parkedLimit: 100_000,
       secrets: createSubscriptionSecrets(vault),
       now: Date.now,
     }),

@@ -69,10 +69,14 @@ export function createAnswerOnce(
   log: Pick<Logger, 'warn'>,
 ): AnswerOnce {
   /** Waits for its turn or for the answer, whichever comes first. */
-  async function begin(scope: string, fingerprint: string): Promise<Exclude<IdempotencyBegun, { kind: 'busy' }>> {
+  async function begin(
+    scope: string,
+    fingerprint: string,
+    client: string,
+  ): Promise<Exclude<IdempotencyBegun, { kind: 'busy' }>> {
     const deadline = performance.now() + waitMs
     for (let pauseMs = FIRST_LOOK_MS; ; pauseMs = Math.min(pauseMs * 2, LAST_LOOK_MS)) {
-      const begun = await store.begin(scope, fingerprint)
+      const begun = await store.begin(scope, fingerprint, client)
       if (begun.kind !== 'busy') return begun
       const leftMs = deadline - performance.now()
       if (leftMs <= 0) throw new HeaderedError('idempotency-key-in-use', { 'Retry-After': RETRY_AFTER_SECONDS })
@@ -83,7 +87,8 @@ export function createAnswerOnce(
   return async ({ key, method, path }, request, handle) => {
     const { tenant, issuer = null, clientId } = request.caller
     const scope = hash(JSON.stringify([tenant, issuer, clientId, method, path, key]))
-    const begun = await begin(scope, hash(canonical(request.body ?? null, MAX_DEPTH)))
+    const client = hash(JSON.stringify([tenant, issuer, clientId]))
+    const begun = await begin(scope, hash(canonical(request.body ?? null, MAX_DEPTH)), client)
     if (begun.kind === 'mismatch') throw new AppError('idempotency-key-reused')
     if (begun.kind === 'replay') return replay(begun.answer as Kept, (sealed) => vault.open(sealed, sealedFor(scope)))
 

@@ -161,7 +161,7 @@ async function begin(selection = ALL, maxPerSecond: number | null = null, id = r
   const { count: found } = await parked.count(subscriptionId, range)
   const { after, until } = range
   const recoveryId = parseRecoveryId(id)
-  const fixed = { recoveryId, subscriptionId, selection, maxPerSecond, found, after, until, newest }
+  const fixed = { recoveryId, subscriptionId, selection, maxPerSecond, found, failed: 0, after, until, newest }
   const recovery = newRecovery(fixed, nowMs)
   return (await replicas[0].book.begin(tenant, recovery)).recoveryId
 }
@@ -580,6 +580,7 @@ describe('beginning', () => {
       subscriptions: subscriptions(),
       recoveries: replicas[0].book,
       parked: { ...parked, count },
+      parkedCount: async () => ({ count: 2, withoutBody: 0, dropped: 0, bodiesUntil: '0' }),
       now: () => nowMs,
     })
     const recover = (body: object, id = randomUUID()) =>

@@ -132,6 +132,7 @@ test('a dry run counts and changes nothing; then all are sent again, once, and t
   expect((await recover(subscription, { dryRun: true, reason: 'rejected' })).body).toEqual({
     dryRun: true,
     count: 0,
+    withoutBody: 0,
     oldest: null,
     newest: null,
   })

@@ -1,11 +1,11 @@
 import { AppError, isGuid, parseRecoveryId, type RecoveryId } from '@switchhook/contracts'
-import type { ParkedWindow, SubscriptionStore } from '@switchhook/store'
+import type { ParkedCounter, ParkedWindow, SubscriptionStore } from '@switchhook/store'
 import { invalidBody } from '../http/invalid-body.ts'
 import { windowFault, windowOf } from '../http/read-time.ts'
 import type { Answer, Route } from '../http/route.ts'
 import { findSubscription, SUBSCRIPTIONS } from '../subscriptions/subscription-routes.ts'
 import { subscriptionIdSchema } from '../subscriptions/subscription-schema.ts'
-import { beginningOf, newRecovery, type Recovery, rangeOf, type Selection } from './recovery.ts'
+import { beginningOf, newRecovery, type Recovery, rangeOf, type Selection, splitAtBodies } from './recovery.ts'
 import type { RecoveryBook, RecoveryRequested } from './recovery-book.ts'
 import {
   type RecoveryRequest,
@@ -23,6 +23,7 @@ export interface RecoveryRouteDeps {
   readonly subscriptions: Pick<SubscriptionStore, 'find'>
   readonly recoveries: RecoveryBook
   readonly parked: Pick<ParkedWindow, 'newest' | 'count' | 'countAfter'>
+  readonly parkedCount: ParkedCounter['count']
   /** Milliseconds since 1970. */
   readonly now: () => number
 }
@@ -31,7 +32,13 @@ const RECOVERIES = '/api/v1/webhooks/recoveries'
 
 const params = { recoveryId: recoveryIdSchema }
 
-export function createRecoveryRoutes({ subscriptions, recoveries, parked, now }: RecoveryRouteDeps): Route[] {
+export function createRecoveryRoutes({
+  subscriptions,
+  recoveries,
+  parked,
+  parkedCount,
+  now,
+}: RecoveryRouteDeps): Route[] {
   const count = shareCounts((subscriptionId, range) => parked.count(subscriptionId, range))
 
   const view = async (recovery: Recovery): Promise<RecoveryView> =>
@@ -87,10 +94,20 @@ export function createRecoveryRoutes({ subscriptions, recoveries, parked, now }:
       // Where the list ends now is where the recovery ends: what it parks again itself comes later.
       const newest = await parked.newest(subscription.id)
       const range = rangeOf(selection, newest)
-      const found = await count(subscription.id, range)
-      if (body.dryRun === true) return { status: 200, body: { dryRun: true, ...found }, isUnchanged: true }
-      const { after, until } = range
-      const recovery = newRecovery({ ...request, found: found.count, after, until, newest }, startedAtMs)
+      const { bodiesUntil } = await parkedCount(subscription.id)
+      const { whole, withoutBody } = splitAtBodies(range, bodiesUntil)
+      const [found, lost] = await Promise.all([
+        count(subscription.id, whole),
+        withoutBody === undefined ? { count: 0 } : count(subscription.id, withoutBody),
+      ])
+      if (body.dryRun === true) {
+        const answered = { dryRun: true, ...found, withoutBody: lost.count }
+        return { status: 200, body: answered, isUnchanged: true }
+      }
+      const { after, until } = whole
+      // Those without a body are counted here and passed over, so that they do not use up the pace.
+      const counts = { found: found.count + lost.count, failed: lost.count }
+      const recovery = newRecovery({ ...request, ...counts, after, until, newest }, startedAtMs)
       return answer(await recoveries.begin(caller.tenant, recovery), request)
     },
   }

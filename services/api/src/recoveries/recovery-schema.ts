@@ -116,10 +116,21 @@ export const recoveryRequestSchema = component('NewRecovery', {
 export const recoveryCountSchema = component('RecoveryCount', {
   type: 'object',
   description: 'What a recovery would send again.',
-  required: ['dryRun', 'count', 'oldest', 'newest'],
+  required: ['dryRun', 'count', 'withoutBody', 'oldest', 'newest'],
   properties: {
     dryRun: { type: 'boolean', const: true, description: 'Nothing was sent.', examples: [true] },
-    count: { type: 'integer', minimum: 0, description: 'Parked deliveries that were found.', examples: [1280] },
+    count: {
+      type: 'integer',
+      minimum: 0,
+      description: 'Parked deliveries that were found, and can be sent again.',
+      examples: [1280],
+    },
+    withoutBody: {
+      type: 'integer',
+      minimum: 0,
+      description: 'Parked deliveries that cannot be sent again, because their body is no longer kept.',
+      examples: [0],
+    },
     oldest: momentOrNull('When the first of them was parked, in UTC.'),
     newest: momentOrNull('When the last of them was parked, in UTC.'),
   },
@@ -192,7 +203,10 @@ export const recoverySchema = component('Recovery', {
     found: count('Parked deliveries that were found when it began.', 1280),
     sent: count('Of those, how many were sent again. What becomes of them is told by each delivery.', 412),
     skipped: count('Were not parked any more when their turn came.', 0),
-    failed: count('Could not be sent, as what is kept of them is not whole.', 0),
+    failed: count(
+      'Could not be sent again, mostly because their body is no longer kept (see `parked` of the subscription).',
+      0,
+    ),
     remaining: count('Are still to be sent; of a cancelled recovery: stay parked.', 868),
     parkedSince: count(
       'How many deliveries of the subscription are parked that were not when it began: what it has sent again and the endpoint has ' +

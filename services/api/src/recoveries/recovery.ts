@@ -78,7 +78,7 @@ const BROKER_CHECK_MS = 2_000
 export function newRecovery(
   fixed: Pick<
     Recovery,
-    'recoveryId' | 'subscriptionId' | 'selection' | 'maxPerSecond' | 'found' | 'after' | 'until' | 'newest'
+    'recoveryId' | 'subscriptionId' | 'selection' | 'maxPerSecond' | 'found' | 'failed' | 'after' | 'until' | 'newest'
   >,
   nowMs: number,
 ): Recovery {
@@ -90,7 +90,6 @@ export function newRecovery(
     cancelledBecause: null,
     sent: 0,
     skipped: 0,
-    failed: 0,
     isReadOut: false,
     inHand: null,
     isSending: false,
@@ -112,6 +111,19 @@ export function rangeOf({ from, to, reason }: Selection, newest: string | null):
   const after = from === null ? 0 : Math.max(0, Date.parse(from) * 1_000 - 1)
   const until = to === null ? Number.POSITIVE_INFINITY : Date.parse(to) * 1_000 - 1
   return { after: String(after), until: String(Math.min(until, Number(newest ?? 0))), reason }
+}
+
+/**
+ * Divides a range where bodies begin: what is older has lost its body and cannot be sent again.
+ * @param bodiesUntil the bodies of what was parked up to here, in µs, are gone
+ */
+export function splitAtBodies(
+  range: ParkedRange,
+  bodiesUntil: string,
+): { readonly whole: ParkedRange; readonly withoutBody: ParkedRange | undefined } {
+  if (Number(bodiesUntil) <= Number(range.after)) return { whole: range, withoutBody: undefined }
+  const until = String(Math.min(Number(bodiesUntil), Number(range.until)))
+  return { whole: { ...range, after: bodiesUntil }, withoutBody: { ...range, until } }
 }
 
 /** What was parked after this, in µs, was parked since it began. By the clock of the list, which is not ours. */

@@ -38,6 +38,7 @@ export function createSendItems(deps: SendItemsDeps): (errand: Errand) => Promis
       case 'sent':
         return 'sent'
       case 'unknown':
+      case 'without-body':
         return 'failed'
       case 'busy':
         // If its sender fails, the delivery stays parked.

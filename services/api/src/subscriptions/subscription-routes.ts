@@ -10,6 +10,8 @@ import {
   HEALTHY,
   type Health,
   newSubscriptionSchema,
+  noneParked,
+  type Parked,
   type SubscriptionView,
   subscriptionChangeSchema,
   subscriptionIdSchema,
@@ -24,6 +26,10 @@ export interface SubscriptionRoutesDeps {
   readonly urlRules: WebhookUrlRules
   /** What is known of a subscription's endpoint. */
   readonly healthOf: (subscription: Subscription) => Promise<Health>
+  /** How many of its deliveries are parked. */
+  readonly parkedOf: (subscription: Subscription) => Promise<Parked>
+  /** How many parked deliveries of a subscription keep their body. */
+  readonly parkedLimit: number
   readonly secrets: SubscriptionSecrets
   /** Milliseconds since 1970. */
   readonly now: () => number
@@ -56,9 +62,11 @@ export async function findSubscription(
 }
 
 export function createSubscriptionRoutes(deps: SubscriptionRoutesDeps): Route[] {
-  const { subscriptions, urlRules, healthOf, secrets, now } = deps
-  const withHealth = async (subscription: Subscription): Promise<SubscriptionView> =>
-    viewOf(subscription, await healthOf(subscription), now())
+  const { subscriptions, urlRules, healthOf, parkedOf, parkedLimit, secrets, now } = deps
+  const withHealth = async (subscription: Subscription): Promise<SubscriptionView> => {
+    const [health, parked] = await Promise.all([healthOf(subscription), parkedOf(subscription)])
+    return viewOf(subscription, health, parked, now())
+  }
 
   const create: Route<NewSubscription> = {
     method: 'post',
@@ -95,7 +103,7 @@ export function createSubscriptionRoutes(deps: SubscriptionRoutesDeps): Route[] 
       })
       return {
         status: 201,
-        body: viewOf(created, HEALTHY, now()),
+        body: viewOf(created, HEALTHY, noneParked(parkedLimit), now()),
         confidential: { secret: secrets.reveal(created) },
         headers: { Location: `${SUBSCRIPTIONS}/${created.id}` },
       }

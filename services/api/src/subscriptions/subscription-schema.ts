@@ -1,5 +1,5 @@
 import { EVENT_TYPES, type Subscription, UNREACHABLE_REASONS } from '@switchhook/contracts'
-import type { Contact, EndpointHealth } from '@switchhook/store'
+import type { Contact, EndpointHealth, ParkedCount } from '@switchhook/store'
 import { component } from '../http/component.ts'
 import { WHY_NO_ANSWER } from './outcome-text.ts'
 import { type SigningView, secretSchema, signingSchema, signingViewOf } from './signing-schema.ts'
@@ -17,7 +17,20 @@ export type SubscriptionView = Omit<Subscription, 'tenant' | 'signing'> & {
     readonly lastFailureOutcome: string | null
     readonly lastFailureStatus: number | null
   }
+  readonly parked: ParkedView
 }
+
+interface ParkedView {
+  readonly count: number
+  readonly limit: number
+  readonly withoutBody: number
+  readonly dropped: number
+}
+
+/** How many deliveries of a subscription are parked, and how many may keep their body. */
+export type Parked = Pick<ParkedCount, 'count' | 'withoutBody' | 'dropped'> & { readonly limit: number }
+
+export const noneParked = (limit: number): Parked => ({ count: 0, limit, withoutBody: 0, dropped: 0 })
 
 /** What is known of an endpoint. */
 export type Health = EndpointHealth & Contact
@@ -35,6 +48,7 @@ export const HEALTHY: Health = {
 export const viewOf = (
   { id, url, eventTypes, description, enabled, createdAt, signing }: Subscription,
   { state, consecutiveFailures, openUntilMs, successAtMs, failureAtMs, failure }: Health,
+  { count, limit, withoutBody, dropped }: Parked,
   nowMs: number,
 ): SubscriptionView => ({
   id,
@@ -53,6 +67,7 @@ export const viewOf = (
     lastFailureOutcome: failure?.outcome ?? null,
     lastFailureStatus: failure?.status ?? null,
   },
+  parked: { count, limit, withoutBody, dropped },
 })
 
 const momentOf = (ms: number | null): string | null => (ms === null ? null : new Date(ms).toISOString())
@@ -103,7 +118,7 @@ export const subscriptionIdSchema = {
 export const subscriptionSchema = component('Subscription', {
   type: 'object',
   description: "A tenant's wish to receive events at a url.",
-  required: ['id', 'url', 'eventTypes', 'description', 'enabled', 'createdAt', 'signing', 'health'],
+  required: ['id', 'url', 'eventTypes', 'description', 'enabled', 'createdAt', 'signing', 'health', 'parked'],
   properties: {
     id: subscriptionIdSchema,
     url,
@@ -175,6 +190,42 @@ export const subscriptionSchema = component('Subscription', {
           type: ['integer', 'null'],
           description: 'The HTTP status of the attempt of `lastFailureAt`; null where there was none, or no answer.',
           examples: [null],
+        },
+      },
+    }),
+    parked: component('ParkedDeliveries', {
+      type: 'object',
+      description:
+        'The parked deliveries of the subscription. The newest keep their body, as many as `limit` says, or fewer while the tenant as a whole has ' +
+        'too many. Beyond that the oldest lose their body first: they can be read, and not sent again. Of the deliveries without a body as many are ' +
+        'kept again; older ones are dropped. An event of type `webhook.parked.limit` says when the limit is crossed.',
+      required: ['count', 'limit', 'withoutBody', 'dropped'],
+      properties: {
+        count: {
+          type: 'integer',
+          minimum: 0,
+          description:
+            'How many are parked now, those without a body included. A few that have just moved on may count.',
+          examples: [3],
+        },
+        limit: {
+          type: 'integer',
+          minimum: 1,
+          description: 'How many keep their body.',
+          examples: [100_000],
+        },
+        withoutBody: {
+          type: 'integer',
+          minimum: 0,
+          description: 'How many of `count` have lost their body, and cannot be sent again.',
+          examples: [0],
+        },
+        dropped: {
+          type: 'integer',
+          minimum: 0,
+          description:
+            'How many were dropped. The number is forgotten when none was dropped or lost its body for as long as parked deliveries are kept (30 days by default).',
+          examples: [0],
         },
       },
     }),

@@ -67,6 +67,7 @@ describe('POST', () => {
         lastFailureOutcome: null,
         lastFailureStatus: null,
       },
+      parked: { count: 0, limit: 100_000, withoutBody: 0, dropped: 0 },
     })
     const { secret: _, ...subscription } = body as Subscription & { readonly secret: string }
     const { id, createdAt } = subscription
@@ -124,6 +125,7 @@ describe('POST', () => {
       'eventTypes',
       'health',
       'id',
+      'parked',
       'signing',
       'url',
     ])

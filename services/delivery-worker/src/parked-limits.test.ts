@@ -1,0 +1,156 @@
+import {
+  type Delivery,
+  deliveryIdOf,
+  newEventId,
+  newSubscriptionId,
+  type SubscriptionId,
+  Unavailable,
+} from '@switchhook/contracts'
+import { type ParkedLimitsDeps, startParkedLimiter } from './parked-limits.ts'
+
+function aDelivery(tenant: string, subscriptionId: SubscriptionId = newSubscriptionId()): Delivery {
+  const eventId = newEventId()
+  return {
+    deliveryId: deliveryIdOf(eventId, subscriptionId),
+    subscriptionId,
+    eventId,
+    eventType: 'call.status',
+    tenant,
+    url: 'https://client.example/hook',
+    run: 1,
+    slot: 0,
+    attempt: 1,
+    firstDueAt: '2026-01-01T00:00:00.000Z',
+    body: Buffer.from('{}'),
+  }
+}
+
+/** A store that counts as its real counterpart does, and releases at most 250 of each kind at a time. */
+function aWorld(change: Partial<ParkedLimitsDeps> = {}) {
+  const parked = new Map<SubscriptionId, number>()
+  const steps: string[] = []
+  const told: SubscriptionId[] = []
+  const lost = { bodies: 0, dropped: 0 }
+  const allowances: number[] = []
+  let nowMs = 0
+  const limiter = startParkedLimiter({
+    store: {
+      register: async () => void steps.push('register'),
+      counts: async () => parked,
+      trim: async (id, { whole, total }) => {
+        allowances.push(whole)
+        const count = parked.get(id) ?? 0
+        const dropped = Math.max(0, Math.min(250, count - total))
+        parked.set(id, count - dropped)
+        return { bodies: 0, dropped, isDone: dropped < 250 }
+      },
+    },
+    limits: { perSubscription: 10, perTenant: 1_000 },
+    everyMs: 3_600_000,
+    notice: async ({ subscriptionId }) => void told.push(subscriptionId),
+    released: ({ bodies, dropped }) => {
+      lost.bodies += bodies
+      lost.dropped += dropped
+    },
+    now: () => nowMs,
+    log: { info: () => {}, warn: () => void steps.push('warn') },
+    ...change,
+  })
+  const park = limiter.parking(async ({ subscriptionId }) => {
+    steps.push('park')
+    parked.set(subscriptionId, (parked.get(subscriptionId) ?? 0) + 1)
+  })
+  const parkOne = (delivery: Delivery): Promise<void> => park(delivery, null, 'rejected')
+  return { limiter, parkOne, parked, steps, told, lost, allowances, later: (ms: number) => (nowMs += ms) }
+}
+
+test('a subscription is registered before its first delivery is parked, and again every hour', async () => {
+  const { limiter, parkOne, steps, later } = aWorld()
+  const delivery = aDelivery('acme')
+  await parkOne(delivery)
+  await parkOne(delivery)
+  expect(steps).toEqual(['register', 'park', 'park'])
+  later(3_600_000)
+  await parkOne(delivery)
+  expect(steps).toEqual(['register', 'park', 'park', 'register', 'park'])
+  await limiter.stop()
+})
+
+test('what cannot be registered is not parked: the delivery comes back', async () => {
+  const { limiter, parkOne, parked } = aWorld({
+    store: {
+      register: () => Promise.reject(new Unavailable('redis', 'full')),
+      counts: async () => new Map(),
+      trim: async () => ({ bodies: 0, dropped: 0, isDone: true }),
+    },
+  })
+  await expect(parkOne(aDelivery('acme'))).rejects.toThrow(Unavailable)
+  expect(parked.size).toBe(0)
+  await limiter.stop()
+})
+
+test('a sweep trims what is beyond the limit, counts what was lost and sends a notice; the next one has nothing to do', async () => {
+  const { limiter, parkOne, parked, told, lost, allowances } = aWorld()
+  const [over, within] = [aDelivery('acme'), aDelivery('acme')]
+  parked.set(over.subscriptionId, 1_000)
+  await parkOne(over)
+  await parkOne(within)
+  await limiter.sweep()
+  expect([...parked.values()]).toEqual([20, 1])
+  expect(lost).toEqual({ bodies: 0, dropped: 981 })
+  expect(told).toEqual([over.subscriptionId])
+  const trims = allowances.length
+  await limiter.sweep()
+  expect(allowances).toHaveLength(trims)
+  await limiter.stop()
+})
+
+test('what is more than one sweep trims is left to the next one', async () => {
+  const { limiter, parkOne, parked } = aWorld()
+  const delivery = aDelivery('acme')
+  parked.set(delivery.subscriptionId, 7_000)
+  await parkOne(delivery)
+  await limiter.sweep()
+  expect(parked.get(delivery.subscriptionId)).toBe(2_001)
+  await limiter.sweep()
+  expect(parked.get(delivery.subscriptionId)).toBe(20)
+  await limiter.stop()
+})
+
+test('a tenant over its limit: the subscription with the most gives way, even if it parks nothing now', async () => {
+  const { limiter, parkOne, parked } = aWorld({ limits: { perSubscription: 1_000, perTenant: 100 } })
+  const [idle, parking] = [newSubscriptionId(), aDelivery('acme')]
+  parked.set(idle, 400)
+  parked.set(parking.subscriptionId, 19)
+  await parkOne(parking)
+  await limiter.sweep()
+  expect(parked.get(idle)).toBe(160)
+  expect(parked.get(parking.subscriptionId)).toBe(20)
+  await limiter.stop()
+})
+
+test('a sweep that fails is repeated for the same tenant', async () => {
+  let isAway = true
+  const trimmed: SubscriptionId[] = []
+  const delivery = aDelivery('acme')
+  const { limiter, parkOne, steps } = aWorld({
+    store: {
+      register: async () => {},
+      counts: async () => {
+        if (isAway) throw new Unavailable('redis', 'away')
+        return new Map([[delivery.subscriptionId, 11]])
+      },
+      trim: async (id) => {
+        trimmed.push(id)
+        return { bodies: 1, dropped: 0, isDone: true }
+      },
+    },
+  })
+  await parkOne(delivery)
+  await limiter.sweep()
+  expect(steps).toContain('warn')
+  isAway = false
+  await limiter.sweep()
+  expect(trimmed).toEqual([delivery.subscriptionId])
+  await limiter.stop()
+})
