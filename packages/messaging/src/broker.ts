@@ -1,6 +1,12 @@
 import { type Delivery, type PlatformEvent, type ReceiverCheck, Unavailable } from '@switchhook/contracts'
 import { assertTopology } from './assert-topology.ts'
-import { type ConsumeOptions, type Consumer, type ConsumerTiming, QueueConsumer } from './consumer.ts'
+import {
+  CHECK_INTERVAL_MS,
+  type ConsumeOptions,
+  type Consumer,
+  type ConsumerTiming,
+  QueueConsumer,
+} from './consumer.ts'
 import { type Link, openLink } from './link.ts'
 import type { Log } from './log.ts'
 import { checkMessage, deliveryMessage, eventMessage } from './messages.ts'
@@ -13,6 +19,11 @@ import { dueQueueFor, hasRoute, laneQueue, shardsOf, type Topology, waitQueue } 
 export interface Broker {
   /** Both connections are up and set up, and the publisher is not blocked. */
   isReady(): boolean
+  /**
+   * Every consumer has a confirmed place on its queue, as far as the broker shows. False for a service that consumes while
+   * one of its consumers pauses or is missing.
+   */
+  isConsuming(): boolean
   /** Resolves when it is, or is again, ready. @throws Unavailable once it is closed. */
   ready(): Promise<void>
   publishEvent(event: PlatformEvent): Promise<void>
@@ -115,11 +126,16 @@ export async function openBroker({
     },
   })
   links.push(publishing, consuming)
+  const checking = setInterval(() => {
+    for (const consumer of consumers) void consumer.check(consuming.session())
+  }, consumerTiming?.checkMs ?? CHECK_INTERVAL_MS)
+  checking.unref()
   await ready()
   const shards = shardsOf(topology)
 
   return {
     isReady,
+    isConsuming: () => [...consumers].every((consumer) => consumer.isConsuming(consuming.session())),
     ready,
     publishEvent: (event) => publisher.publish(eventMessage(event)),
     publishDelivery: (delivery) =>
@@ -148,6 +164,7 @@ export async function openBroker({
     },
     close: async () => {
       closed = true
+      clearInterval(checking)
       changed()
       for (const consumer of consumers) consumer.stop()
       await Promise.all([consuming.close(), publishing.close()])
@@ -177,4 +194,4 @@ export async function openBroker({
 }
 
 /** A consumer of whatever type of message. */
-type Attachable = Pick<QueueConsumer<unknown>, 'attach' | 'inFlight' | 'isPaused' | 'stop'>
+type Attachable = Pick<QueueConsumer<unknown>, 'attach' | 'check' | 'inFlight' | 'isConsuming' | 'isPaused' | 'stop'>

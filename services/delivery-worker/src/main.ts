@@ -168,6 +168,10 @@ startService(SERVICE, async () => {
     await Promise.all(drained)
   })
 
-  health.readyWhen({ redis: () => redis.isReady(), rabbitmq: () => broker.isReady() })
+  health.readyWhen({
+    redis: () => redis.isReady(),
+    rabbitmq: () => broker.isReady(),
+    consumers: () => broker.isConsuming(),
+  })
   log.info('started', { healthPort: health.port, concurrency: config.DELIVERY_CONCURRENCY, shards })
 })

@@ -67,6 +67,10 @@ startService(SERVICE, async () => {
   })
   shutdown.defer('consumer', () => consumer.drain())
 
-  health.readyWhen({ redis: () => redis.isReady(), rabbitmq: () => broker.isReady() })
+  health.readyWhen({
+    redis: () => redis.isReady(),
+    rabbitmq: () => broker.isReady(),
+    consumers: () => broker.isConsuming(),
+  })
   log.info('started', { healthPort: health.port, concurrency: config.FANOUT_CONCURRENCY })
 })
