@@ -9,7 +9,7 @@ import {
 } from './consumer.ts'
 import { type Link, openLink } from './link.ts'
 import type { Log } from './log.ts'
-import { checkMessage, deliveryMessage, eventMessage } from './messages.ts'
+import { checkMessage, copyOf, deliveryMessage, eventMessage } from './messages.ts'
 import { createBrokerMeter, type Meters, NO_METER } from './meters.ts'
 import { Publisher, type Route } from './publisher.ts'
 import { toError } from './to-error.ts'
@@ -26,6 +26,7 @@ export interface Broker {
   isConsuming(): boolean
   /** Resolves when it is, or is again, ready. @throws Unavailable once it is closed. */
   ready(): Promise<void>
+  /** The event is in fan-out's queue, and a copy in each queue of others on the public exchange that took it. */
   publishEvent(event: PlatformEvent): Promise<void>
   /** To be attempted at once. */
   publishDelivery(delivery: Delivery): Promise<void>
@@ -47,6 +48,8 @@ export interface BrokerOptions {
   readonly log: Log
   /** Shown by the broker's management. */
   readonly name: string
+  /** false: resolve at once, although publishing rejects until the broker is there. */
+  readonly waitUntilReady?: boolean
   readonly confirmTimeoutMs?: number
   readonly stuckAfterMs?: number
   readonly consumerTiming?: ConsumerTiming
@@ -54,14 +57,15 @@ export interface BrokerOptions {
 }
 
 /**
- * Resolves once the broker is there, however long that takes; says at warn that it waits. Publishing and consuming have
- * a connection each: a broker in alarm stops reading from publishers, and acks must still get through.
+ * Resolves once the broker is there, however long that takes, and logs a warning while it waits. Publishing and
+ * consuming have a connection each: a broker in alarm stops reading from publishers, and acks must still get through.
  */
 export async function openBroker({
   url,
   topology,
   log,
   name,
+  waitUntilReady = true,
   confirmTimeoutMs,
   stuckAfterMs,
   consumerTiming,
@@ -130,14 +134,17 @@ export async function openBroker({
     for (const consumer of consumers) void consumer.check(consuming.session())
   }, consumerTiming?.checkMs ?? CHECK_INTERVAL_MS)
   checking.unref()
-  await ready()
+  if (waitUntilReady) await ready()
   const shards = shardsOf(topology)
 
   return {
     isReady,
     isConsuming: () => [...consumers].every((consumer) => consumer.isConsuming(consuming.session())),
     ready,
-    publishEvent: (event) => publisher.publish(eventMessage(event)),
+    publishEvent: async (event) => {
+      const message = eventMessage(event)
+      await Promise.all([publisher.publish(message), publisher.publishCopy(copyOf(message))])
+    },
     publishDelivery: (delivery) =>
       publisher.publish(deliveryMessage(delivery, dueQueueFor(delivery.subscriptionId, shards))),
     publishAside: (delivery, lane) => publisher.publish(deliveryMessage(delivery, laneQueue(lane))),
@@ -149,6 +156,7 @@ export async function openBroker({
         name,
         publish: (message) => publisher.publish(message),
         brokerReady: ready,
+        copyArrived: () => declareAgain('a former version bound fanout.events again; the binding is removed'),
         meter,
         ...(consumerTiming !== undefined && { timing: consumerTiming }),
       })
@@ -171,12 +179,17 @@ export async function openBroker({
     },
   }
 
-  /** Somebody deleted a queue of ours that has no consumer, which would tell: it must not stay away until we reconnect. */
+  /** A queue or binding was deleted, and no cancelled consumer reports it: declare it before the next connection does. */
   function returned({ exchange, routingKey }: Route): void {
+    if (!hasRoute(topology, exchange, routingKey)) return
+    declareAgain('a queue is gone; it is declared again', { exchange, routingKey })
+  }
+
+  function declareAgain(message: string, fields: Readonly<Record<string, unknown>> = {}): void {
     const session = publishing.session()
-    if (healing || session === undefined || !hasRoute(topology, exchange, routingKey)) return
+    if (healing || session === undefined) return
     healing = true
-    log.warn('a queue is gone; it is declared again', { exchange, routingKey })
+    log.warn(message, fields)
     assertTopology(session, topology)
       .catch((error: unknown) => session.fail(toError(error)))
       .finally(() => {

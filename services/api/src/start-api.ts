@@ -64,10 +64,13 @@ export interface StartApiOptions {
 
 export interface Api {
   readonly port: number
-  readonly checks: { readonly redis: () => boolean; readonly rabbitmq: () => boolean }
+  /** What requests need. */
+  readonly checks: { readonly redis: () => boolean }
+  /** What only publishing needs: events wait in the outbox while it is away. */
+  readonly withoutWhich: { readonly rabbitmq: () => boolean }
 }
 
-/** Puts the service together and starts it. Waits for a Redis and a broker that are not there yet. */
+/** Puts the service together and starts it. Waits for a Redis that is not there yet, but not for the broker. */
 export async function startApi(options: StartApiOptions): Promise<Api> {
   const { config, log, shutdown, metrics, tracing = createContextOnly() } = options
   const { keyTiming, deadlines, idempotencyTiming } = options
@@ -75,7 +78,14 @@ export async function startApi(options: StartApiOptions): Promise<Api> {
   const redis = await openRedis({ url: config.REDIS_URL, log, name: 'api' })
   shutdown.defer('redis', () => redis.close())
   await assertDurableInProduction(redis, config.NODE_ENV)
-  const broker = await openBroker({ url: config.AMQP_URL, topology: serviceTopology([]), log, name: 'api', metrics })
+  const broker = await openBroker({
+    url: config.AMQP_URL,
+    topology: serviceTopology([]),
+    log,
+    name: 'api',
+    metrics,
+    waitUntilReady: false,
+  })
   shutdown.defer('broker', () => broker.close())
 
   const outbox = createOutbox(redis, `${hostname()}-${process.pid}`)
@@ -193,7 +203,11 @@ export async function startApi(options: StartApiOptions): Promise<Api> {
   const server = await startHttpServer({ port: config.API_PORT, listener: app, ...(deadlines && { deadlines }) })
   shutdown.defer('http', () => server.close())
 
-  return { port: server.port, checks: { redis: () => redis.isReady(), rabbitmq: () => broker.isReady() } }
+  return {
+    port: server.port,
+    checks: { redis: () => redis.isReady() },
+    withoutWhich: { rabbitmq: () => broker.isReady() },
+  }
 }
 
 /** What was written is acted on at once, by this process. */
