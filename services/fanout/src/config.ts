@@ -1,3 +1,4 @@
+import { MOST_SHARDS } from '@switchhook/messaging'
 import { commonFields, duration, integer } from '@switchhook/runtime'
 
 export const fanoutFields = {
@@ -5,7 +6,7 @@ export const fanoutFields = {
   /** Events in hand at a time. */
   FANOUT_CONCURRENCY: integer({ min: 1, max: 10_000 }, 64),
   /** Into how many queues it divides the deliveries; the workers must consume as many. */
-  DELIVERY_SHARDS: integer({ min: 1, max: 64 }, 1),
+  DELIVERY_SHARDS: integer({ min: 1, max: MOST_SHARDS }, 1),
   /** Deliveries that are listed per subscription; 0: none are, and events are not remembered. */
   DELIVERY_LOG_SIZE: integer({ min: 0, max: 1_000_000 }, 1_000),
   /** Events that are listed per tenant, for DELIVERY_RETENTION; 0: none are. */
