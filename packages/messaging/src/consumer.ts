@@ -7,6 +7,7 @@ import { ConsumerWatch } from './consumer-watch.ts'
 import { type IncomingMessage, toIncoming } from './incoming-message.ts'
 import type { Session } from './link.ts'
 import type { Log } from './log.ts'
+import { isCopy } from './messages.ts'
 import { type BrokerMeter, NO_METER } from './meters.ts'
 import { Pause } from './pause.ts'
 import type { OutgoingMessage } from './publisher.ts'
@@ -38,6 +39,8 @@ export interface ConsumerDeps {
   readonly log: Log
   readonly publish: (message: OutgoingMessage) => Promise<void>
   readonly brokerReady: () => Promise<void>
+  /** An obsolete binding brought a copy, whose original is in the queue as well. */
+  readonly copyArrived?: () => void
   /** Makes the consumer tags of this process tell where they come from. */
   readonly name: string
   readonly timing?: ConsumerTiming
@@ -235,9 +238,11 @@ export class QueueConsumer<T> implements Consumer {
   }
 
   async #work(message: ConsumeMessage): Promise<void> {
+    const incoming = toIncoming(message)
+    if (isCopy(incoming)) return this.#deps.copyArrived?.()
     let value: T
     try {
-      value = this.#options.parse(toIncoming(message))
+      value = this.#options.parse(incoming)
     } catch (error) {
       if (!(error instanceof Unparsable)) throw error
       return await this.#quarantine(message, error.message)
