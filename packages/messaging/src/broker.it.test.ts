@@ -238,13 +238,13 @@ describe('in several shards', () => {
   })
 
   test('a shard behind a gap is counted too', async () => {
-    const { close, channel } = await openProbe(server.amqpUrl)
+    const probe = await openProbe(server.amqpUrl)
     await open({ topology: serviceTopology([], 0, 5) })
-    for (const queue of ['delivery.due.1', 'delivery.due.3']) await channel.deleteQueue(queue)
+    for (const queue of ['delivery.due.1', 'delivery.due.3']) await probe.channel.deleteQueue(queue)
     expect(await countDueShards({ url: server.amqpUrl, configured: 1, log, name: 'test' })).toBe(5)
-    await channel.deleteQueue('delivery.due.4')
+    await probe.channel.deleteQueue('delivery.due.4')
     expect(await countDueShards({ url: server.amqpUrl, configured: 2, log, name: 'test' })).toBe(3)
-    await close()
+    await probe.close()
   })
 
   test('counting waits for a broker that is away', async () => {

@@ -57,7 +57,7 @@ export const Queue = {
 export const MOST_SHARDS = 64
 
 /** Deliveries that are due, in so many queues that no single queue's leader is the limit; by default in one. */
-export const dueQueue = (shard: number): string => (shard === 0 ? Queue.deliveryDue : `${Queue.deliveryDue}.${shard}`)
+const dueQueue = (shard: number): string => (shard === 0 ? Queue.deliveryDue : `${Queue.deliveryDue}.${shard}`)
 export const dueQueues = (shards: number): readonly string[] => Array.from({ length: shards }, (_, n) => dueQueue(n))
 /** Any shard would do, as every worker consumes all of them; by the subscription, one endpoint's burst stays in one. */
 export const dueQueueFor = (subscription: SubscriptionId, shards: number): string =>
