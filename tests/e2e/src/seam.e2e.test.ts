@@ -117,12 +117,13 @@ test('every process says on its own port that it lives, whether it is ready, and
     'fanout-1',
     'fanout-2',
   ])
-  for (const port of Object.values(healthPorts)) {
+  for (const [name, port] of Object.entries(healthPorts)) {
     const [health, ready, metrics] = await Promise.all(
       ['/healthz', '/readyz', '/metrics'].map((path) => fetch(`http://127.0.0.1:${port}${path}`)),
     )
     expect([health?.status, ready?.status, metrics?.status]).toEqual([200, 200, 200])
-    expect(await ready?.json()).toEqual({ status: 'ready', checks: { redis: true, rabbitmq: true } })
+    const checks = name.startsWith('api') ? { redis: true } : { redis: true, rabbitmq: true, consumers: true }
+    expect(await ready?.json()).toEqual({ status: 'ready', checks })
     expect(await metrics?.text()).toContain('process_cpu_seconds_total')
   }
 })
