@@ -135,7 +135,9 @@ describeWithPrometheus('a real Prometheus that has looked at the stack under loa
       const figures = await Promise.all(happened.map(grown))
       expect(happened.filter((_selector, at) => !((figures[at] ?? 0) > 0))).toEqual([])
     })
-    expect(await value('sum(switchhook_ready)')).toBe(12)
+    // One check of each of two apis, and three of each of four consuming processes.
+    expect(await value('sum(switchhook_ready)')).toBe(14)
+    expect(await value('sum(switchhook_degraded)')).toBe(0)
   })
 
   test('the rules do what their own tests say', async () => {
