@@ -4,7 +4,7 @@ import { type Broker, openBroker, serviceTopology } from '@switchhook/messaging'
 import { createLogger } from '@switchhook/runtime'
 import { TENANT } from './client.ts'
 
-/** A platform of our own, which publishes to the public exchange and repeats an event until its publish is confirmed. */
+/** Publishes events as the services do, and repeats each one until its publish is confirmed. */
 export interface OwnEvents {
   /** Ids of events whose publish was confirmed. */
   readonly confirmed: readonly string[]

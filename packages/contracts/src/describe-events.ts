@@ -46,7 +46,7 @@ export function describeEvents(): object {
         address: 'switchhook.events',
         title: 'Events on the broker',
         description:
-          'Topic exchange; the routing key is the event type. A public seam: any platform may publish its own events here, and the delivery workers publish the notices (`webhook.…`). A message that does not match goes to the queue `quarantine`, with the reason, and is kept.',
+          'Topic exchange; the routing key is the event type. A public seam: any platform may publish its own events here. A queue that is bound here receives them as well as copies of the events of the installation, notices (`webhook.…`) included, which carry the header `switchhook-copy: true`. A message with this header is not fanned out. A message that does not match goes to the queue `quarantine`, with the reason, and is kept.',
         messages: { event: { $ref: '#/components/messages/event' } },
         bindings: { amqp: { is: 'routingKey', exchange: { name: 'switchhook.events', type: 'topic', durable: true } } },
       },

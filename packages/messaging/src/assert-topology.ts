@@ -2,18 +2,28 @@ import type { Session } from './link.ts'
 import type { Topology } from './topology.ts'
 
 /**
- * Declares all of it; what is there already stays. Rejects, and the connection is given up, when something is there with
- * other arguments (406) or may not be declared (403).
+ * Declares the whole topology; what exists already stays. Rejects, and the connection is given up, when something exists
+ * with other arguments (406) or may not be declared (403). Obsolete bindings are removed last, so that a message always
+ * has a way.
  */
-export async function assertTopology({ model, fail }: Session, topology: Topology): Promise<void> {
+export async function assertTopology(
+  { model, fail }: Session,
+  { exchanges, alternates = {}, queues, bindings, links = [], obsolete = [] }: Topology,
+): Promise<void> {
   const channel = await model.createChannel()
   channel.on('error', fail)
-  for (const [name, type] of Object.entries(topology.exchanges)) {
-    await channel.assertExchange(name, type, { durable: true })
+  for (const [name, type] of Object.entries(exchanges)) {
+    const alternateExchange = alternates[name]
+    await channel.assertExchange(name, type, {
+      durable: true,
+      ...(alternateExchange !== undefined && { alternateExchange }),
+    })
   }
-  for (const [name, queueArguments] of Object.entries(topology.queues)) {
+  for (const [name, queueArguments] of Object.entries(queues)) {
     await channel.assertQueue(name, { durable: true, arguments: queueArguments })
   }
-  for (const { from, key, to } of topology.bindings) await channel.bindQueue(to, from, key)
+  for (const { from, key, to } of bindings) await channel.bindQueue(to, from, key)
+  for (const { from, key, to, arguments: matching } of links) await channel.bindExchange(to, from, key, matching)
+  for (const { from, key, to } of obsolete) await channel.unbindQueue(to, from, key)
   await channel.close()
 }

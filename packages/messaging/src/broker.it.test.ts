@@ -3,6 +3,7 @@ import { eventually, startTcpProxy, type TcpProxy, type TestBroker, testBroker }
 import { type Broker, type BrokerOptions, openBroker } from './broker.ts'
 import { countDueShards } from './count-due-shards.ts'
 import type { IncomingMessage } from './incoming-message.ts'
+import { openProbe } from './test-support/probe.ts'
 import { type RecordingLog, recordingLog } from './test-support/recording-log.ts'
 import { sampleDelivery, sampleEvent } from './test-support/samples.ts'
 import { dueQueues, Queue, serviceTopology, type Topology, waitQueue } from './topology.ts'
@@ -66,7 +67,7 @@ describe('publishing', () => {
     const { content, exchange, routingKey, messageId, type } = await first(events)
     expect(parseEvent(content)).toEqual(event)
     expect({ exchange, routingKey, messageId, type }).toEqual({
-      exchange: 'switchhook.events',
+      exchange: 'switchhook.fanout',
       routingKey: 'call.status',
       messageId: event.eventId,
       type: 'call.status',
@@ -155,11 +156,11 @@ describe('publishing', () => {
   })
 
   test('a channel that the broker closes is made anew', async () => {
-    const { exchanges: _none, ...rest } = serviceTopology([])
+    const { queues, bindings } = serviceTopology([])
     const withoutEvents: Topology = {
-      ...rest,
+      queues,
       exchanges: { 'switchhook.delivery': 'direct' },
-      bindings: rest.bindings.filter(({ from }) => from === 'switchhook.delivery'),
+      bindings: bindings.filter(({ from }) => from === 'switchhook.delivery'),
     }
     const broker = await open({ topology: withoutEvents })
     await expect(broker.publishEvent(sampleEvent())).rejects.toThrow(Unavailable)
@@ -234,6 +235,16 @@ describe('in several shards', () => {
     const after = await open({ topology: serviceTopology([200], 0, shards) })
     const messages = await Promise.all(dueQueues(shards).map((queue) => collect(after, queue)))
     await eventually(() => expect(messages.flat()).toHaveLength(30))
+  })
+
+  test('a shard behind a gap is counted too', async () => {
+    const probe = await openProbe(server.amqpUrl)
+    await open({ topology: serviceTopology([], 0, 5) })
+    for (const queue of ['delivery.due.1', 'delivery.due.3']) await probe.channel.deleteQueue(queue)
+    expect(await countDueShards({ url: server.amqpUrl, configured: 1, log, name: 'test' })).toBe(5)
+    await probe.channel.deleteQueue('delivery.due.4')
+    expect(await countDueShards({ url: server.amqpUrl, configured: 2, log, name: 'test' })).toBe(3)
+    await probe.close()
   })
 
   test('counting waits for a broker that is away', async () => {

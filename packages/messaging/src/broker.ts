@@ -6,10 +6,16 @@ import {
   Unavailable,
 } from '@switchhook/contracts'
 import { assertTopology } from './assert-topology.ts'
-import { type ConsumeOptions, type Consumer, type ConsumerTiming, QueueConsumer } from './consumer.ts'
+import {
+  CHECK_INTERVAL_MS,
+  type ConsumeOptions,
+  type Consumer,
+  type ConsumerTiming,
+  QueueConsumer,
+} from './consumer.ts'
 import { type Link, openLink } from './link.ts'
 import type { Log } from './log.ts'
-import { checkMessage, deliveryMessage, eventMessage } from './messages.ts'
+import { checkMessage, copyOf, deliveryMessage, eventMessage } from './messages.ts'
 import { createBrokerMeter, type Meters, NO_METER } from './meters.ts'
 import { Publisher, type Route } from './publisher.ts'
 import { toError } from './to-error.ts'
@@ -19,8 +25,14 @@ import { dueQueueFor, hasRoute, laneQueue, shardsOf, type Topology, waitQueue } 
 export interface Broker {
   /** Both connections are up and set up, and the publisher is not blocked. */
   isReady(): boolean
+  /**
+   * Every consumer has a confirmed place on its queue, as far as the broker shows. False for a service that consumes while
+   * one of its consumers pauses or is missing.
+   */
+  isConsuming(): boolean
   /** Resolves when it is, or is again, ready. @throws Unavailable once it is closed. */
   ready(): Promise<void>
+  /** The event is in fan-out's queue, and a copy in each queue of others on the public exchange that took it. */
   publishEvent(event: PlatformEvent): Promise<void>
   /** To be attempted at once. */
   publishDelivery(delivery: Delivery): Promise<void>
@@ -42,6 +54,8 @@ export interface BrokerOptions {
   readonly log: Log
   /** Shown by the broker's management. */
   readonly name: string
+  /** false: resolve at once, although publishing rejects until the broker is there. */
+  readonly waitUntilReady?: boolean
   readonly confirmTimeoutMs?: number
   readonly stuckAfterMs?: number
   readonly consumerTiming?: ConsumerTiming
@@ -51,14 +65,15 @@ export interface BrokerOptions {
 }
 
 /**
- * Resolves once the broker is there, however long that takes; says at warn that it waits. Publishing and consuming have
- * a connection each: a broker in alarm stops reading from publishers, and acks must still get through.
+ * Resolves once the broker is there, however long that takes, and logs a warning while it waits. Publishing and
+ * consuming have a connection each: a broker in alarm stops reading from publishers, and acks must still get through.
  */
 export async function openBroker({
   url,
   topology,
   log,
   name,
+  waitUntilReady = true,
   confirmTimeoutMs,
   stuckAfterMs,
   consumerTiming,
@@ -124,13 +139,21 @@ export async function openBroker({
     },
   })
   links.push(publishing, consuming)
-  await ready()
+  const checking = setInterval(() => {
+    for (const consumer of consumers) void consumer.check(consuming.session())
+  }, consumerTiming?.checkMs ?? CHECK_INTERVAL_MS)
+  checking.unref()
+  if (waitUntilReady) await ready()
   const shards = shardsOf(topology)
 
   return {
     isReady,
+    isConsuming: () => [...consumers].every((consumer) => consumer.isConsuming(consuming.session())),
     ready,
-    publishEvent: (event) => publisher.publish(eventMessage(event, installation?.())),
+    publishEvent: async (event) => {
+      const message = eventMessage(event, installation?.())
+      await Promise.all([publisher.publish(message), publisher.publishCopy(copyOf(message))])
+    },
     publishDelivery: (delivery) =>
       publisher.publish(deliveryMessage(delivery, dueQueueFor(delivery.subscriptionId, shards), installation?.())),
     publishAside: (delivery, lane) => publisher.publish(deliveryMessage(delivery, laneQueue(lane), installation?.())),
@@ -143,6 +166,7 @@ export async function openBroker({
         name,
         publish: (message) => publisher.publish(message),
         brokerReady: ready,
+        copyArrived: () => declareAgain('a former version bound fanout.events again; the binding is removed'),
         meter,
         ...(consumerTiming !== undefined && { timing: consumerTiming }),
       })
@@ -158,18 +182,24 @@ export async function openBroker({
     },
     close: async () => {
       closed = true
+      clearInterval(checking)
       changed()
       for (const consumer of consumers) consumer.stop()
       await Promise.all([consuming.close(), publishing.close()])
     },
   }
 
-  /** Somebody deleted a queue of ours that has no consumer, which would tell: it must not stay away until we reconnect. */
+  /** A queue or binding was deleted, and no cancelled consumer reports it: declare it before the next connection does. */
   function returned({ exchange, routingKey }: Route): void {
+    if (!hasRoute(topology, exchange, routingKey)) return
+    declareAgain('a queue is gone; it is declared again', { exchange, routingKey })
+  }
+
+  function declareAgain(message: string, fields: Readonly<Record<string, unknown>> = {}): void {
     const session = publishing.session()
-    if (healing || session === undefined || !hasRoute(topology, exchange, routingKey)) return
+    if (healing || session === undefined) return
     healing = true
-    log.warn('a queue is gone; it is declared again', { exchange, routingKey })
+    log.warn(message, fields)
     assertTopology(session, topology)
       .catch((error: unknown) => session.fail(toError(error)))
       .finally(() => {
@@ -187,4 +217,4 @@ export async function openBroker({
 }
 
 /** A consumer of whatever type of message. */
-type Attachable = Pick<QueueConsumer<unknown>, 'attach' | 'inFlight' | 'isPaused' | 'stop'>
+type Attachable = Pick<QueueConsumer<unknown>, 'attach' | 'check' | 'inFlight' | 'isConsuming' | 'isPaused' | 'stop'>

@@ -289,7 +289,7 @@ test('a message that cannot be handled, for whatever bug, ends in quarantine and
   expect(found?.origin).toMatchObject({
     reason: 'delivery_limit',
     queue: Queue.fanoutEvents,
-    exchange: 'switchhook.events',
+    exchange: 'switchhook.fanout',
     routingKey: 'call.status',
   })
   expect(attempts).toBe(21)

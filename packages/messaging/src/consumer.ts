@@ -1,16 +1,17 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { Unavailable, Unparsable } from '@switchhook/contracts'
-import type { Channel, ConsumeMessage } from 'amqplib'
-import { AckBatch, answer } from './ack-batch.ts'
+import type { ConsumeMessage } from 'amqplib'
 import { Backoff } from './backoff.ts'
+import { ConsumerChannel } from './consumer-channel.ts'
+import { ConsumerWatch } from './consumer-watch.ts'
 import { type IncomingMessage, toIncoming } from './incoming-message.ts'
 import type { Session } from './link.ts'
 import type { Log } from './log.ts'
+import { isCopy } from './messages.ts'
 import { type BrokerMeter, NO_METER } from './meters.ts'
 import { Pause } from './pause.ts'
 import type { OutgoingMessage } from './publisher.ts'
 import { type Origin, quarantineMessage } from './quarantine-message.ts'
-import { within } from './within.ts'
 
 export interface ConsumeOptions<T> {
   readonly queue: string
@@ -41,6 +42,8 @@ export interface ConsumerDeps {
   readonly log: Log
   readonly publish: (message: OutgoingMessage) => Promise<void>
   readonly brokerReady: () => Promise<void>
+  /** An obsolete binding brought a copy, whose original is in the queue as well. */
+  readonly copyArrived?: () => void
   /** Makes the consumer tags of this process tell where they come from. */
   readonly name: string
   readonly timing?: ConsumerTiming
@@ -57,14 +60,26 @@ export interface ConsumerTiming {
   readonly holdMs: number
   /** How long a message that hits a bug is kept before it goes back: it must not circle. */
   readonly bugHoldMs: number
+  /** How long the broker may take to answer a consume, cancel or check. */
+  readonly answerMs?: number
+  /** How often each consumer is checked for signs of life. */
+  readonly checkMs?: number
 }
 
-/** From RabbitMQ 4.3 on a reject counts towards the delivery limit and a nack does not; before, both do. */
 type Fate = 'done' | 'give back' | 'failed'
 
-const CLOSE_TIMEOUT_MS = 3_000
+/** How long the broker may take to answer a consume or cancel before its connection is given up. */
+const ANSWER_TIMEOUT_MS = 10_000
+export const CHECK_INTERVAL_MS = 15_000
+const HOLD_MS = 300_000
 
-const TIMING: ConsumerTiming = { firstPauseMs: 1_000, longestPauseMs: 30_000, holdMs: 300_000, bugHoldMs: 1_000 }
+const TIMING: ConsumerTiming = { firstPauseMs: 1_000, longestPauseMs: 30_000, holdMs: HOLD_MS, bugHoldMs: 1_000 }
+
+/**
+ * The longest time that a message waits unacknowledged because what its handler needs is away. The message may enter a
+ * last pause just before its hold is over, and that pause may last for another hold.
+ */
+export const LONGEST_HOLD_MS = 2 * HOLD_MS + ANSWER_TIMEOUT_MS
 
 /** Consumes one queue over all connections of a link, by the rule stated at `ConsumeOptions.handle`. */
 export class QueueConsumer<T> implements Consumer {
@@ -73,12 +88,11 @@ export class QueueConsumer<T> implements Consumer {
   readonly #timing: ConsumerTiming
   readonly #meter: Pick<BrokerMeter, 'paused' | 'quarantined'>
   readonly #backoff: Backoff
+  readonly #watch: ConsumerWatch
   readonly #stopping = new AbortController()
   readonly #stopped: Promise<void>
-  #session: Session | undefined
-  #channel: Channel | undefined
-  #acks: AckBatch | undefined
-  #tag: string | undefined
+  #attached: { readonly session: Session; readonly done: Promise<void> } | undefined
+  #channel: ConsumerChannel | undefined
   #tags = 0
   #pause: Pause | undefined
   #inFlight = 0
@@ -91,24 +105,30 @@ export class QueueConsumer<T> implements Consumer {
     this.#timing = deps.timing ?? TIMING
     this.#meter = deps.meter ?? NO_METER
     this.#backoff = new Backoff(this.#timing.firstPauseMs, this.#timing.longestPauseMs)
+    this.#watch = new ConsumerWatch(options.queue, deps.log)
     this.#stopped = new Promise((resolve) => {
       this.#stopping.signal.addEventListener('abort', () => resolve())
     })
   }
 
   /** Part of a connection's set-up. Repeating it for the same session does nothing. */
-  async attach(session: Session): Promise<void> {
-    if (this.#session === session) return
-    this.#session = session
-    const channel = await session.model.createChannel()
-    channel.on('error', session.fail)
-    channel.on('close', () => {
-      if (this.#channel === channel) this.#detach()
+  attach(session: Session): Promise<void> {
+    if (this.#attached?.session !== session) this.#attached = { session, done: this.#attach(session) }
+    return this.#attached.done
+  }
+
+  async #attach(session: Session): Promise<void> {
+    // The close event of the former channel may come late, or never.
+    if (this.#channel !== undefined) this.#detach(this.#channel)
+    const channel = await ConsumerChannel.open(session, {
+      queue: this.#options.queue,
+      concurrency: this.#options.concurrency,
+      answerMs: this.#timing.answerMs ?? ANSWER_TIMEOUT_MS,
+      take: (message, from) => void this.#take(message, from),
+      closed: (closed) => this.#detach(closed),
     })
-    await channel.prefetch(this.#options.concurrency)
-    if (this.#session !== session) return
+    if (this.#attached?.session !== session) return
     this.#channel = channel
-    this.#acks = new AckBatch(channel)
     if (this.#pause === undefined) await this.#subscribe()
   }
 
@@ -131,6 +151,23 @@ export class QueueConsumer<T> implements Consumer {
     this.#pause?.decide('give back')
   }
 
+  /**
+   * Messages can arrive: the broker confirmed a consumer on the link's present connection, and the last check did not
+   * miss it. A paused consumer does not consume. One that stops is expected not to.
+   */
+  isConsuming(session: Session | undefined): boolean {
+    if (this.#isStopping()) return true
+    const channel = this.#channel
+    return channel !== undefined && channel.session === session && channel.isConsuming() && !this.#watch.isMissing()
+  }
+
+  /** Asks the broker for signs of this consumer, see `ConsumerWatch`. */
+  async check(session: Session | undefined): Promise<void> {
+    if (session === undefined) return
+    const isWanted = (): boolean => !this.#isStopping() && this.#pause === undefined
+    await this.#watch.check(session, () => (isWanted() ? { channel: this.#channel } : undefined))
+  }
+
   async #drain(): Promise<void> {
     this.stop()
     await this.#unsubscribe()
@@ -139,66 +176,47 @@ export class QueueConsumer<T> implements Consumer {
         this.#idle = resolve
       })
     }
-    await this.#closeChannel()
-  }
-
-  /** The end of a connection overtakes acks that are still being sent; the end of their channel does not. */
-  async #closeChannel(): Promise<void> {
     const channel = this.#channel
-    this.#acks?.flush()
     this.#channel = undefined
-    if (channel !== undefined) await within(CLOSE_TIMEOUT_MS, channel.close(), 'no answer').catch(() => {})
+    await channel?.close()
   }
 
   #isStopping(): boolean {
     return this.#stopping.signal.aborted
   }
 
-  /** The broker hands everything out again that was in hand on this channel. */
-  #detach(): void {
+  /** The broker redelivers everything that was unacknowledged on this channel. */
+  #detach(channel: ConsumerChannel): void {
+    channel.retire()
+    if (this.#channel !== channel) return
     this.#channel = undefined
-    this.#tag = undefined
     this.#pause?.decide('give back')
   }
 
   async #subscribe(): Promise<void> {
-    const channel = this.#channel
-    const acks = this.#acks
-    if (channel === undefined || acks === undefined || this.#tag !== undefined || this.#isStopping()) return
-    const { queue } = this.#options
+    if (this.#isStopping()) return
     this.#tags += 1
-    this.#tag = `${this.#deps.name}.${queue}.${this.#tags}`
-    const take = (message: ConsumeMessage | null): void => {
-      // The broker ended the consumer, as the queue was deleted: the set-up of a new connection declares it again.
-      if (message === null) this.#session?.fail(new Error(`RabbitMQ cancelled the consumer of ${queue}`))
-      else void this.#take(message, channel, acks)
-    }
-    await channel.consume(queue, take, { consumerTag: this.#tag })
+    await this.#channel?.subscribe(`${this.#deps.name}.${this.#options.queue}.${this.#tags}`)
   }
 
   async #unsubscribe(): Promise<void> {
-    const tag = this.#tag
-    this.#tag = undefined
-    // A channel that is gone has no consumer either.
-    if (tag !== undefined) await this.#channel?.cancel(tag).catch(() => {})
+    await this.#channel?.unsubscribe()
   }
 
-  async #take(message: ConsumeMessage, channel: Channel, acks: AckBatch): Promise<void> {
+  async #take(message: ConsumeMessage, channel: ConsumerChannel): Promise<void> {
     this.#inFlight += 1
-    acks.taken(message)
-    const fate = await this.#process(message)
-    if (fate === 'done') acks.done(message)
-    else {
-      acks.givenBack(message)
-      answer(() => (fate === 'give back' ? channel.nack(message, false, true) : channel.reject(message, true)))
-    }
+    channel.taken(message)
+    const fate = await this.#process(message, channel)
+    if (fate === 'done') channel.done(message)
+    else channel.giveBack(message, fate === 'failed')
     this.#inFlight -= 1
     if (this.#inFlight === 0) this.#idle()
   }
 
-  async #process(message: ConsumeMessage): Promise<Fate> {
+  async #process(message: ConsumeMessage, channel: ConsumerChannel): Promise<Fate> {
+    const takenAt = performance.now()
     for (;;) {
-      if (this.#isStopping() || (await this.#pause?.verdict) === 'give back') return 'give back'
+      if (this.#isStopping() || channel.isRetired() || (await this.#pause?.verdict) === 'give back') return 'give back'
       try {
         await this.#work(message)
         this.#backoff.reset()
@@ -206,8 +224,10 @@ export class QueueConsumer<T> implements Consumer {
       } catch (error) {
         if (this.#isStopping()) return 'give back'
         if (!(error instanceof Unavailable)) return await this.#fail(message, error)
-        // Given back before the broker heard of the cancelling, it would come straight back.
+        // A message returned before the cancel is confirmed would be redelivered to this consumer at once.
         await this.#pauseBecauseOf(error).cancelled
+        // Several short pauses must not keep a message until the broker's consumer timeout closes the channel.
+        if (performance.now() - takenAt >= this.#timing.holdMs) return 'give back'
       }
     }
   }
@@ -221,9 +241,11 @@ export class QueueConsumer<T> implements Consumer {
   }
 
   async #work(message: ConsumeMessage): Promise<void> {
+    const incoming = toIncoming(message)
+    if (isCopy(incoming)) return this.#deps.copyArrived?.()
     let value: T
     try {
-      value = this.#options.parse(toIncoming(message))
+      value = this.#options.parse(incoming)
     } catch (error) {
       if (!(error instanceof Unparsable)) throw error
       return await this.#quarantine(message, error.message)
@@ -262,8 +284,7 @@ export class QueueConsumer<T> implements Consumer {
     pause.decide('again')
     const pausedMs = Math.round(performance.now() - startedAt)
     this.#deps.log.info('consuming resumed', { queue: this.#options.queue, pausedMs })
-    // A channel that fails here is made anew by the link, and subscribed then.
-    await this.#subscribe().catch(() => {})
+    await this.#subscribe()
   }
 
   /** Waits for as long as it takes. false: asking failed, or the consumer stops. */

@@ -1,10 +1,11 @@
 import type { ChannelModel } from 'amqplib'
 import { type Link, type LinkOptions, openLink } from './link.ts'
-import { dueQueue } from './topology.ts'
+import { dueQueues, MOST_SHARDS } from './topology.ts'
 
 /**
- * How many shards of due deliveries there are to consume: those that are configured, and those that the broker still has
- * from a time when there were more, in which deliveries may lie. Waits for a broker that is not there yet.
+ * How many shards of due deliveries must be consumed: the configured ones, and those that an earlier configuration left on
+ * the broker, in which deliveries may wait. Every possible shard is looked for, because one in between may have been
+ * deleted. Waits for a broker that is not there yet.
  */
 export async function countDueShards({
   configured,
@@ -17,7 +18,8 @@ export async function countDueShards({
       // It came up, so it is set up.
       changed: () => void opening.then(resolve),
       setUp: async ({ model }) => {
-        while (await exists(model, dueQueue(shards))) shards += 1
+        const found = await Promise.all(dueQueues(MOST_SHARDS).map((queue) => exists(model, queue)))
+        shards = Math.max(configured, found.lastIndexOf(true) + 1)
       },
     })
   })
@@ -25,7 +27,7 @@ export async function countDueShards({
   return shards
 }
 
-/** Asking for a queue that is not there costs the channel. */
+/** RabbitMQ closes the channel when the queue does not exist. */
 async function exists(model: ChannelModel, queue: string): Promise<boolean> {
   const channel = await model.createChannel()
   channel.on('error', () => {})

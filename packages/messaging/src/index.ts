@@ -1,9 +1,10 @@
 export { type Broker, type BrokerOptions, openBroker } from './broker.ts'
-export type { ConsumeOptions, Consumer, ConsumerTiming } from './consumer.ts'
+export { type ConsumeOptions, type Consumer, type ConsumerTiming, LONGEST_HOLD_MS } from './consumer.ts'
 export { countDueShards } from './count-due-shards.ts'
 export type { IncomingMessage } from './incoming-message.ts'
 export type { Log } from './log.ts'
 export type { Meters } from './meters.ts'
+export { CONFIRM_TIMEOUT_MS } from './publisher.ts'
 export { openQuarantine, type Quarantine, type QuarantinedMessage, type RequeueResult } from './quarantine.ts'
 export type { Origin } from './quarantine-message.ts'
 export { type QueueSample, sampleQueues } from './sample-queues.ts'
@@ -14,6 +15,7 @@ export {
   dueQueues,
   EVENTS_EXCHANGE,
   laneQueues,
+  MOST_SHARDS,
   Queue,
   serviceTopology,
   type Topology,

@@ -1,6 +1,8 @@
+import type { Duplex } from 'node:stream'
 import { type ChannelModel, connect } from 'amqplib'
 import { createBrokerNodes } from './broker-nodes.ts'
 import type { Log } from './log.ts'
+import { toError } from './to-error.ts'
 import { within } from './within.ts'
 
 /** One life of a connection. */
@@ -44,11 +46,12 @@ export async function openLink({ url, name, log, setUp, changed }: LinkOptions):
   const mayWarn = atMostEvery(REPEAT_WARNING_MS)
 
   async function giveUp(session: Session, error: Error): Promise<void> {
-    if (current !== session) return
+    if (current !== session || closing) return
     log.warn('giving up a RabbitMQ connection', { connection: name, error })
     await within(CLOSE_TIMEOUT_MS, session.model.close(), 'no answer').catch(() => {
-      // Lost while it was closing, which amqplib does not notice: this makes it connect again.
-      session.model.emit('close', error)
+      dropSocket(session.model, error)
+      // amqplib does not notice a connection that is lost while it closes: this makes it connect again.
+      if (current === session) session.model.emit('close', error)
     })
   }
 
@@ -78,7 +81,7 @@ export async function openLink({ url, name, log, setUp, changed }: LinkOptions):
       if (lost !== undefined) throw lost
     } catch (error) {
       // amqplib closes what could not be set up and waits for the answer without a limit; closing twice ends at once.
-      await within(CLOSE_TIMEOUT_MS, model.close(), 'no answer').catch(() => {})
+      await within(CLOSE_TIMEOUT_MS, model.close(), 'no answer').catch(() => dropSocket(model, toError(error)))
       throw error
     }
   }
@@ -121,6 +124,16 @@ export async function openLink({ url, name, log, setUp, changed }: LinkOptions):
       changed()
     },
   }
+}
+
+/**
+ * Ends a connection whose broker does not answer the close. Its channels close, and the broker redelivers what they held
+ * as soon as it reads the end of the stream. Otherwise it would serve the consumers of the old connection until a
+ * heartbeat is missed.
+ */
+function dropSocket({ connection }: ChannelModel, error: Error): void {
+  const { stream } = connection as unknown as { readonly stream?: Pick<Duplex, 'destroy'> }
+  stream?.destroy(error)
 }
 
 /** Access refused, or something is declared otherwise: waiting does not help. */

@@ -1,13 +1,13 @@
 import { randomUUID } from 'node:crypto'
 import { type InstallationId, newTraceparent, parseDelivery, parseEvent, readInstallation } from '@switchhook/contracts'
-import { checkMessage, deliveryMessage, eventMessage } from './messages.ts'
+import { checkMessage, copyOf, deliveryMessage, eventMessage, isCopy } from './messages.ts'
 import { sampleDelivery, sampleEvent } from './test-support/samples.ts'
 
 test('an event travels under its type and id', () => {
   const event = sampleEvent()
   const message = eventMessage(event)
   expect(message).toMatchObject({
-    exchange: 'switchhook.events',
+    exchange: 'switchhook.fanout',
     routingKey: 'call.status',
     properties: { contentType: 'application/json', messageId: event.eventId, type: 'call.status' },
   })
@@ -20,6 +20,19 @@ test('the trace context of an event is a header, and no part of its content', ()
   expect(message.properties.headers).toEqual({ traceparent })
   expect(message.content).toEqual(eventMessage(event).content)
   expect(eventMessage(event).properties.headers).toBeUndefined()
+})
+
+test('a copy differs from its original by the exchange and one header', () => {
+  const original = eventMessage({ ...sampleEvent(), traceparent: newTraceparent() })
+  const copy = copyOf(original)
+  const { traceparent } = original.properties.headers ?? {}
+  expect(copy).toEqual({
+    ...original,
+    exchange: 'switchhook.events',
+    properties: { ...original.properties, headers: { traceparent, 'switchhook-copy': true } },
+  })
+  const arrived = ({ exchange, properties }: typeof copy) => ({ exchange, headers: properties.headers ?? {} })
+  expect([isCopy(arrived(copy)), isCopy(arrived(original))]).toEqual([true, false])
 })
 
 test('a delivery is its body and headers of our own', () => {

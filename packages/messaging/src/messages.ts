@@ -7,8 +7,9 @@ import {
   type ReceiverCheck,
   serialiseEvent,
 } from '@switchhook/contracts'
+import type { IncomingMessage } from './incoming-message.ts'
 import type { OutgoingMessage } from './publisher.ts'
-import { DELIVERY_EXCHANGE, EVENTS_EXCHANGE, Queue } from './topology.ts'
+import { COPY_HEADER, DELIVERY_EXCHANGE, EVENTS_EXCHANGE, FANOUT_EXCHANGE, Queue } from './topology.ts'
 
 const contentType = 'application/json'
 
@@ -19,7 +20,7 @@ export function eventMessage(event: PlatformEvent, installation?: InstallationId
     ...(installation !== undefined && { [INSTALLATION_HEADER]: installation }),
   }
   return {
-    exchange: EVENTS_EXCHANGE,
+    exchange: FANOUT_EXCHANGE,
     routingKey: event.eventType,
     content: serialiseEvent(event),
     properties: {
@@ -30,6 +31,20 @@ export function eventMessage(event: PlatformEvent, installation?: InstallationId
     },
   }
 }
+
+/** For the queues that others have bound to the public exchange. */
+export const copyOf = (message: OutgoingMessage): OutgoingMessage => ({
+  ...message,
+  exchange: EVENTS_EXCHANGE,
+  properties: { ...message.properties, headers: { ...message.properties.headers, [COPY_HEADER]: true } },
+})
+
+/**
+ * A binding of a former version, which a process of that version has made again, brings copies to fan-out. The original
+ * is in the queue as well.
+ */
+export const isCopy = ({ exchange, headers }: Pick<IncomingMessage, 'exchange' | 'headers'>): boolean =>
+  exchange === EVENTS_EXCHANGE && headers[COPY_HEADER] === true
 
 /** The content is the webhook's body, byte for byte; only what is ours goes into the headers, never the broker's. */
 export function deliveryMessage(delivery: Delivery, queue: string, installation?: InstallationId): OutgoingMessage {

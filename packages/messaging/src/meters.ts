@@ -9,8 +9,8 @@ export interface Meters {
   gauge(name: string, help: string, read: () => number): void
 }
 
-/** Why a publish counts as not stored. */
-export type PublishFailure = 'not-connected' | 'alarm' | 'timeout' | 'refused' | 'unroutable'
+/** Why a publish counts as not stored. `copy`: a queue of others on the public exchange did not take a copy. */
+export type PublishFailure = 'not-connected' | 'alarm' | 'timeout' | 'refused' | 'unroutable' | 'copy'
 
 /** Told of what happens, in passing. */
 export interface BrokerMeter {
@@ -44,6 +44,7 @@ export function createBrokerMeter(
     timeout: failures.of({ reason: 'timeout' }),
     refused: failures.of({ reason: 'refused' }),
     unroutable: failures.of({ reason: 'unroutable' }),
+    copy: failures.of({ reason: 'copy' }),
   }
   const pauses = meters
     .counter('switchhook_consumer_pauses_total', 'Times that a consumer paused because something it needs was away.')

@@ -2,6 +2,7 @@ import { Unavailable } from '@switchhook/contracts'
 import { type ConfirmChannel, IllegalOperationError, type Options } from 'amqplib'
 import type { Session } from './link.ts'
 import { type BrokerMeter, NO_METER, type PublishFailure } from './meters.ts'
+import { toError } from './to-error.ts'
 
 export interface OutgoingMessage {
   readonly exchange: string
@@ -20,7 +21,20 @@ interface Pending {
   readonly routingKey: string
   readonly messageId: string | undefined
   returned: boolean
-  readonly settle: (error?: Error, reason?: PublishFailure) => void
+  readonly settle: Settle
+}
+
+type Settle = (error?: Error, reason?: PublishFailure) => void
+
+/** What a publish does at each end that it may have. */
+interface Course {
+  readonly mandatory: boolean
+  readonly timeoutMs: number
+  readonly notConnected: (reason: PublishFailure) => void
+  readonly timedOut: (channel: ConfirmChannel, settle: Settle) => void
+  readonly refused: (cause: Error, channel: ConfirmChannel, settle: Settle) => void
+  readonly confirmed: (wasReturned: boolean, settle: Settle) => void
+  readonly stored: (ms: number) => void
 }
 
 export type Route = Pick<OutgoingMessage, 'exchange' | 'routingKey'>
@@ -36,11 +50,19 @@ export interface PublisherOptions {
   readonly meter?: Pick<BrokerMeter, 'confirmed' | 'failed'>
 }
 
-const CONFIRM_TIMEOUT_MS = 10_000
+/** How long a publish waits for its confirm. */
+export const CONFIRM_TIMEOUT_MS = 10_000
 /** A node without a majority confirms nothing while it keeps its connections; and after a failover channels were seen that refused for ever. */
 const STUCK_AFTER_MS = 30_000
 /** What the broker took before its alarm it still confirms; what it did not read by then it reads only afterwards. */
 const CONFIRM_IN_ALARM_MS = 1_000
+
+/** How long the confirm of a copy is waited for. */
+const COPY_CONFIRM_MS = 1_000
+/** After one copy was not confirmed, how long no confirm of a copy is waited for. */
+const COPIES_SLOW_MS = 10_000
+/** amqplib's message for a negative confirm; a closed channel has another one. */
+const NACKED = 'message nacked'
 
 /** Publishes on one confirm channel, which is made anew with each connection. */
 export class Publisher {
@@ -54,6 +76,7 @@ export class Publisher {
   readonly #failingSince = new Map<string, number>()
   #channel: ConfirmChannel | undefined
   #blocked = false
+  #copiesSlowUntil = 0
   #giveUp: Session['fail'] = () => {}
 
   constructor(options: PublisherOptions) {
@@ -90,46 +113,88 @@ export class Publisher {
 
   /**
    * Resolves once the broker has stored the message in at least one queue.
-   * @throws Unavailable when it was not stored, or nobody knows whether it was: then it may arrive none the less.
+   * @throws Unavailable when it was not stored, or when that is unknown: then it may arrive all the same.
    */
-  publish({ exchange, routingKey, content, properties }: OutgoingMessage): Promise<void> {
+  publish(message: OutgoingMessage): Promise<void> {
+    const { exchange, routingKey } = message
+    return this.#send(message, {
+      // Without `mandatory` the broker confirms a message that no queue takes.
+      mandatory: true,
+      timeoutMs: this.#confirmTimeoutMs,
+      notConnected: (reason) => this.#meter.failed(reason),
+      timedOut: (channel, settle) => {
+        this.#noteFailure(exchange, routingKey, channel)
+        settle(new Unavailable('rabbitmq', `no confirm within ${this.#confirmTimeoutMs} ms`), 'timeout')
+      },
+      refused: (cause, channel, settle) => {
+        this.#noteFailure(exchange, routingKey, channel)
+        settle(new Unavailable('rabbitmq', 'RabbitMQ did not take the message', { cause }), 'refused')
+      },
+      confirmed: (wasReturned, settle) => {
+        if (this.#failingSince.size > 0) this.#failingSince.delete(`${exchange} ${routingKey}`)
+        if (wasReturned) {
+          settle(new Unavailable('rabbitmq', `no queue takes ${routingKey} on ${exchange}`), 'unroutable')
+          return
+        }
+        settle()
+      },
+      stored: (ms) => this.#meter.confirmed(ms),
+    })
+  }
+
+  /**
+   * Publishes a copy for queues that others have bound, if there are any. A queue of others must not hold up the original:
+   * this resolves as well when such a queue refuses the copy or does not confirm it soon.
+   * @throws Unavailable when the broker cannot be reached or has an alarm
+   */
+  publishCopy(message: OutgoingMessage): Promise<void> {
+    return this.#send(message, {
+      mandatory: false,
+      timeoutMs: performance.now() < this.#copiesSlowUntil ? 0 : COPY_CONFIRM_MS,
+      notConnected: () => {},
+      timedOut: (_channel, settle) => {
+        const now = performance.now()
+        if (now >= this.#copiesSlowUntil) {
+          this.#copiesSlowUntil = now + COPIES_SLOW_MS
+          this.#meter.failed('copy')
+        }
+        settle()
+      },
+      refused: (cause, _channel, settle) => {
+        if (cause.message !== NACKED) return settle(unavailable(cause))
+        this.#meter.failed('copy')
+        settle()
+      },
+      confirmed: (_wasReturned, settle) => settle(),
+      stored: () => {},
+    })
+  }
+
+  #send({ exchange, routingKey, content, properties }: OutgoingMessage, course: Course): Promise<void> {
     const channel = this.#channel
     if (channel === undefined || this.#blocked) {
-      this.#meter.failed(channel === undefined ? 'not-connected' : 'alarm')
+      course.notConnected(channel === undefined ? 'not-connected' : 'alarm')
       return Promise.reject(channel === undefined ? unavailable() : inAlarm())
     }
     return new Promise((resolve, reject) => {
       const startedAt = performance.now()
-      const settle = (error?: Error, reason?: PublishFailure): void => {
+      const settle: Settle = (error, reason) => {
         clearTimeout(timer)
         // A confirm that comes after its time was up changes nothing any more.
         if (!this.#inFlight.delete(pending)) return
-        if (error === undefined) {
-          this.#meter.confirmed(performance.now() - startedAt)
-          resolve()
-        } else {
-          if (reason !== undefined) this.#meter.failed(reason)
-          reject(error)
-        }
+        if (reason !== undefined) this.#meter.failed(reason)
+        if (error !== undefined) return reject(error)
+        course.stored(performance.now() - startedAt)
+        resolve()
       }
-      const timer = setTimeout(() => {
-        this.#noteFailure(exchange, routingKey, channel)
-        settle(new Unavailable('rabbitmq', `no confirm within ${this.#confirmTimeoutMs} ms`), 'timeout')
-      }, this.#confirmTimeoutMs)
+      const timer = setTimeout(() => course.timedOut(channel, settle), course.timeoutMs)
       const pending: Pending = { exchange, routingKey, messageId: properties.messageId, returned: false, settle }
       this.#inFlight.add(pending)
       try {
-        // Without `mandatory` the broker confirms what no queue takes.
-        const options = { ...properties, mandatory: true, persistent: true }
+        const options = { ...properties, mandatory: course.mandatory, persistent: true }
         channel.publish(exchange, routingKey, content, options, (error: unknown) => {
-          if (error) {
-            this.#noteFailure(exchange, routingKey, channel)
-            settle(new Unavailable('rabbitmq', 'RabbitMQ did not take the message', { cause: error }), 'refused')
-            return
-          }
-          if (this.#failingSince.size > 0) this.#failingSince.delete(`${exchange} ${routingKey}`)
-          if (!pending.returned) settle()
-          else settle(new Unavailable('rabbitmq', `no queue takes ${routingKey} on ${exchange}`), 'unroutable')
+          if (error) course.refused(toError(error), channel, settle)
+          else course.confirmed(pending.returned, settle)
         })
       } catch (error) {
         if (error instanceof IllegalOperationError) settle(unavailable(error), 'not-connected')

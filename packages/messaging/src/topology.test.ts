@@ -6,6 +6,7 @@ import {
   dueQueueFor,
   dueQueues,
   EVENTS_EXCHANGE,
+  FANOUT_EXCHANGE,
   hasRoute,
   laneQueues,
   Queue,
@@ -70,6 +71,13 @@ test('the arguments are those of the queues that stand on brokers already: anoth
   })
 })
 
+test('no queue but the one of fan-out is bound where our events are published', () => {
+  const { bindings, links = [] } = serviceTopology([1_000], 4, 2)
+  expect([...bindings, ...links].filter(({ from }) => from === FANOUT_EXCHANGE)).toEqual([
+    { from: 'switchhook.fanout', key: '#', to: 'fanout.events' },
+  ])
+})
+
 test('every lane is declared, and reached by its name', () => {
   const topology = serviceTopology([], 16)
   for (const lane of laneQueues(16)) {
@@ -98,7 +106,7 @@ test('so many shards are declared and bound as there are, and each subscription 
 test.each<[string, string, boolean]>([
   [DELIVERY_EXCHANGE, 'delivery.wait.1000', true],
   [DELIVERY_EXCHANGE, 'delivery.wait.2000', false],
-  [EVENTS_EXCHANGE, 'call.status', true],
+  [FANOUT_EXCHANGE, 'call.status', true],
   ['', 'delivery.due', false],
 ])('what is published to %s under %s should find a queue: %s', (exchange, key, expected) => {
   expect(hasRoute(serviceTopology([1_000]), exchange, key)).toBe(expected)
@@ -131,6 +139,17 @@ test.each<[string, string[], Parameters<typeof danglingNames>[0]]>([
     ['q'],
     { exchanges: { x: 'topic' }, queues: {}, bindings: [{ from: 'x', key: '#', to: 'q' }] },
   ],
+  [
+    'a link from an exchange',
+    ['x'],
+    { exchanges: { y: 'topic' }, queues: {}, bindings: [], links: [{ from: 'x', key: '#', to: 'y' }] },
+  ],
+  [
+    'a link to an exchange',
+    ['q'],
+    { exchanges: { x: 'topic' }, queues: { q: {} }, bindings: [], links: [{ from: 'x', key: '#', to: 'q' }] },
+  ],
+  ['an alternate exchange', ['y'], { exchanges: { x: 'topic' }, alternates: { x: 'y' }, queues: {}, bindings: [] }],
   ['a dead-letter exchange', ['x'], { exchanges: {}, queues: { q: { 'x-dead-letter-exchange': 'x' } }, bindings: [] }],
   [
     'a dead-letter key',

@@ -3,10 +3,21 @@ import type { SubscriptionId } from '@switchhook/contracts'
 
 /** What has to exist on the broker, as data: it is compared in tests and declared at each connection. */
 export interface Topology {
-  readonly exchanges: Readonly<Record<string, 'topic' | 'direct'>>
+  readonly exchanges: Readonly<Record<string, 'topic' | 'direct' | 'fanout' | 'headers'>>
+  /** Exchange → the exchange that gets its messages when none of its own bindings match. */
+  readonly alternates?: Readonly<Record<string, string>>
   /** Queue name → its arguments. An argument can never change once the queue exists: another value needs another name. */
   readonly queues: Readonly<Record<string, Readonly<Record<string, string | number>>>>
   readonly bindings: readonly Binding[]
+  /** Bindings from one exchange to another. */
+  readonly links?: readonly Link[]
+  /** Bindings of former versions, removed once everything else is declared. */
+  readonly obsolete?: readonly Binding[]
+}
+
+/** A binding whose target is an exchange. */
+interface Link extends Binding {
+  readonly arguments?: Readonly<Record<string, string | boolean>>
 }
 
 export interface Binding {
@@ -15,8 +26,19 @@ export interface Binding {
   readonly to: string
 }
 
-/** Public seam: whatever happens in a contact center, routed by event type. */
+/** Public seam: events of any platform come in here, and anyone may bind a queue to receive all events. */
 export const EVENTS_EXCHANGE = 'switchhook.events'
+
+/** Private: leads to `fanout.events` and to no other queue, so that a confirm proves that the event is there. */
+export const FANOUT_EXCHANGE = 'switchhook.fanout'
+
+/** Sorts what comes from the public exchange: copies of our own events end here, all others go to fan-out. */
+const INTAKE_EXCHANGE = 'switchhook.intake'
+/** Has no bindings: copies of our own events end here, after the queues of others have taken them. */
+const COPIES_EXCHANGE = 'switchhook.copies'
+
+/** Header of a copy on the public exchange, whose original was published to fan-out. */
+export const COPY_HEADER = 'switchhook-copy'
 
 /** Routed by the name of the queue that is meant. */
 export const DELIVERY_EXCHANGE = 'switchhook.delivery'
@@ -31,8 +53,11 @@ export const Queue = {
   quarantine: 'quarantine',
 } as const
 
+/** The highest number of shards that can be configured. */
+export const MOST_SHARDS = 64
+
 /** Deliveries that are due, in so many queues that no single queue's leader is the limit; by default in one. */
-export const dueQueue = (shard: number): string => (shard === 0 ? Queue.deliveryDue : `${Queue.deliveryDue}.${shard}`)
+const dueQueue = (shard: number): string => (shard === 0 ? Queue.deliveryDue : `${Queue.deliveryDue}.${shard}`)
 export const dueQueues = (shards: number): readonly string[] => Array.from({ length: shards }, (_, n) => dueQueue(n))
 /** Any shard would do, as every worker consumes all of them; by the subscription, one endpoint's burst stays in one. */
 export const dueQueueFor = (subscription: SubscriptionId, shards: number): string =>
@@ -76,7 +101,14 @@ export function serviceTopology(waitsMs: readonly number[], lanes = 0, shards = 
     { ...idle, ...deadLetterTo(Queue.deliveryDue), 'x-message-ttl': ms },
   ])
   return {
-    exchanges: { [EVENTS_EXCHANGE]: 'topic', [DELIVERY_EXCHANGE]: 'direct' },
+    exchanges: {
+      [EVENTS_EXCHANGE]: 'topic',
+      [DELIVERY_EXCHANGE]: 'direct',
+      [FANOUT_EXCHANGE]: 'fanout',
+      [COPIES_EXCHANGE]: 'fanout',
+      [INTAKE_EXCHANGE]: 'headers',
+    },
+    alternates: { [INTAKE_EXCHANGE]: FANOUT_EXCHANGE },
     queues: {
       [Queue.quarantine]: { ...idle, 'x-overflow': 'reject-publish' },
       [Queue.fanoutEvents]: work,
@@ -90,8 +122,13 @@ export function serviceTopology(waitsMs: readonly number[], lanes = 0, shards = 
         key: name,
         to: name,
       })),
-      { from: EVENTS_EXCHANGE, key: '#', to: Queue.fanoutEvents },
+      { from: FANOUT_EXCHANGE, key: '#', to: Queue.fanoutEvents },
     ],
+    links: [
+      { from: INTAKE_EXCHANGE, key: '', to: COPIES_EXCHANGE, arguments: { 'x-match': 'all', [COPY_HEADER]: true } },
+      { from: EVENTS_EXCHANGE, key: '#', to: INTAKE_EXCHANGE },
+    ],
+    obsolete: [{ from: EVENTS_EXCHANGE, key: '#', to: Queue.fanoutEvents }],
   }
 }
 
@@ -104,11 +141,12 @@ export const hasRoute = ({ bindings }: Topology, exchange: string, routingKey: s
   bindings.some(({ from, key }) => from === exchange && (key === routingKey || key === '#'))
 
 /** Exchanges and queues that a topology refers to but does not have, and dead-letter keys that lead nowhere. */
-export function danglingNames({ exchanges, queues, bindings }: Topology): string[] {
-  const names = bindings.flatMap(({ from, to }) => [
-    ...(from in exchanges ? [] : [from]),
-    ...(to in queues ? [] : [to]),
-  ])
+export function danglingNames({ exchanges, alternates = {}, queues, bindings, links = [] }: Topology): string[] {
+  const names = [
+    ...[...bindings, ...links].map(({ from }) => from).filter((name) => !(name in exchanges)),
+    ...bindings.map(({ to }) => to).filter((name) => !(name in queues)),
+    ...[...links.map(({ to }) => to), ...Object.entries(alternates).flat()].filter((name) => !(name in exchanges)),
+  ]
   const deadLetters = Object.values(queues).flatMap((queue) => {
     const exchange = queue['x-dead-letter-exchange']
     const key = queue['x-dead-letter-routing-key']

@@ -35,10 +35,6 @@ export const commonFields = {
 
 /** Variables that more than one service reads: the same name means the same everywhere. */
 export const sharedFields = {
-  DELIVERY_SHARDS: described(
-    'Number of queues for due deliveries. Fan-out and workers must have the same value ([scaling](scaling.md)).',
-    integer({ min: 1, max: 64 }, 1),
-  ),
   DELIVERY_RETENTION: described(
     'How long an acknowledged delivery can be looked up; about 0.6 KB of Redis memory each.',
     duration('1h', { minMs: 60_000 }),
@@ -53,3 +49,10 @@ export const sharedFields = {
     'none',
   ),
 }
+
+/** `DELIVERY_SHARDS` of fan-out and of the workers. `most` is the topology's limit. */
+export const deliveryShardsField = (most: number): Field<number> =>
+  described(
+    'Number of queues for due deliveries. Fan-out and workers must have the same value ([scaling](scaling.md)).',
+    integer({ min: 1, max: most }, 1),
+  )

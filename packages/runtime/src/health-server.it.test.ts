@@ -46,6 +46,26 @@ test('one check that does not hold makes it not ready, and is named, until it ho
   expect((await get('/readyz')).status).toBe(200)
 })
 
+test('what the process can do without is named as degraded and counted, and costs no readiness', async () => {
+  const api = await open('api')
+  api.readyWhen({ redis: () => state.redis }, { rabbitmq: () => state.rabbitmq })
+  const ask = async () => {
+    const answer = await fetch(`http://127.0.0.1:${api.port}/readyz`)
+    return { status: answer.status, body: await answer.json() }
+  }
+  const metrics = async () => await (await fetch(`http://127.0.0.1:${api.port}/metrics`)).text()
+  expect(await ask()).toEqual({ status: 200, body: { status: 'ready', checks: { redis: true } } })
+  expect(await metrics()).toContain('switchhook_degraded{check="rabbitmq",service="api"} 0')
+  state.rabbitmq = false
+  const degraded = ['rabbitmq']
+  expect(await ask()).toEqual({ status: 200, body: { status: 'ready', checks: { redis: true }, degraded } })
+  const text = await metrics()
+  expect(text).toContain('switchhook_degraded{check="rabbitmq",service="api"} 1')
+  expect(text).not.toContain('switchhook_ready{check="rabbitmq"')
+  state.redis = false
+  expect(await ask()).toEqual({ status: 503, body: { status: 'not ready', checks: { redis: false }, degraded } })
+})
+
 test('while it starts it is alive, not ready, and shows metrics', async () => {
   const starting = await open('starting')
   const statusOf = async (path: string) => (await fetch(`http://127.0.0.1:${starting.port}${path}`)).status

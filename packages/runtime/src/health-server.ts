@@ -7,22 +7,31 @@ export type ReadinessChecks = Readonly<Record<string, () => boolean>>
 
 export interface HealthServer {
   readonly port: number
-  /** Says that start-up is over, and what must hold from now on. */
-  readyWhen(checks: ReadinessChecks): void
+  /**
+   * Ends the start-up. From now on every check must hold.
+   * @param withoutWhich checks of what the process can do without for a while: a failure is shown and counted, but the
+   * process stays ready
+   */
+  readyWhen(checks: ReadinessChecks, withoutWhich?: ReadinessChecks): void
   close(): Promise<void>
 }
 
 /**
- * `/healthz`: the process runs. `/readyz`: 200 when start-up is over and every check holds, else 503 with the ones that
- * do not. `/metrics`: Prometheus text. No token: the port is for the cluster, not for clients. It is the first thing that
- * a service opens, because a service that waits for its broker is alive and not ready.
+ * `/healthz`: the process runs. `/readyz`: 200 when start-up is over and every check holds, else 503 with the checks that
+ * fail. A process that is ready but lacks something names it under `degraded`. `/metrics`: Prometheus text. No token: the
+ * port is for the cluster, not for clients. A service opens it first, because a service that waits for its broker is
+ * alive and not ready.
  */
 export async function startHealthServer(options: {
   readonly port: number
   readonly metrics: Metrics
 }): Promise<HealthServer> {
   let readiness: ReadinessChecks = { started: () => false }
+  let withoutWhich: ReadinessChecks = {}
   const { metrics } = options
+  metrics.gauges('switchhook_degraded', 'Whether something is away that the process can do without for a while.', () =>
+    Object.entries(withoutWhich).map(([check, holds]) => ({ labels: { check }, value: holds() ? 0 : 1 })),
+  )
   metrics.gauges('switchhook_ready', 'Whether a check of /readyz holds.', () =>
     Object.entries(readiness).map(([check, holds]) => ({ labels: { check }, value: holds() ? 1 : 0 })),
   )
@@ -34,7 +43,12 @@ export async function startHealthServer(options: {
       case '/readyz': {
         const checks = Object.fromEntries(Object.entries(readiness).map(([name, holds]) => [name, holds()]))
         const ready = Object.values(checks).every(Boolean)
-        return answer(response, ready ? 200 : 503, { status: ready ? 'ready' : 'not ready', checks })
+        const degraded = Object.keys(withoutWhich).filter((name) => withoutWhich[name]?.() === false)
+        return answer(response, ready ? 200 : 503, {
+          status: ready ? 'ready' : 'not ready',
+          checks,
+          ...(degraded.length > 0 && { degraded }),
+        })
       }
       case '/metrics':
         return void metrics.text().then(
@@ -51,8 +65,9 @@ export async function startHealthServer(options: {
   })
   return {
     port: (server.address() as AddressInfo).port,
-    readyWhen: (checks) => {
+    readyWhen: (checks, others = {}) => {
       readiness = checks
+      withoutWhich = others
     },
     close: () =>
       new Promise((resolve) => {

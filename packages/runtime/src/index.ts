@@ -1,5 +1,5 @@
 export { type ClockWatch, startClockWatch } from './clock-watch.ts'
-export { commonFields, sharedFields } from './common-fields.ts'
+export { commonFields, deliveryShardsField, sharedFields } from './common-fields.ts'
 export { type Config, ConfigError, type Fields, loadConfig, type Rule } from './config.ts'
 export {
   choice,

@@ -23,6 +23,9 @@ export function createInstallationStore(redis: Redis): InstallationStore {
   return {
     read,
     async establish({ id, createdAtMs }) {
+      // First: a full Redis answers reads, but refuses HSETNX even if the field exists.
+      const present = await read()
+      if (present !== undefined) return present
       await redis[run]((commands) => commands.hsetnx(INSTALLATION_KEY, OWN, `${id} ${createdAtMs}`))
       const stored = await read()
       if (stored === undefined) throw new Error(`${INSTALLATION_KEY} was deleted while the installation was created`)

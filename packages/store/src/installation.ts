@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto'
+import { setTimeout as sleep } from 'node:timers/promises'
 import {
   INSTALLATION_HEADER,
   type InstallationId,
@@ -53,6 +54,7 @@ export interface InstallationOptions {
 }
 
 const CHECK_EVERY_MS = 2_000
+const RETRY_ESTABLISH_MS = 500
 
 /** Any service may create the id: the messages carry theirs, so a new id in an emptied Redis makes consumers pause. */
 export async function openInstallation(options: InstallationOptions): Promise<Installation> {
@@ -76,6 +78,8 @@ export async function openInstallation(options: InstallationOptions): Promise<In
       } catch (error) {
         if (!(error instanceof Unavailable)) throw error
         await redis.ready()
+        // A full Redis can be ready and refuse the write all the same.
+        await sleep(RETRY_ESTABLISH_MS)
       }
     }
   }

@@ -24,6 +24,6 @@ startService(SERVICE, async () => {
   const tracing = await openTracing({ config, service: SERVICE, log })
   shutdown.defer('tracing', () => tracing.close())
   const api = await startApi({ config, log, shutdown, metrics, tracing })
-  health.readyWhen(api.checks)
+  health.readyWhen(api.checks, api.withoutWhich)
   log.info('started', { port: api.port, healthPort: health.port })
 })

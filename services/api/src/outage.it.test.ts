@@ -137,6 +137,7 @@ test('what was answered 201 is there after an outage of Redis', async () => {
 test('while the broker is away, what does not need it works, and events wait for it', async () => {
   toBroker.refuse()
   await eventually(() => expect(api.isReady()).toBe(false))
+  expect(api.takesRequests()).toBe(true)
   expect((await api.call('POST', PATH, { headers, json: create })).status).toBe(201)
   const json = { agentUri: 'sip:alice@acme.example', destination: '+15550101' }
   expect((await api.call('POST', '/api/v1/voice/calls/dial', { headers, json })).status).toBe(202)
@@ -150,6 +151,19 @@ test('while the broker is away, what does not need it works, and events wait for
     },
     { timeoutMs: 30_000, intervalMs: 200 },
   )
+}, 90_000)
+
+test('an api that starts while the broker is away accepts commands, and relays their events later', async () => {
+  const absent = await startTcpProxy(around.broker.amqpUrl)
+  absent.refuse()
+  const starting = await startApiUnderTest({ ...around.env, AMQP_URL: absent.url })
+  expect([starting.takesRequests(), starting.isReady()]).toEqual([true, false])
+  const json = { agentUri: 'sip:alice@acme.example', destination: '+15550101' }
+  expect((await starting.call('POST', '/api/v1/voice/calls/dial', { headers, json })).status).toBe(202)
+  absent.accept()
+  await eventually(() => expect(starting.isReady()).toBe(true), { timeoutMs: 30_000 })
+  await starting.close()
+  await absent.close()
 }, 90_000)
 
 test('in production it refuses a Redis that keeps nothing on disk', async () => {

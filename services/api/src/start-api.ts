@@ -68,10 +68,13 @@ export interface StartApiOptions {
 
 export interface Api {
   readonly port: number
-  readonly checks: Readonly<Record<'redis' | 'rabbitmq' | 'clock' | 'installation', () => boolean>>
+  /** What requests need. */
+  readonly checks: Readonly<Record<'redis' | 'installation', () => boolean>>
+  /** What the api can do without for a while: events wait in the outbox, and a wrong clock shows in every process. */
+  readonly withoutWhich: Readonly<Record<'rabbitmq' | 'clock', () => boolean>>
 }
 
-/** Puts the service together and starts it. Waits for a Redis and a broker that are not there yet. */
+/** Puts the service together and starts it. Waits for a Redis that is not there yet, but not for the broker. */
 export async function startApi(options: StartApiOptions): Promise<Api> {
   const { config, log, shutdown, metrics, tracing = createContextOnly() } = options
   const { keyTiming, deadlines, idempotencyTiming } = options
@@ -91,6 +94,7 @@ export async function startApi(options: StartApiOptions): Promise<Api> {
     name: 'api',
     metrics,
     installation: installation.id,
+    waitUntilReady: false,
   })
   shutdown.defer('broker', () => broker.close())
 
@@ -235,12 +239,8 @@ export async function startApi(options: StartApiOptions): Promise<Api> {
 
   return {
     port: server.port,
-    checks: {
-      redis: () => redis.isReady(),
-      rabbitmq: () => broker.isReady(),
-      clock: () => clock.isFit(),
-      installation: installation.isConfirmed,
-    },
+    checks: { redis: () => redis.isReady(), installation: installation.isConfirmed },
+    withoutWhich: { rabbitmq: () => broker.isReady(), clock: () => clock.isFit() },
   }
 }
 

@@ -23,6 +23,16 @@ test('deliveries in flight must be able to finish when the worker is told to end
   expect(() => load({ SHUTDOWN_GRACE: '10s' })).toThrow('SHUTDOWN_GRACE must be longer than DELIVERY_TIMEOUT')
 })
 
+test('no delivery may outlast the consumer timeout of RabbitMQ', () => {
+  const grace = { SHUTDOWN_GRACE: '1h' }
+  expect(load({ ...grace, DELIVERY_TIMEOUT: '133s' }).DELIVERY_TIMEOUT).toBe(133_000)
+  expect(() => load({ ...grace, DELIVERY_TIMEOUT: '140s' })).toThrow(
+    'DELIVERY_TIMEOUT is too long: with SUBSCRIPTION_CONCURRENCY=10 a delivery could stay unacknowledged for 1849s, ' +
+      'and RabbitMQ closes the channel after 1800s; use at most 133s',
+  )
+  expect(() => load({ ...grace, DELIVERY_TIMEOUT: '133s', SUBSCRIPTION_CONCURRENCY: '2' })).toThrow('use at most 82s')
+})
+
 test('production does not start without a key for webhook secrets', () => {
   expect(() => load({ NODE_ENV: 'production' })).toThrow('SECRET_KEYS is required in production')
   const SECRET_KEYS = `one:${Buffer.alloc(32).toString('base64')}`

@@ -1,6 +1,8 @@
+import { MOST_SHARDS } from '@switchhook/messaging'
 import {
   type Config,
   commonFields,
+  deliveryShardsField,
   described,
   duration,
   durations,
@@ -9,6 +11,7 @@ import {
   sharedFields,
 } from '@switchhook/runtime'
 import { secretKeysField, secretKeysInProduction } from '@switchhook/signing'
+import { BROKER_CONSUMER_TIMEOUT_MS, longestDeliveryTimeoutMs, longestUnackedMs } from './longest-unacked.ts'
 
 export const workerFields = {
   ...commonFields,
@@ -29,7 +32,7 @@ export const workerFields = {
     duration('30s', { minMs: 1 }),
   ),
   WEBHOOK_ALLOWED_NETWORKS: sharedFields.WEBHOOK_ALLOWED_NETWORKS,
-  DELIVERY_SHARDS: sharedFields.DELIVERY_SHARDS,
+  DELIVERY_SHARDS: deliveryShardsField(MOST_SHARDS),
   DELIVERY_CONCURRENCY: described('Deliveries that one worker handles at once.', integer({ min: 1, max: 10_000 }, 200)),
   SUBSCRIPTION_CONCURRENCY: described(
     'Deliveries of one subscription that one worker attempts at once. The others wait in a lane.',
@@ -56,4 +59,20 @@ const graceOutlastsDeadline: Rule<typeof workerFields> = (config) =>
     ? undefined
     : 'SHUTDOWN_GRACE must be longer than DELIVERY_TIMEOUT, so that deliveries in flight can finish'
 
-export const workerRules: readonly Rule<typeof workerFields>[] = [graceOutlastsDeadline, secretKeysInProduction]
+/** RabbitMQ would close the channel and redeliver everything that the consumer holds, again and again. */
+const deadlineFitsConsumerTimeout: Rule<typeof workerFields> = (config) => {
+  const { DELIVERY_TIMEOUT, SUBSCRIPTION_CONCURRENCY: cap } = config
+  const unackedMs = longestUnackedMs(DELIVERY_TIMEOUT, cap)
+  if (unackedMs <= BROKER_CONSUMER_TIMEOUT_MS) return undefined
+  return (
+    `DELIVERY_TIMEOUT is too long: with SUBSCRIPTION_CONCURRENCY=${cap} a delivery could stay unacknowledged for ` +
+    `${Math.ceil(unackedMs / 1_000)}s, and RabbitMQ closes the channel after ${BROKER_CONSUMER_TIMEOUT_MS / 1_000}s; ` +
+    `use at most ${Math.floor(longestDeliveryTimeoutMs(cap) / 1_000)}s`
+  )
+}
+
+export const workerRules: readonly Rule<typeof workerFields>[] = [
+  graceOutlastsDeadline,
+  deadlineFitsConsumerTimeout,
+  secretKeysInProduction,
+]

@@ -43,6 +43,9 @@ interface Waiter {
 /** Of the room, what only first attempts may use: retries of a backlog never starve them. */
 const RESERVED_PART = 0.2
 
+/** How many of a subscription's turns its retries may hold at once. */
+export const turnsForRetries = (cap: number): number => Math.max(1, Math.floor(cap * (1 - RESERVED_PART)))
+
 /** Always the same for a subscription, so its deliveries wait in one line. */
 export const laneOf = (subscription: SubscriptionId, lanes: number): number => crc32(subscription) % lanes
 
@@ -54,7 +57,7 @@ export const laneOf = (subscription: SubscriptionId, lanes: number): number => c
  */
 export function createIsolation({ cap, lanes, patienceMs, deliver, withoutTurn, moveAside }: IsolationDeps): Isolation {
   const rooms = new Map<SubscriptionId, Room>()
-  const capForRetries = Math.max(1, Math.floor(cap * (1 - RESERVED_PART)))
+  const capForRetries = turnsForRetries(cap)
   const hasTurn = (room: Room, forRetry: boolean): boolean =>
     room.inHand < cap && (!forRetry || room.retries < capForRetries)
 

@@ -43,6 +43,7 @@ import { startContacts } from './contacts.ts'
 import { createDeliver } from './deliver.ts'
 import { createDeliveryMeter } from './delivery-meter.ts'
 import { createIsolation, type Isolation } from './isolate.ts'
+import { LANE_DEPTH } from './longest-unacked.ts'
 import { createLookup } from './lookup.ts'
 import { createNotices } from './notices.ts'
 import { startParkedLimiter } from './parked-limits.ts'
@@ -56,8 +57,6 @@ import { traceTurns } from './trace-turns.ts'
 const SERVICE = 'delivery-worker'
 /** A lane is held up by its slowest subscription alone; the more lanes, the fewer share one. */
 const LANES = 16
-/** Of one lane in hand, in caps: what is put off without a turn goes through quickly. */
-const LANE_DEPTH = 4
 /** A few answers of an endpoint that is quick, on a busy worker. One that is slow costs its neighbours this once, not each time. */
 const PATIENCE_MS = 250
 /** What an attempt may take beside its deadline, before its worker counts as dead. */
@@ -224,6 +223,7 @@ startService(SERVICE, async () => {
   health.readyWhen({
     redis: () => redis.isReady(),
     rabbitmq: () => broker.isReady(),
+    consumers: () => broker.isConsuming(),
     clock: () => clock.isFit(),
     installation: installation.isConfirmed,
   })

@@ -96,7 +96,9 @@ class Exchange implements Dispatcher.DispatchHandler {
     this.#state = 'answered'
     clearTimeout(this.#timer)
     const isRefusal = status >= 300 && isPlain(headers)
-    const restMs = isRefusal ? Math.min(MAX_ANSWER_MS, this.#deadlineAt - performance.now()) : MAX_ANSWER_MS
+    const restMs = isRefusal
+      ? Math.max(0, Math.min(MAX_ANSWER_MS, this.#deadlineAt - performance.now()))
+      : MAX_ANSWER_MS
     this.#timer = setTimeout(() => controller.abort(new AnswerCut()), restMs)
     if (isRefusal) this.#refusal = { status, chunks: [] }
     else this.#listener.answered(status, undefined)

@@ -1,9 +1,10 @@
-import { commonFields, described, duration, integer, sharedFields } from '@switchhook/runtime'
+import { MOST_SHARDS } from '@switchhook/messaging'
+import { commonFields, deliveryShardsField, described, duration, integer, sharedFields } from '@switchhook/runtime'
 
 export const fanoutFields = {
   ...commonFields,
   FANOUT_CONCURRENCY: described('Events that one process handles at once.', integer({ min: 1, max: 10_000 }, 64)),
-  DELIVERY_SHARDS: sharedFields.DELIVERY_SHARDS,
+  DELIVERY_SHARDS: deliveryShardsField(MOST_SHARDS),
   DELIVERY_LOG_SIZE: described(
     'Deliveries listed per subscription; `0` turns the delivery log and the event list off ([delivery log](delivery-log.md)).',
     integer({ min: 0, max: 1_000_000 }, 1_000),

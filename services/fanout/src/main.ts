@@ -89,6 +89,7 @@ startService(SERVICE, async () => {
   health.readyWhen({
     redis: () => redis.isReady(),
     rabbitmq: () => broker.isReady(),
+    consumers: () => broker.isConsuming(),
     clock: () => clock.isFit(),
     installation: installation.isConfirmed,
   })

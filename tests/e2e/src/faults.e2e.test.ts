@@ -114,8 +114,11 @@ test('while the broker is away calls are accepted, and told when it is back', as
   const agentUri = 'sip:e2e-21@acme.example'
   await end('rabbitmq', 'SIGKILL')
   await eventually(async () => {
-    const ready = await fetch(`http://127.0.0.1:${readStack().healthPorts['api-1']}/readyz`)
-    expect(ready.status).toBe(503)
+    const { healthPorts } = readStack()
+    const ask = (name: string) => fetch(`http://127.0.0.1:${healthPorts[name]}/readyz`)
+    const [api, worker] = await Promise.all([ask('api-1'), ask('delivery-worker-1')])
+    expect([api.status, worker.status]).toEqual([200, 503])
+    expect(await api.json()).toEqual({ status: 'ready', checks: { redis: true }, degraded: ['rabbitmq'] })
   })
   const callId = await acme.dial(agentUri, '+15550101')
   await bringUp()

@@ -135,7 +135,9 @@ describeWithPrometheus('a real Prometheus that has looked at the stack under loa
       const figures = await Promise.all(happened.map(grown))
       expect(happened.filter((_selector, at) => !((figures[at] ?? 0) > 0))).toEqual([])
     })
+    // Two checks of each of two apis, and five of each of four consuming processes.
     expect(await value('sum(switchhook_ready)')).toBe(24)
+    expect(await value('sum(switchhook_degraded)')).toBe(0)
   })
 
   test('the rules do what their own tests say', async () => {

@@ -19,6 +19,9 @@ export interface ApiUnderTest {
   readonly call: CheckedClient
   readonly log: readonly LogLine[]
   readonly metrics: Metrics
+  /** As `/readyz` says. */
+  readonly takesRequests: () => boolean
+  /** Redis and the broker can both be reached. */
   readonly isReady: () => boolean
   close(): Promise<void>
 }
@@ -37,7 +40,7 @@ export async function startApiUnderTest(
   const shutdown = new Shutdown(log, 10_000)
   const metrics = createMetrics('api')
   const keyTiming = { refreshMs: 60_000, cooldownMs: 0, timeoutMs: 2_000 }
-  const { port, checks } = await startApi({ config, log, shutdown, metrics, keyTiming, ...options })
+  const { port, checks, withoutWhich } = await startApi({ config, log, shutdown, metrics, keyTiming, ...options })
   const url = `http://127.0.0.1:${port}`
   const document = (await (await fetch(`${url}/api/v1/openapi.json`)).json()) as Parameters<
     typeof createCheckedClient
@@ -48,7 +51,8 @@ export async function startApiUnderTest(
     call: createCheckedClient(url, document),
     log: lines,
     metrics,
-    isReady: () => Object.values(checks).every((holds) => holds()),
+    takesRequests: () => Object.values(checks).every((holds) => holds()),
+    isReady: () => [...Object.values(checks), withoutWhich.rabbitmq].every((holds) => holds()),
     close: async () => {
       expect(await shutdown.run()).toBe(true)
     },
