@@ -123,10 +123,11 @@ function lineOf({ fault, fromMs, toMs, skipped, hasRecovered }: Strike, overlaps
 
 async function observeAll(
   stack: ChaosStack,
-  { notebook, subscriptions, guest, absences }: Subscribers,
+  subscribers: Subscribers,
   recoveries: Recoveries,
   { strikes, ...seen }: Pick<Observation, 'parked' | 'confirmed' | 'calls'> & { readonly strikes: readonly Strike[] },
 ): Promise<Observation> {
+  const { notebook, subscriptions, guest } = subscribers
   return {
     ...seen,
     endpoints: BEHAVIOURS.map(({ name, eventTypes }) => ({
@@ -140,7 +141,7 @@ async function observeAll(
     recoveries: await recoveries.look(),
     disturbances: strikes,
     lapses: strikes.flatMap(({ lapse }) => lapse ?? []),
-    absences: absences(),
+    absences: subscribers.absences(),
     left: await countMessages(stack.managementUrl()),
     notReady: await stack.notReady(),
   }
