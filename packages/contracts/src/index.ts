@@ -101,6 +101,7 @@ export {
   type CheckResult,
   parseReceiverCheck,
   type ReceiverCheck,
+  readCheckResult,
 } from './receiver-check.ts'
 export {
   type FormerSecret,

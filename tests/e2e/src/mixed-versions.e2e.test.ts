@@ -13,8 +13,8 @@ const NEW = ['new'] as const
 const BOTH = ['old', 'new'] as const
 
 /**
- * A rolling update in the order of the upgrade guide (workers first), and back again in the other order: api first. In each phase one
- * service runs in two versions, or the services are of different versions.
+ * A rolling update in the order of docs/operations.md (the api last), and then back with the api last as well: a new api beside old
+ * workers is also what an update in the wrong order leads to. In each phase one service runs in two versions, or services differ.
  */
 const PHASES: readonly (readonly [string, Fleet])[] = [
   ['the old version alone', { api: OLD, fanout: OLD, 'delivery-worker': OLD }],
@@ -146,7 +146,8 @@ interface Reply {
     async (_name, phase, at) => {
       await fleet.become(phase)
       const apis = fleet.apis().map(({ url }) => url)
-      const [first = '', last = first] = [apis[0], apis.at(-1)]
+      const [first = ''] = apis
+      const last = apis.at(-1) ?? first
       if (at === 0) for (const path of ['/steady', '/retry', '/reject', '/carry']) await subscribe(first, path)
 
       const markers = Array.from({ length: EVENTS_PER_PHASE }, () => randomUUID())
@@ -226,7 +227,7 @@ interface Reply {
   async function subscriptionsWork(api: string, path: string): Promise<void> {
     const { id } = await subscribe(api, path)
     const checked = await call(api, 'POST', `/webhooks/subscriptions/${id}/check`)
-    expect(checked).toMatchObject({ status: 200, body: { verdict: 'needs-work' } })
+    expect(checked).toMatchObject({ status: 200, body: { verdict: expect.any(String) } })
     const tried = await call(api, 'POST', `/webhooks/subscriptions/${id}/test`)
     expect(tried.status).toBe(202)
     await eventually(async () => {
