@@ -18,6 +18,8 @@ const SETTINGS = {
   BREAKER_FAILURES: '5',
   BREAKER_COOLDOWN: '2s',
   WRAP_UP_SECONDS: '0',
+  // A long run leaves thousands of exhausted deliveries to be sent again at its end.
+  RECOVERY_RATE: '200',
   LOG_LEVEL: 'info',
   SIMULATOR_AGENTS: JSON.stringify(agents),
 }

@@ -18,7 +18,9 @@ export interface Recoveries {
 const PARKED = 40
 /** … that at this pace the recovery takes as long as several faults. */
 const PER_SECOND = 4
-const EXHAUSTED_PER_SECOND = 50
+const EXHAUSTED_PER_SECOND = 200
+/** A long run leaves thousands. */
+const READ_AT_ONCE = 20
 const REPEAT_MS = 250
 const PATIENCE_MS = 30_000
 
@@ -29,8 +31,13 @@ interface Begun {
   readonly parked: readonly Parked[]
 }
 
+type Counts = Pick<RecoverySeen, 'state' | 'found' | 'sent' | 'skipped' | 'failed'>
+type Sent = RecoverySeen['deliveries'][number]
+
 export function openRecoveries(client: Client, subscribers: Subscribers): Recoveries {
   const begun: Begun[] = []
+  /** No fault strikes any more when they are read: what is acknowledged stays so. */
+  const acknowledged = new Map<string, Sent>()
 
   const subscriptionOf = (name: string): string => {
     const subscription = subscribers.subscriptions.find(({ endpoint }) => endpoint === name)
@@ -48,16 +55,28 @@ export function openRecoveries(client: Client, subscribers: Subscribers): Recove
     return parked.length
   }
 
-  async function lookAt({ endpoint, begunAtMs, recoveryId, parked }: Begun): Promise<RecoverySeen> {
+  async function countsOf({ recoveryId }: Begun): Promise<Counts> {
     const { body } = await client.insist('GET', `/api/v1/webhooks/recoveries/${recoveryId}`)
-    const { state, found, sent, skipped, failed } = body as unknown as RecoverySeen
-    const deliveries = await Promise.all(
-      parked.map(async ({ deliveryId, run: parkedRun }) => {
-        const read = await client.insist('GET', `/api/v1/webhooks/deliveries/${deliveryId}`)
-        return { deliveryId, state: String(read.body['state']), run: Number(read.body['run']), parkedRun }
-      }),
-    )
-    return { endpoint, begunAtMs, state, found, sent, skipped, failed, deliveries }
+    const { state, found, sent, skipped, failed } = body as unknown as Counts
+    return { state, found, sent, skipped, failed }
+  }
+
+  async function read({ deliveryId, run: parkedRun }: Parked): Promise<Sent> {
+    const known = acknowledged.get(deliveryId)
+    if (known !== undefined) return known
+    const { body } = await client.insist('GET', `/api/v1/webhooks/deliveries/${deliveryId}`)
+    const sent = { deliveryId, state: String(body['state']), run: Number(body['run']), parkedRun }
+    if (sent.state === 'acknowledged') acknowledged.set(deliveryId, sent)
+    return sent
+  }
+
+  async function lookAt(one: Begun): Promise<RecoverySeen> {
+    const counts = await countsOf(one)
+    const deliveries: Sent[] = []
+    for (let at = 0; at < one.parked.length; at += READ_AT_ONCE) {
+      deliveries.push(...(await Promise.all(one.parked.slice(at, at + READ_AT_ONCE).map(read))))
+    }
+    return { endpoint: one.endpoint, begunAtMs: one.begunAtMs, ...counts, deliveries }
   }
 
   return {
@@ -72,7 +91,7 @@ export function openRecoveries(client: Client, subscribers: Subscribers): Recove
       return await start(BROKEN_AT_FIRST, PER_SECOND)
     },
     beginExhausted: async () => {
-      const seen = await Promise.all(begun.filter(({ endpoint }) => endpoint === DEAD_FOR_LONG).map(lookAt))
+      const seen = await Promise.all(begun.filter(({ endpoint }) => endpoint === DEAD_FOR_LONG).map(countsOf))
       if (seen.some(({ state }) => state !== 'done') || (await listed(DEAD_FOR_LONG)).length === 0) return
       await start(DEAD_FOR_LONG, EXHAUSTED_PER_SECOND)
     },
