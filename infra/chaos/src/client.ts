@@ -26,7 +26,7 @@ export interface Client {
   readonly unusual: readonly UnusualAnswer[]
 }
 
-export interface UnusualAnswer {
+interface UnusualAnswer {
   readonly status: number
   readonly request: string
   /** ms since 1970. */

@@ -6,8 +6,8 @@ import { text } from 'node:stream/consumers'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { repository } from './previous-version.ts'
 
-export type Version = 'old' | 'new'
-export type Service = 'api' | 'fanout' | 'delivery-worker'
+type Version = 'old' | 'new'
+type Service = 'api' | 'fanout' | 'delivery-worker'
 
 /** Which versions of each service run, one process each. */
 export type Fleet = Readonly<Record<Service, readonly Version[]>>
@@ -20,7 +20,7 @@ export interface RunningFleet {
   become(fleet: Fleet): Promise<void>
   /** Base urls of the api processes that run. */
   apis(): readonly { readonly version: Version; readonly url: string }[]
-  /** What a process has logged so far. */
+  /** Ends everything and discards its data. */
   stop(): Promise<void>
 }
 
