@@ -50,7 +50,7 @@ try-containers: build ## docker compose, tried: built, started, played on, scale
 bench: build ## what it can do, beside a baseline in the same run: docs/benchmarks.md (FIGURES=latency,noisy: some of it)
 	@node infra/bench/dist/main.js
 
-chaos: build ## load while parts are killed, cut off and frozen; then what came of every event (KILLS, SEED, REPORT)
+chaos: build ## faults under load, then a check of every event: CONTRIBUTING.md (KILLS, SEED, FAULTS, REPORT)
 	@node infra/chaos/dist/main.js
 
 up: build ## the stack in the background; again: starts whatever of it is not running

@@ -16,8 +16,12 @@ export interface Behaviour {
   readonly react: (seed: number, post: { readonly deliveryId: string; readonly attempt: number }) => Reaction
 }
 
-/** Of it, a recovery sends again what was parked. */
+/** A recovery sends again what was parked for this endpoint. */
 export const BROKEN_AT_FIRST = 'broken at first'
+/** The endpoint that the fault `exhaust` takes away; a recovery sends again what was parked for it meanwhile. */
+export const DEAD_FOR_LONG = 'dead for long'
+/** The endpoint whose subscription the faults `patch` and `delete` change. Nothing is owed to it while it changes. */
+export const GUEST = 'guest'
 
 const BOTH = ['call.status', 'agent.status']
 const WELL: Reaction = { status: 204, delayMs: 0 }
@@ -28,15 +32,21 @@ const LAST_FAILURE = 3
 /** From 0 to below 1; the same for the same seed and name, in whatever order they come. */
 const chance = (seed: number, name: string): number => crc32(`${seed} ${name}`) / 2 ** 32
 
+const failsAtTimes: Behaviour['react'] = (seed, { deliveryId, attempt }) =>
+  attempt <= LAST_FAILURE && chance(seed, `${deliveryId} ${attempt}`) < 0.15 ? { ...WELL, status: 503 } : WELL
+
+/** Its retries are due after its subscription has gone: they have to arrive all the same. */
+export const GUEST_BEHAVIOUR: Behaviour = {
+  name: GUEST,
+  eventTypes: BOTH,
+  isAwayAtTimes: false,
+  react: failsAtTimes,
+}
+
+/** Of the subscriptions that last for the whole run. */
 export const BEHAVIOURS: readonly Behaviour[] = [
   { name: 'well', eventTypes: BOTH, isAwayAtTimes: false, react: () => WELL },
-  {
-    name: 'failing at times',
-    eventTypes: BOTH,
-    isAwayAtTimes: false,
-    react: (seed, { deliveryId, attempt }) =>
-      attempt <= LAST_FAILURE && chance(seed, `${deliveryId} ${attempt}`) < 0.15 ? { ...WELL, status: 503 } : WELL,
-  },
+  { name: 'failing at times', eventTypes: BOTH, isAwayAtTimes: false, react: failsAtTimes },
   {
     name: 'slow',
     eventTypes: ['call.status'],
@@ -47,6 +57,8 @@ export const BEHAVIOURS: readonly Behaviour[] = [
     }),
   },
   { name: 'away at times', eventTypes: BOTH, isAwayAtTimes: true, react: () => WELL },
+  // Agents change their state less often than calls do: a backlog of a minute stays small.
+  { name: DEAD_FOR_LONG, eventTypes: ['agent.status'], isAwayAtTimes: false, react: () => WELL },
   {
     name: BROKEN_AT_FIRST,
     eventTypes: ['call.status'],

@@ -1,10 +1,11 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Client, Reply } from './client.ts'
+import type { AcceptedCall } from './observation.ts'
 
 /** Agents who dial and are called, answer and hang up, again and again. */
 export interface Calls {
   /** Those that the api has accepted. */
-  readonly accepted: readonly { readonly callId: string; readonly agentUri: string }[]
+  readonly accepted: readonly AcceptedCall[]
   /** Makes no new calls, and resolves when the present ones are over as far as we can end them. */
   stop(): Promise<void>
 }
@@ -23,7 +24,7 @@ export function startCalls(
   client: Client,
   isTold: (call: { readonly callId: string; readonly agentUri: string }) => Promise<boolean>,
 ): Calls {
-  const accepted: { callId: string; agentUri: string }[] = []
+  const accepted: AcceptedCall[] = []
   const underWay = new Set<Promise<unknown>>()
   let next = 0
 
@@ -40,7 +41,7 @@ export function startCalls(
     const seconds = { ringForSeconds: PATIENCE_SECONDS, talkForSeconds: PATIENCE_SECONDS }
     const rung = await client.request('POST', '/simulator/v1/calls', { agentUri, from: '+15559000', ...seconds })
     if (rung.status !== 202) return
-    const call = { callId: String(rung.body['callId']), agentUri }
+    const call = { callId: String(rung.body['callId']), agentUri, atMs: Date.now() }
     accepted.push(call)
     if (!(await isTold(call))) return
     await insist(`/api/v1/voice/calls/${call.callId}/answer`, { agentUri })
@@ -50,7 +51,7 @@ export function startCalls(
 
   async function dials(agentUri: string): Promise<void> {
     const { status, body } = await client.request('POST', '/api/v1/voice/calls/dial', { agentUri, destination: BUSY })
-    if (status === 202) accepted.push({ callId: String(body['callId']), agentUri })
+    if (status === 202) accepted.push({ callId: String(body['callId']), agentUri, atMs: Date.now() })
   }
 
   const timer = setInterval(() => {

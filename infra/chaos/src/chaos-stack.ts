@@ -23,12 +23,16 @@ export interface ChaosStack {
   /** Through the wire, as the services reach it. */
   readonly amqpUrl: string
   managementUrl(): string
-  /** What lies between the services and what they stand on. */
+  /** Proxies between the services and the broker or Redis. */
   readonly wires: Readonly<Record<Backing, TcpProxy>>
   /** Ends a process and resolves once it is gone; answers whether it ran. */
   end(name: string, signal: 'SIGTERM' | 'SIGKILL'): Promise<boolean>
-  /** Starts again what was ended, and resolves when it is ready. */
-  restore(name: string): Promise<void>
+  /** Starts again what was ended, and resolves when it is ready. `more` is added to the environment of what is started. */
+  restore(name: string, more?: NodeJS.ProcessEnv): Promise<void>
+  /** Directly, not through the wire. */
+  redisUrl(): string
+  /** Where Redis keeps its data; undefined where that is out of reach. */
+  readonly redisFolder: string | undefined
   /** Undefined where the broker's own command is out of reach. */
   readonly rabbitmqctl: ((args: readonly string[]) => Promise<boolean>) | undefined
   /** Services that do not say that they are ready. */
@@ -38,10 +42,10 @@ export interface ChaosStack {
   stop(): Promise<void>
 }
 
-/** What a process has to be gone after SIGTERM, beyond its own grace. */
+/** A process has to be gone this long after SIGTERM. */
 const GONE_WITHIN_MS = 15_000
 const START_TRIES = 3
-/** The load is one client, and more than any limit allows; it is counted all the same. */
+/** The load is one client that sends more than any limit allows. */
 const COUNTED_ONLY = '999999999/1m'
 
 const isBacking = (name: string): name is Backing => name === 'rabbitmq' || name === 'redis'
@@ -60,7 +64,7 @@ export async function startChaosStack(folder: string, env: NodeJS.ProcessEnv, sa
   }
   await discard()
 
-  // It is going to be killed: never what somebody else may be using.
+  // Both are going to be killed, so a broker or Redis that others may use is never taken.
   const backingEnv = { ...env, AMQP_URL: '', REDIS_URL: '', MANAGEMENT_URL: '' }
   const wires: TcpProxy[] = []
   try {
@@ -72,12 +76,12 @@ export async function startChaosStack(folder: string, env: NodeJS.ProcessEnv, sa
 
     const backingPart = openPart(backing, false, async () => {
       backing = await startStack(below, backingEnv, silent)
-      // Whose port was taken while it was down has moved.
+      // A process whose port was taken while it was down has another one now.
       rabbitmq.aim(backing.urls.amqp)
       redis.aim(backing.urls.redis)
     })
-    const servicesPart = openPart(services, true, async () => {
-      services = await startStack(above, servicesEnv, silent)
+    const servicesPart = openPart(services, true, async (more) => {
+      services = await startStack(above, { ...servicesEnv, ...more }, silent)
     })
     const partOf = (name: string): Part => (isBacking(name) ? backingPart : servicesPart)
 
@@ -91,7 +95,9 @@ export async function startChaosStack(folder: string, env: NodeJS.ProcessEnv, sa
       },
       wires: { rabbitmq, redis },
       end: (name, signal) => partOf(name).end(name, signal),
-      restore: (name) => partOf(name).restore(),
+      restore: (name, more) => partOf(name).restore(more),
+      redisUrl: () => backing.urls.redis,
+      redisFolder: backing.rungs.redis === 'local' ? join(backingPart.home.dataDir, 'redis') : undefined,
       rabbitmqctl:
         backing.rungs.rabbitmq === 'local' ? (args) => controlPrivateRabbitmq(backingPart.home, args) : undefined,
       notReady: () => notReady(services),
@@ -114,12 +120,12 @@ const silent = (): void => {}
 interface Part {
   readonly home: Home
   end(name: string, signal: 'SIGTERM' | 'SIGKILL'): Promise<boolean>
-  restore(): Promise<void>
+  restore(more?: NodeJS.ProcessEnv): Promise<void>
   deaths(): Promise<readonly string[]>
 }
 
-/** One of the two stacks. `start` starts whatever of it is not running; that it fails is told of if it is `judged`. */
-function openPart(stack: StackFile, judged: boolean, start: () => Promise<void>): Part {
+/** One of the two stacks. `start` starts whatever of it is not running; a failed start is reported if `judged`. */
+function openPart(stack: StackFile, judged: boolean, start: (more: NodeJS.ProcessEnv) => Promise<void>): Part {
   const home = openHome(stack.home)
   const names = Object.keys(stack.processes)
   const struck = new Set<string>()
@@ -134,15 +140,15 @@ function openPart(stack: StackFile, judged: boolean, start: () => Promise<void>)
     }
   }
 
-  async function startAgain(): Promise<void> {
+  async function startAgain(more: NodeJS.ProcessEnv): Promise<void> {
     await noteDeaths()
     for (let tries = 1; ; tries++) {
       try {
-        await start()
+        await start(more)
         break
       } catch (error) {
         if (tries === START_TRIES) throw error
-        // Broker and Redis are not ours to judge; somebody may have taken a port.
+        // A failed start of the broker or Redis is not a fault of Switchhook: a port may have been taken.
         if (judged) deaths.push(`did not start: ${messageOf(error)}`)
         await sleep(1_000)
       }
@@ -165,9 +171,10 @@ function openPart(stack: StackFile, judged: boolean, start: () => Promise<void>)
       }
       return true
     },
-    restore: () => {
+    restore: (more = {}) => {
       // One at a time: two would both start the same process.
-      restoring = restoring.then(startAgain, startAgain)
+      const before = restoring.catch(() => {})
+      restoring = before.then(() => startAgain(more))
       return restoring
     },
     deaths: async () => {

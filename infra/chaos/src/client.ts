@@ -1,3 +1,4 @@
+import { setTimeout as sleep } from 'node:timers/promises'
 import { addressesOf, DEV_SCOPE, DEV_TENANTS } from '@switchhook/dev-idp'
 import type { Random } from './random.ts'
 
@@ -12,23 +13,52 @@ export interface Reply {
 
 /** A client application, which talks to any of the api replicas. */
 export interface Client {
-  request(method: string, path: string, body?: object): Promise<Reply>
+  request(method: string, path: string, body?: object, headers?: Readonly<Record<string, string>>): Promise<Reply>
+  /**
+   * Repeats a request until it is answered by something other than 503, or than 409 because the first try, which had no answer,
+   * still holds the `Idempotency-Key`.
+   * @throws after a while
+   */
+  insist(method: string, path: string, body?: object, headers?: Readonly<Record<string, string>>): Promise<Reply>
   /** How many answers there were, by status. */
   readonly answers: ReadonlyMap<number, number>
+  /** Answers that are due only around a fault of Redis, or never. */
+  readonly unusual: readonly UnusualAnswer[]
 }
 
+interface UnusualAnswer {
+  readonly status: number
+  readonly request: string
+  /** ms since 1970. */
+  readonly atMs: number
+}
+
+/** No answer: a replica was killed. 409: a customer hung up first. 503: something that the api needs is away. */
+const USUAL: readonly number[] = [0, 200, 201, 202, 204, 409, 503]
+
 const PATIENCE_MS = 10_000
+const REPEAT_MS = 250
+/** Longer than the api may be away. */
+const INSISTS_FOR_MS = 90_000
+/** A token is good for an hour, and a long run takes longer. */
+const TOKEN_MS = 30 * 60_000
 
 export async function openClient(apis: () => readonly string[], devIdp: string, random: Random): Promise<Client> {
-  const token = await requestToken(devIdp)
+  let token = await requestToken(devIdp)
+  let tokenAtMs = Date.now()
   const answers = new Map<number, number>()
+  const unusual: UnusualAnswer[] = []
 
-  async function request(method: string, path: string, body?: object): Promise<Reply> {
+  async function request(...[method, path, body, headers]: Parameters<Client['request']>): Promise<Reply> {
     const [first = '', ...others] = apis()
     try {
+      if (Date.now() - tokenAtMs > TOKEN_MS) {
+        token = await requestToken(devIdp)
+        tokenAtMs = Date.now()
+      }
       const response = await fetch(`${random.pick([first, ...others])}${path}`, {
         method,
-        headers: { authorization: `Bearer ${token}`, ...(body && { 'content-type': 'application/json' }) },
+        headers: { authorization: `Bearer ${token}`, ...(body && { 'content-type': 'application/json' }), ...headers },
         signal: AbortSignal.timeout(PATIENCE_MS),
         ...(body && { body: JSON.stringify(body) }),
       })
@@ -39,17 +69,30 @@ export async function openClient(apis: () => readonly string[], devIdp: string, 
     }
   }
 
+  async function counted(...asked: Parameters<Client['request']>): Promise<Reply> {
+    const reply = await request(...asked)
+    answers.set(reply.status, (answers.get(reply.status) ?? 0) + 1)
+    if (!USUAL.includes(reply.status)) {
+      unusual.push({ status: reply.status, request: `${asked[0]} ${asked[1]}`, atMs: Date.now() })
+    }
+    return reply
+  }
+
   return {
     answers,
-    request: async (method, path, body) => {
-      const reply = await request(method, path, body)
-      answers.set(reply.status, (answers.get(reply.status) ?? 0) + 1)
-      return reply
+    unusual,
+    request: counted,
+    insist: async (...asked) => {
+      for (const untilMs = Date.now() + INSISTS_FOR_MS; ; await sleep(REPEAT_MS)) {
+        const reply = await counted(...asked)
+        const isOver = reply.status !== 0 && reply.status !== 503 && reply.body['code'] !== 'idempotency-key-in-use'
+        if (isOver) return reply
+        if (Date.now() > untilMs) throw new Error(`${asked[0]} ${asked[1]} was answered ${reply.status} for too long`)
+      }
     },
   }
 }
 
-/** A run takes less than the hour for which a token is good. */
 async function requestToken(devIdp: string): Promise<string> {
   const response = await fetch(addressesOf(devIdp, TENANT).tokenUrl, {
     method: 'POST',

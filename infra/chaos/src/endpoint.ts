@@ -3,8 +3,10 @@ import { once } from 'node:events'
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import type { Behaviour } from './behaviour.ts'
+import { preciseNowMs } from './clock.ts'
 import { inspectPost, lastingHeaders } from './inspect-post.ts'
 import type { Absence, Notice, Post, Told } from './observation.ts'
+import { rotateSpans, type SecretSpan } from './secrets.ts'
 
 /** A subscriber's endpoint that notes what it gets: so little of each POST that hours of them fit into memory. */
 export interface RunningEndpoint {
@@ -12,8 +14,14 @@ export interface RunningEndpoint {
   readonly url: string
   /** When it was away. */
   readonly absences: readonly Absence[]
-  /** By what its deliveries are signed. */
+  /** The secret that signs its deliveries from its creation on. */
   expect(secret: string): void
+  /**
+   * Runs a rotation of its secret. POSTs that arrive meanwhile may be signed with a secret that is not known yet: they are verified
+   * when the rotation is over.
+   * @param request resolves to the new secret, or to undefined if nothing was rotated
+   */
+  rotate(overlapMs: number, request: () => Promise<string | undefined>): Promise<void>
   /** From now on it answers by its behaviour alone. */
   repair(): void
   /** Nobody listens any more, and every connection is dropped. */
@@ -31,16 +39,26 @@ export async function startEndpoint(
 ): Promise<RunningEndpoint> {
   let server: Server | undefined
   let port = 0
-  let secret = ''
+  let spans: readonly SecretSpan[] = []
+  /** Verifies the POSTs that arrived during a rotation; undefined while there is none. */
+  let postponed: (() => void)[] | undefined
   let leftAtMs = 0
   const absences: Absence[] = []
   let isBroken = behaviour.isBrokenAtFirst === true
 
   async function take(incoming: IncomingMessage, response: ServerResponse): Promise<void> {
+    const beganAtMs = preciseNowMs()
     const chunks: Buffer[] = []
     for await (const chunk of incoming) chunks.push(chunk as Buffer)
-    const post = readPost(behaviour.name, secret, incoming, Buffer.concat(chunks))
+    const body = Buffer.concat(chunks)
+    const envelope = JSON.parse(body.toString()) as Envelope
+    const post = readPost(behaviour.name, incoming, body, envelope, beganAtMs)
     note(post)
+    const inspect = (): void => {
+      post.flaws = inspectPost(incoming.headers, body, envelope, spans, beganAtMs)
+    }
+    if (postponed === undefined) inspect()
+    else postponed.push(inspect)
     const { status, delayMs } = isBroken ? BROKEN : behaviour.react(seed, post)
     const timer = setTimeout(() => {
       response.once('finish', () => (post.status = status))
@@ -66,8 +84,17 @@ export async function startEndpoint(
     behaviour,
     url: `http://127.0.0.1:${port}/hook`,
     absences,
-    expect: (given) => {
-      secret = given
+    expect: (secret) => {
+      spans = [{ secret, knownAtMs: preciseNowMs() }]
+    },
+    rotate: async (overlapMs, request) => {
+      const requestedAtMs = preciseNowMs()
+      const waiting: (() => void)[] = []
+      postponed = waiting
+      const secret = await request()
+      if (secret !== undefined) spans = rotateSpans(spans, secret, overlapMs, requestedAtMs, preciseNowMs())
+      postponed = undefined
+      for (const inspect of waiting) inspect()
     },
     comeBack,
     repair: () => {
@@ -86,8 +113,13 @@ export async function startEndpoint(
   }
 }
 
-function readPost(endpoint: string, secret: string, { headers }: IncomingMessage, body: Buffer): Post {
-  const envelope = JSON.parse(body.toString()) as Envelope
+function readPost(
+  endpoint: string,
+  { headers }: IncomingMessage,
+  body: Buffer,
+  envelope: Envelope,
+  beganAtMs: number,
+): Post {
   return {
     endpoint,
     deliveryId: String(headers['x-svc-delivery']),
@@ -95,7 +127,8 @@ function readPost(endpoint: string, secret: string, { headers }: IncomingMessage
     told: toldBy(envelope),
     digest: createHash('sha1').update(body).digest('base64'),
     lasting: lastingHeaders(headers),
-    flaws: inspectPost(headers, body, envelope, secret),
+    flaws: [],
+    beganAtMs,
     atMs: Date.now(),
     occurredAtMs: Date.parse(envelope.occurredAt),
     status: null,

@@ -3,6 +3,8 @@ import { inspectPost, lastingHeaders } from './inspect-post.ts'
 
 const SECRET = 'whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw'
 const OTHER = 'whsec_C2FVsBQIhrscChlQIMV+b5sSYspob7oD'
+const SPANS = [{ secret: SECRET, knownAtMs: 0 }]
+const NOW = Date.now()
 const said = { deliveryId: 'd1', eventType: 'call.status' }
 const body = Buffer.from('{"remark":"Grüße aus Köln ☎"}')
 
@@ -21,7 +23,7 @@ function signed(more: Record<string, string | undefined> = {}, at = new Date()):
 const HOUR_AGO = new Date(Date.now() - 3_600_000)
 
 test('nothing is wrong with an attempt that is signed by its secret', () => {
-  expect(inspectPost(signed(), body, said, SECRET)).toEqual([])
+  expect(inspectPost(signed(), body, said, SPANS, NOW)).toEqual([])
 })
 
 test.each<[string, ReturnType<typeof signed>, string]>([
@@ -38,14 +40,16 @@ test.each<[string, ReturnType<typeof signed>, string]>([
   ['its delivery is another', signed({ 'x-svc-delivery': 'd2' }), 'x-svc-delivery is d2, not d1'],
   ['it has no event', signed({ 'x-svc-event': undefined }), 'x-svc-event is undefined, not call.status'],
 ])('it is told that %s', (_name, headers, flaw) => {
-  expect(inspectPost(headers, body, said, SECRET)).toContain(flaw)
+  expect(inspectPost(headers, body, said, SPANS, NOW)).toContain(flaw)
 })
 
 test.each<[string, Buffer, string]>([
   ['another secret', body, OTHER],
   ['another body', Buffer.from('{}'), SECRET],
 ])('a signature of %s does not verify', (_name, received, secret) => {
-  expect(inspectPost(signed(), received, said, secret)).toEqual(['does not verify: No matching signature found'])
+  expect(inspectPost(signed(), received, said, [{ secret, knownAtMs: 0 }], NOW)).toEqual([
+    'does not verify: No matching signature found',
+  ])
 })
 
 test('of the X-SVC headers the attempt alone may change, in whatever order they come', () => {

@@ -1,43 +1,33 @@
 import type { IncomingHttpHeaders } from 'node:http'
-import { Webhook } from 'standardwebhooks'
+import { type SecretSpan, signatureFlaws } from './secrets.ts'
 
-/** What the headers of an attempt have to say the same as. */
+/** What the headers of an attempt have to repeat. */
 interface Said {
   readonly deliveryId: string
   readonly eventType: string
 }
 
 /**
- * What is wrong with one attempt, seen as its receiver sees it: its signature, by the library of the specification, and that its headers
- * say what its body says.
- * @param secret as the subscription's owner got it on create
+ * What is wrong with one attempt, as its receiver sees it: its signature, and headers that contradict the body.
+ * @param spans the secrets of its subscription, as its owner got them from the api
  */
 export function inspectPost(
   headers: IncomingHttpHeaders,
   body: Buffer,
   { deliveryId, eventType }: Said,
-  secret: string,
+  spans: readonly SecretSpan[],
+  beganAtMs: number,
 ): readonly string[] {
   const due = { 'x-svc-delivery': deliveryId, 'webhook-id': deliveryId, 'x-svc-event': eventType }
   return [
-    ...signatureFlaw(headers, body, secret),
+    ...signatureFlaws(headers, body, spans, beganAtMs),
     ...Object.entries(due)
       .filter(([name, value]) => headers[name] !== value)
       .map(([name, value]) => `${name} is ${String(headers[name])}, not ${value}`),
   ]
 }
 
-function signatureFlaw(headers: IncomingHttpHeaders, body: Buffer, secret: string): readonly string[] {
-  if (headers['webhook-signature'] === undefined) return ['is not signed']
-  try {
-    new Webhook(secret).verify(body, headers as Record<string, string>, { jsonParse: false })
-    return []
-  } catch (error) {
-    return [`does not verify: ${error instanceof Error ? error.message : String(error)}`]
-  }
-}
-
-/** Its `X-SVC-…` headers but for the attempt, which alone may change from one attempt to the next. */
+/** Its `X-SVC-…` headers without the attempt, which alone may change from one attempt to the next. */
 export const lastingHeaders = (headers: IncomingHttpHeaders): string =>
   Object.entries(headers)
     .filter(([name]) => name.startsWith('x-svc-') && name !== 'x-svc-attempt')

@@ -14,6 +14,7 @@ const post = (more: Partial<Post> = {}): Post => ({
   digest: 'x',
   lasting: '',
   flaws: [],
+  beganAtMs: 1_000,
   atMs: 1_000,
   occurredAtMs: 900,
   status: 400,
@@ -43,7 +44,10 @@ const observed = (more: Partial<Observation> = {}): Observation => ({
   calls: [],
   posts: [post(), notice(PARKED)],
   parked,
-  recovery: { state: 'done', found: 0, sent: 0, skipped: 0, failed: 0, deliveries: [] },
+  guests: [],
+  closures: [],
+  lapses: [],
+  recoveries: [],
   disturbances: [],
   absences: [],
   left: {},
@@ -52,7 +56,11 @@ const observed = (more: Partial<Observation> = {}): Observation => ({
 })
 
 const recovery = {
-  ...observed().recovery,
+  endpoint: 'well',
+  begunAtMs: 1_000,
+  state: 'done',
+  skipped: 0,
+  failed: 0,
   found: 1,
   sent: 1,
   deliveries: [{ deliveryId: 'd1', state: 'acknowledged', run: 2, parkedRun: 1 }],
@@ -66,7 +74,7 @@ test.each<[string, Partial<Observation>]>([
   ['it was told twice, as the same delivery', { posts: [post(), notice(PARKED), notice(PARKED)] }],
   [
     'what was parked was told, and then sent again',
-    { posts: [post(), notice(PARKED), acknowledged], parked: [], recovery },
+    { posts: [post(), notice(PARKED), acknowledged], parked: [], recoveries: [recovery] },
   ],
   [
     'what another worker delivered in the same moment was told',
@@ -108,7 +116,7 @@ test.each<[string, Partial<Observation>, Problem]>([
   ],
   [
     'what was parked was sent again, and not told',
-    { posts: [post(), acknowledged], parked: [], recovery },
+    { posts: [post(), acknowledged], parked: [], recoveries: [recovery] },
     { kind: 'missing', what: 'notice webhook.delivery.parked d1 1 at ops (0 POSTs)' },
   ],
   [

@@ -1,4 +1,4 @@
-import type { Absence, Notice, Observation, Post } from './observation.ts'
+import { type Absence, isNotice, type Notice, type Observation } from './observation.ts'
 import type { Problem } from './reconcile.ts'
 
 /** Undisturbed, an endpoint that is away has failed often enough within a second; a worker that died may still hold its probe. */
@@ -6,7 +6,7 @@ export const LONG_MS = 6_000
 /** The clock of Redis says when an outage began, another one when the endpoint left. */
 const CLOCKS_MS = 500
 
-/** By the type of its event, and what it tells of: a notice that is repeated is the same event. */
+/** Names a notice by its type and its subject: a notice that is repeated is the same event. */
 export function nameOfNotice(notice: Notice): string {
   const { kind, subscriptionId } = notice
   if (kind === 'parked') return parkedName(notice)
@@ -16,20 +16,17 @@ export function nameOfNotice(notice: Notice): string {
 const parkedName = ({ deliveryId, run }: { readonly deliveryId: string; readonly run: number }): string =>
   `notice webhook.delivery.parked ${deliveryId} ${run}`
 
-export const isNotice = (told: Post['told']): told is Notice =>
-  told.kind === 'parked' || told.kind === 'failing' || told.kind === 'recovered'
-
 const isOps = ({ eventTypes }: Observation['endpoints'][number]): boolean =>
   eventTypes.every((eventType) => eventType.startsWith('webhook.'))
 
 const noticesOf = ({ posts }: Observation): readonly Notice[] => posts.map(({ told }) => told).filter(isNotice)
 
 /**
- * Notices that each ops subscription has to get: those that any of them got; of each run of a delivery that ended parked; and that an
- * endpoint fails, where it was told that it has recovered. That it has recovered is not promised.
+ * Notices that each ops subscription has to get: those that any ops subscription got; one for each run of a delivery that ended parked;
+ * and `failing` for each outage that a `recovered` notice names. `recovered` notices are not promised.
  */
 export function expectedNotices(observation: Observation): readonly string[] {
-  const { endpoints, parked, recovery } = observation
+  const { endpoints, parked, recoveries } = observation
   const ops = new Set(endpoints.filter(isOps).map(({ name }) => name))
   if (ops.size === 0) return []
   const notices = noticesOf(observation)
@@ -37,11 +34,13 @@ export function expectedNotices(observation: Observation): readonly string[] {
     ...notices.map(nameOfNotice),
     ...notices.flatMap((notice) => (notice.kind === 'recovered' ? nameOfNotice({ ...notice, kind: 'failing' }) : [])),
     ...parked.filter(({ endpoint }) => !ops.has(endpoint)).map(parkedName),
-    ...recovery.deliveries.map(({ deliveryId, parkedRun }) => parkedName({ deliveryId, run: parkedRun })),
+    ...recoveries.flatMap(({ deliveries }) =>
+      deliveries.map(({ deliveryId, parkedRun }) => parkedName({ deliveryId, run: parkedRun })),
+    ),
   ]
 }
 
-/** A notice is one event, however often it came and to however many. */
+/** Counts each notice once, however often and at however many endpoints it arrived. */
 export function countNotices(observation: Observation): Readonly<Record<Notice['kind'], number>> {
   const told = new Map(noticesOf(observation).map((notice) => [nameOfNotice(notice), notice.kind]))
   const count = (kind: Notice['kind']): number => [...told.values()].filter((one) => one === kind).length
@@ -49,11 +48,14 @@ export function countNotices(observation: Observation): Readonly<Record<Notice['
 }
 
 /**
- * What is wrong with the notices beside that one is missing: one that is of a notice, one of a delivery that nobody rejected, and an
- * endpoint that was away for long, untold.
- * @param isRejected whether the receiver has rejected this delivery
+ * Checks the notices, except that none is missing: no notice is about a notice, none is about a delivery that could not be parked, and an
+ * endpoint that was away for long has been reported.
+ * @param mayPark whether the receiver has rejected this delivery, or was away for a whole schedule
  */
-export function judgeNotices(observation: Observation, isRejected: (deliveryId: string) => boolean): Problem[] {
+export function judgeNotices(
+  observation: Observation,
+  mayPark: (notice: Extract<Notice, { readonly kind: 'parked' }>) => boolean,
+): Problem[] {
   const { endpoints, absences, disturbances } = observation
   const notices = noticesOf(observation)
   const ops = new Set(endpoints.filter(isOps).map(({ subscriptionId }) => subscriptionId))
@@ -64,7 +66,7 @@ export function judgeNotices(observation: Observation, isRejected: (deliveryId: 
     const isOfNotice =
       ops.has(notice.subscriptionId) || (notice.kind === 'parked' && notice.ofType.startsWith('webhook.'))
     if (isOfNotice) problems.push({ kind: 'notice of a notice', what: name })
-    else if (notice.kind === 'parked' && !isRejected(notice.deliveryId)) {
+    else if (notice.kind === 'parked' && !mayPark(notice)) {
       problems.push({ kind: 'told as parked, never rejected', what: name })
     }
   }
@@ -77,7 +79,7 @@ export function judgeNotices(observation: Observation, isRejected: (deliveryId: 
   return problems
 }
 
-/** The longest while of it that no fault and no recovering from one had a part in. */
+/** The longest part of an absence that no fault, and no recovery from one, overlaps. */
 function quietMs({ fromMs, toMs }: Absence, disturbances: Observation['disturbances']): number {
   let longest = 0
   let quietSinceMs = fromMs
@@ -88,7 +90,7 @@ function quietMs({ fromMs, toMs }: Absence, disturbances: Observation['disturban
   return Math.max(longest, toMs - quietSinceMs)
 }
 
-/** An outage that began in it; or one that began before, and in which the endpoint has acknowledged nothing since. */
+/** Whether a notice names an outage that began in the absence, or one that began before it and had not ended. */
 function isTold({ endpoints, posts }: Observation, { endpoint, fromMs, toMs }: Absence): boolean {
   const subscriptionId = endpoints.find(({ name }) => name === endpoint)?.subscriptionId
   const sincesMs = posts.flatMap(({ told }) =>

@@ -1,7 +1,9 @@
 import { judgeRecovery } from './judge-recovery.ts'
-import type { RecoverySeen } from './observation.ts'
+import type { Lapse, RecoverySeen } from './observation.ts'
 
 const seen: RecoverySeen = {
+  endpoint: 'well',
+  begunAtMs: 1_000,
   state: 'done',
   found: 2,
   sent: 2,
@@ -13,12 +15,18 @@ const seen: RecoverySeen = {
   ],
 }
 
+const check = (
+  recovery: RecoverySeen,
+  lapses: readonly Lapse[] = [],
+  acknowledged: readonly string[] = [],
+): ReturnType<typeof judgeRecovery> => judgeRecovery(recovery, lapses, (id) => acknowledged.includes(id))
+
 test('nothing is wrong when each was sent once and acknowledged', () => {
-  expect(judgeRecovery(seen)).toEqual([])
+  expect(check(seen)).toEqual([])
 })
 
 test('more may have been parked between the look and the beginning', () => {
-  expect(judgeRecovery({ ...seen, found: 3, sent: 3 })).toEqual([])
+  expect(check({ ...seen, found: 3, sent: 3 })).toEqual([])
 })
 
 test.each<[string, Partial<RecoverySeen>, string]>([
@@ -37,5 +45,19 @@ test.each<[string, Partial<RecoverySeen>, string]>([
     'd1 was sent in 2 runs',
   ],
 ])('it is a problem if %s', (_name, more, what) => {
-  expect(judgeRecovery({ ...seen, ...more })).toContainEqual({ kind: 'recovery', what })
+  expect(check({ ...seen, ...more })).toContainEqual({ kind: 'recovery', what: `well: ${what}` })
+})
+
+describe('Redis lost writes', () => {
+  const lost = { ...seen, sent: 1, deliveries: [{ deliveryId: 'd1', state: 'pending', run: 2, parkedRun: 1 }] }
+  const lapse = (fromMs: number, toMs: number): Lapse => ({ kind: 'rolled back', fromMs, toMs })
+
+  test('after it had begun: counts may be wrong, but every delivery has to be acknowledged', () => {
+    expect(check(lost, [lapse(2_000, 3_000)], ['d1'])).toEqual([])
+    expect(check(lost, [lapse(2_000, 3_000)])).toEqual([{ kind: 'recovery', what: 'well: d1 is pending' }])
+  })
+
+  test('before it had begun: nothing is excused', () => {
+    expect(check(lost, [lapse(100, 900)], ['d1'])).toHaveLength(2)
+  })
 })

@@ -10,7 +10,7 @@ const say = (line: string): void => console.log(line)
 
 const agents = [{ agentUri: 'sip:agent-{n}@acme.example', tenant: 'acme', device: 'SIM/{n}', count: AGENTS }]
 
-/** A schedule that a run can sit out, and deadlines that fit it. */
+/** A schedule that a run can wait for (`SCHEDULE_MS` is its length), and deadlines that fit it. */
 const SETTINGS = {
   DELIVERY_RETRY_WAITS: '1s,2s,3s,5s,5s,8s,8s',
   DELIVERY_TIMEOUT: '3s',
@@ -18,12 +18,14 @@ const SETTINGS = {
   BREAKER_FAILURES: '5',
   BREAKER_COOLDOWN: '2s',
   WRAP_UP_SECONDS: '0',
+  // A long run leaves thousands of exhausted deliveries to be sent again at its end.
+  RECOVERY_RATE: '200',
   LOG_LEVEL: 'info',
   SIMULATOR_AGENTS: JSON.stringify(agents),
 }
 
 async function main(): Promise<void> {
-  const { kills, seeds, report, home } = readOptions(process.env)
+  const { kills, seeds, kinds, report, home } = readOptions(process.env)
   const [seed = 0] = seeds
   const ending = new AbortController()
   for (const name of ['SIGINT', 'SIGTERM'] as const) process.once(name, () => ending.abort())
@@ -31,7 +33,7 @@ async function main(): Promise<void> {
   say(`SEED=${seeds.join(',')} KILLS=${kills}`)
   const stack = await startChaosStack(home, { ...process.env, ...SETTINGS }, say)
   try {
-    const plan = seeds.flatMap((one) => planFaults(one, kills))
+    const plan = seeds.flatMap((one) => planFaults(one, kills, kinds))
     const result = await runChaos(stack, plan, seed, say, ending.signal)
     const complaints = complaintsOf(result)
     say(`\n${renderTable(summaryOf(result))}\n`)
@@ -41,7 +43,7 @@ async function main(): Promise<void> {
         ? 'nothing was lost'
         : `something is wrong; the same faults again: SEED=${seeds.join(',')} KILLS=${kills}`,
     )
-    if (report !== undefined) writeFileSync(report, renderReport(result, { seeds, kills }))
+    if (report !== undefined) writeFileSync(report, renderReport(result, { seeds, kills, kinds }))
     if (complaints.length > 0) process.exitCode = 1
   } finally {
     await stack.stop()

@@ -29,6 +29,9 @@ export type Notice =
       readonly since: string
     }
 
+export const isNotice = (told: Told): told is Notice =>
+  told.kind === 'parked' || told.kind === 'failing' || told.kind === 'recovered'
+
 /** A POST that arrived whole. */
 export interface Post {
   readonly endpoint: string
@@ -41,8 +44,10 @@ export interface Post {
   /** Its `X-SVC-…` headers but for the attempt. */
   readonly lasting: string
   /** What is wrong with its signature and its headers. */
-  readonly flaws: readonly string[]
-  /** When it arrived and when its event occurred, in ms since 1970. */
+  flaws: readonly string[]
+  /** When the receiver read its first byte, in ms since 1970 with fractions (`clock.ts`). */
+  readonly beganAtMs: number
+  /** When it arrived whole and when its event occurred, in ms since 1970. */
   readonly atMs: number
   readonly occurredAtMs: number
   /** The status with which it was answered; null: it was not, as the connection ended before. */
@@ -75,8 +80,11 @@ export interface Parked {
   readonly reason: string
 }
 
-/** The sending again of what was parked at one endpoint, and what became of it. */
+/** A recovery of what was parked at one endpoint, and its result. */
 export interface RecoverySeen {
+  readonly endpoint: string
+  /** When the api accepted it, in ms since 1970. */
+  readonly begunAtMs: number
   /** `done`, unless it is still at it. */
   readonly state: string
   readonly found: number
@@ -93,18 +101,45 @@ export interface RecoverySeen {
   }[]
 }
 
+/** After a change of a subscription was answered, no first attempt of these event types may begin to arrive. */
+export interface Closure {
+  readonly endpoint: string
+  readonly eventTypes: readonly string[]
+  /** From the answer to the change to the request that undoes it, in ms since 1970 with fractions (`clock.ts`). */
+  readonly fromMs: number
+  readonly toMs: number
+}
+
+/** Writes to Redis that were lost on purpose: everything that was committed from `fromMs` to `toMs`. */
+export interface Lapse extends Disturbance {
+  /** `rolled back`: the data came back as it was at `fromMs`. `empty`: there was no data at all; then it came back. */
+  readonly kind: 'rolled back' | 'empty'
+}
+
+export interface AcceptedCall {
+  readonly callId: string
+  readonly agentUri: string
+  /** When the answer arrived, in ms since 1970. */
+  readonly atMs: number
+}
+
 /** All that was seen of a run. */
 export interface Observation {
+  /** The subscriptions that lasted for the whole run: every event of their types is owed to them. */
   readonly endpoints: readonly Endpoint[]
+  /** Endpoints whose subscriptions were changed and deleted: only their retries are owed to them. */
+  readonly guests: readonly string[]
+  readonly closures: readonly Closure[]
   /** Events of our own whose publish was confirmed. */
   readonly confirmed: readonly string[]
   /** Calls that the api has accepted. */
-  readonly calls: readonly { readonly callId: string; readonly agentUri: string }[]
+  readonly calls: readonly AcceptedCall[]
   /** In the order of arrival. */
   readonly posts: readonly Post[]
   readonly parked: readonly Parked[]
-  readonly recovery: RecoverySeen
+  readonly recoveries: readonly RecoverySeen[]
   readonly disturbances: readonly Disturbance[]
+  readonly lapses: readonly Lapse[]
   readonly absences: readonly Absence[]
   /** Messages that are left, by queue. */
   readonly left: Readonly<Record<string, number>>

@@ -1,8 +1,9 @@
 import { readOptions } from './options.ts'
+import { FAULT_KINDS } from './plan.ts'
 
-test('a run has about twenty faults of a seed that is drawn, and writes nothing', () => {
+test('by default there are 25 faults of every kind from a random seed, and no report', () => {
   const { seeds, ...rest } = readOptions({})
-  expect(rest).toEqual({ kills: 20, report: undefined, home: '.local/chaos' })
+  expect(rest).toEqual({ kills: 25, kinds: FAULT_KINDS, report: undefined, home: '.local/chaos' })
   expect(seeds).toHaveLength(1)
   expect(readOptions({}).seeds).not.toEqual(seeds)
 })
@@ -16,6 +17,17 @@ test('seeds are given, drawn, or both', () => {
   expect(readOptions({ SEED: '5,random' }).seeds).toEqual([5, expect.any(Number)])
 })
 
-test.each([{ SEED: 'x' }, { SEED: '1,' }, { SEED: '1234567890' }, { KILLS: '0' }])('%j is refused', (env) => {
-  expect(() => readOptions(env)).toThrow(/SEED must|KILLS must/)
+test('kinds of faults are picked by name', () => {
+  expect(readOptions({ FAULTS: 'rotate,delete' }).kinds).toEqual(['rotate', 'delete'])
+})
+
+test.each([
+  { SEED: 'x' },
+  { SEED: '1,' },
+  { SEED: '1234567890' },
+  { KILLS: '0' },
+  { FAULTS: 'rotate,unknown' },
+  { FAULTS: 'rotate,' },
+])('%j is refused', (env) => {
+  expect(() => readOptions(env)).toThrow(/SEED must|KILLS must|FAULTS must/)
 })

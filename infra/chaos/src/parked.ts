@@ -14,7 +14,7 @@ export async function parkedOf(client: Client, endpoint: string, subscriptionId:
   do {
     const query = new URLSearchParams({ state: 'parked', limit: '100', ...(cursor !== null && { cursor }) })
     const path = `/api/v1/webhooks/subscriptions/${subscriptionId}/deliveries?${query.toString()}`
-    const { status, body } = await client.request('GET', path)
+    const { status, body } = await client.insist('GET', path)
     if (status !== 200) throw new Error(`the list of parked deliveries was answered ${status}`)
     const items = body['items'] as readonly Listed[]
     all.push(...items.map(({ deliveryId, run, parkedReason }) => ({ endpoint, deliveryId, run, reason: parkedReason })))

@@ -1,4 +1,4 @@
-import { describeFault, planFaults } from './plan.ts'
+import { describeFault, FAULT_KINDS, type Fault, nameOfKind, planFaults } from './plan.ts'
 
 const seeds = Array.from({ length: 50 }, (_, seed) => seed)
 
@@ -11,9 +11,9 @@ test('a longer plan begins as the shorter one', () => {
   expect(planFaults(5, 40).slice(0, 10)).toEqual(planFaults(5, 10))
 })
 
-test('twenty faults have some of everything', () => {
+test('25 faults have some of every kind', () => {
   for (const seed of seeds) {
-    const kinds = new Set(planFaults(seed, 20).map(({ fault }) => `${fault.kind} ${fault.target.replace(/-\d$/, '')}`))
+    const kinds = new Set(planFaults(seed, 25).map(({ fault }) => `${fault.kind} ${fault.target.replace(/-\d$/, '')}`))
     expect([...kinds]).toEqual(
       expect.arrayContaining([
         'kill api',
@@ -29,12 +29,27 @@ test('twenty faults have some of everything', () => {
         'blackout everything',
       ]),
     )
-    expect([...kinds].some((kind) => kind.startsWith('stop '))).toBe(true)
+    expect(new Set([...kinds].map((kind) => kind.split(' ')[0]))).toEqual(new Set(FAULT_KINDS))
   }
 })
 
-test('every process of a kind is struck sooner or later, and nobody else', () => {
-  const killed = new Set(planFaults(1, 400).flatMap(({ fault }) => (fault.kind === 'kill' ? [fault.target] : [])))
+test.each(FAULT_KINDS)('%s can be picked by name', (kind) => {
+  expect(new Set(planFaults(7, 20, [kind]).map(({ fault }) => fault.kind))).toEqual(new Set([kind]))
+})
+
+test('a fault that restores an older Redis, or shifts a clock, is alone', () => {
+  for (const seed of seeds) {
+    const plan = planFaults(seed, 200)
+    for (const [at, { fault, overlaps }] of plan.entries()) {
+      if (!['rollback', 'empty', 'clock'].includes(fault.kind)) continue
+      expect(overlaps).toBe(false)
+      expect(plan[at + 1]?.overlaps ?? false).toBe(false)
+    }
+  }
+})
+
+test('every process of a kind is killed sooner or later, and no other', () => {
+  const killed = new Set(planFaults(1, 600).flatMap(({ fault }) => (fault.kind === 'kill' ? [fault.target] : [])))
   expect([...killed].toSorted()).toEqual([
     'api-1',
     'api-2',
@@ -62,7 +77,31 @@ test('some overlap with the one before, never the first, never three at a time, 
   }
 })
 
-test('a fault is told in a few words', () => {
-  expect(describeFault({ kind: 'kill', target: 'api-2' })).toBe('kill -9 api-2')
-  expect(describeFault({ kind: 'freeze', target: 'redis', forMs: 2_340 })).toBe('connections to redis frozen for 2.3 s')
+test.each<[Fault, string, string]>([
+  [{ kind: 'kill', target: 'api-2' }, 'kill -9 api-2', 'kill -9 api'],
+  [{ kind: 'kill', target: 'redis' }, 'kill -9 redis', 'kill -9 redis'],
+  [
+    { kind: 'freeze', target: 'redis', forMs: 2_340 },
+    'connections to redis frozen for 2.3 s',
+    'connections to redis frozen',
+  ],
+  [
+    { kind: 'clock', target: 'delivery-worker-2', shiftMs: -5_000, forMs: 1_000 },
+    'clock of delivery-worker-2 off for 1.0 s, by -5.0 s',
+    'clock of delivery-worker off',
+  ],
+  [
+    { kind: 'rollback', target: 'redis', ageMs: 1_500 },
+    'redis restored from a copy for 1.5 s of lost writes',
+    'redis restored from a copy',
+  ],
+  [{ kind: 'rotate', target: 'slow', overlapSeconds: 10 }, 'secret of slow rotated', 'secret rotated'],
+  [
+    { kind: 'patch', target: 'guest', change: 'enabled', forMs: 700 },
+    'subscription disabled for 0.7 s',
+    'subscription disabled',
+  ],
+])('%j is described as "%s" and counted as "%s"', (fault, description, kind) => {
+  expect(describeFault(fault)).toBe(description)
+  expect(nameOfKind(fault)).toBe(kind)
 })

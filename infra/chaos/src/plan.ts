@@ -1,3 +1,4 @@
+import { BEHAVIOURS, DEAD_FOR_LONG, GUEST } from './behaviour.ts'
 import { createRandom, type Random } from './random.ts'
 
 export type Service = 'api' | 'fanout' | 'delivery-worker'
@@ -6,72 +7,152 @@ export type Backing = 'rabbitmq' | 'redis'
 export const REPLICAS: Readonly<Record<Service, number>> = { api: 2, fanout: 2, 'delivery-worker': 3 }
 
 const EVERYTHING = 'everything'
+const ENDPOINTS_TO_ROTATE = ['well', 'failing at times', 'slow'] as const
 
-/** `target` is the name of a process of the stack. */
+/** `target` is the name of a process of the stack, of a queue, or of an endpoint. */
 export type Fault =
   | { readonly kind: 'kill'; readonly target: string }
-  /** Broker, Redis and every service, kill -9, in one moment. */
+  /** `kill -9` of the broker, Redis and every service at the same moment. */
   | { readonly kind: 'blackout'; readonly target: typeof EVERYTHING }
-  /** SIGTERM. */
+  /** SIGTERM, then a restart. */
   | { readonly kind: 'stop'; readonly target: string }
   /** Every connection to it is reset. */
   | { readonly kind: 'cut'; readonly target: Backing }
-  /** Connections to it stay open, and no byte passes. */
+  /** Connections to it stay open, but no byte passes. */
   | { readonly kind: 'freeze'; readonly target: Backing; readonly forMs: number }
-  /** A memory alarm: the broker takes nothing from those who publish. */
+  /** A memory alarm: the broker blocks every publisher. */
   | { readonly kind: 'alarm'; readonly target: 'rabbitmq'; readonly forMs: number }
+  /** The broker closes one client's connection. `pick` chooses among those that are open, modulo their number. */
+  | { readonly kind: 'disconnect'; readonly target: 'rabbitmq'; readonly pick: number }
+  /** The broker cancels every consumer of this queue, because the queue is deleted. */
+  | { readonly kind: 'cancel'; readonly target: string }
+  /** Redis refuses every write that needs memory. */
+  | { readonly kind: 'full'; readonly target: 'redis'; readonly forMs: number }
+  /** Redis is killed and comes back from a copy of its folder that is `ageMs` old. */
+  | { readonly kind: 'rollback'; readonly target: 'redis'; readonly ageMs: number }
+  /** Redis is killed and comes back without data for `forMs`; then its folder is restored. */
+  | { readonly kind: 'empty'; readonly target: 'redis'; readonly forMs: number }
+  /** A process runs with a clock that is `shiftMs` ahead of the machine's. */
+  | { readonly kind: 'clock'; readonly target: string; readonly shiftMs: number; readonly forMs: number }
+  /** The signing secret of an endpoint's subscription is rotated. */
+  | { readonly kind: 'rotate'; readonly target: string; readonly overlapSeconds: number }
+  /** The guest's subscription is disabled, or loses `call.status`, for `forMs`. */
+  | {
+      readonly kind: 'patch'
+      readonly target: typeof GUEST
+      readonly change: 'enabled' | 'eventTypes'
+      readonly forMs: number
+    }
+  /** The guest's subscription is deleted, and a new one is made. */
+  | { readonly kind: 'delete'; readonly target: typeof GUEST }
+  /** An endpoint stays away for longer than the whole schedule. */
+  | { readonly kind: 'exhaust'; readonly target: typeof DEAD_FOR_LONG }
+
+export type FaultKind = Fault['kind']
 
 export interface PlannedFault {
   readonly fault: Fault
-  /** It strikes while the one before is still being recovered from. */
+  /** It strikes while the previous one is still being recovered from. */
   readonly overlaps: boolean
-  /** Since the one before struck, if it overlaps; since that was recovered from, if not. */
+  /** Since the previous one struck, if this one overlaps; since the recovery from it, if not. */
   readonly pauseMs: number
 }
 
 const OVERLAPS_PART = 0.25
 
-/** A bag that is emptied before it is filled again: a short plan has some of everything. */
-const BAG: readonly ((random: Random) => Fault)[] = [
-  (random) => ({ kind: 'kill', target: replica(random, 'delivery-worker') }),
-  (random) => ({ kind: 'kill', target: replica(random, 'delivery-worker') }),
-  (random) => ({ kind: 'kill', target: replica(random, 'fanout') }),
-  (random) => ({ kind: 'kill', target: replica(random, 'fanout') }),
-  (random) => ({ kind: 'kill', target: replica(random, 'api') }),
-  (random) => ({ kind: 'kill', target: replica(random, 'api') }),
-  () => ({ kind: 'kill', target: 'rabbitmq' }),
-  () => ({ kind: 'kill', target: 'redis' }),
-  (random) => ({ kind: 'stop', target: replica(random, random.pick(['api', 'fanout', 'delivery-worker'])) }),
-  () => ({ kind: 'cut', target: 'rabbitmq' }),
-  () => ({ kind: 'cut', target: 'redis' }),
-  (random) => ({ kind: 'freeze', target: 'rabbitmq', forMs: random.between(1_000, 6_000) }),
-  (random) => ({ kind: 'freeze', target: 'redis', forMs: random.between(1_000, 8_000) }),
-  () => ({ kind: 'blackout', target: EVERYTHING }),
-  (random) => ({ kind: 'alarm', target: 'rabbitmq', forMs: random.between(1_000, 4_000) }),
-]
+/** Used by receiver checks alone, which the load never makes: the queue is empty, so deleting it loses nothing. */
+const CHECKS_QUEUE = 'delivery.checks'
 
-/** What goes wrong, and when: decided by the seed alone. A longer plan begins as the shorter one. */
-export function planFaults(seed: number, count: number): readonly PlannedFault[] {
+type Draw = { readonly [K in FaultKind]: readonly ((random: Random) => Extract<Fault, { readonly kind: K }>)[] }
+
+/** What is drawn for each kind. Most kinds have one entry; a kind with several is drawn as often as it has entries. */
+const DRAW: Draw = {
+  kill: [
+    (random) => ({ kind: 'kill', target: replica(random, 'delivery-worker') }),
+    (random) => ({ kind: 'kill', target: replica(random, 'delivery-worker') }),
+    (random) => ({ kind: 'kill', target: replica(random, 'fanout') }),
+    (random) => ({ kind: 'kill', target: replica(random, 'fanout') }),
+    (random) => ({ kind: 'kill', target: replica(random, 'api') }),
+    (random) => ({ kind: 'kill', target: replica(random, 'api') }),
+    () => ({ kind: 'kill', target: 'rabbitmq' }),
+    () => ({ kind: 'kill', target: 'redis' }),
+  ],
+  stop: [(random) => ({ kind: 'stop', target: replica(random, random.pick(['api', 'fanout', 'delivery-worker'])) })],
+  cut: [() => ({ kind: 'cut', target: 'rabbitmq' }), () => ({ kind: 'cut', target: 'redis' })],
+  freeze: [
+    (random) => ({ kind: 'freeze', target: 'rabbitmq', forMs: random.between(1_000, 6_000) }),
+    (random) => ({ kind: 'freeze', target: 'redis', forMs: random.between(1_000, 8_000) }),
+  ],
+  blackout: [() => ({ kind: 'blackout', target: EVERYTHING })],
+  alarm: [(random) => ({ kind: 'alarm', target: 'rabbitmq', forMs: random.between(1_000, 4_000) })],
+  disconnect: [(random) => ({ kind: 'disconnect', target: 'rabbitmq', pick: random.between(0, 999) })],
+  cancel: [() => ({ kind: 'cancel', target: CHECKS_QUEUE })],
+  full: [(random) => ({ kind: 'full', target: 'redis', forMs: random.between(1_000, 5_000) })],
+  rollback: [(random) => ({ kind: 'rollback', target: 'redis', ageMs: random.between(500, 3_000) })],
+  empty: [(random) => ({ kind: 'empty', target: 'redis', forMs: random.between(1_000, 4_000) })],
+  clock: [
+    (random) => ({
+      kind: 'clock',
+      target: replica(random, 'delivery-worker'),
+      shiftMs: random.pick([-1, 1]) * random.between(5_000, 25_000),
+      forMs: random.between(1_000, 3_000),
+    }),
+  ],
+  rotate: [
+    (random) => ({ kind: 'rotate', target: random.pick(ENDPOINTS_TO_ROTATE), overlapSeconds: random.between(10, 40) }),
+  ],
+  patch: [
+    (random) => ({
+      kind: 'patch',
+      target: GUEST,
+      change: random.pick(['enabled', 'eventTypes']),
+      forMs: random.between(500, 1_500),
+    }),
+  ],
+  delete: [() => ({ kind: 'delete', target: GUEST })],
+  exhaust: [() => ({ kind: 'exhaust', target: DEAD_FOR_LONG })],
+}
+
+export const FAULT_KINDS = Object.keys(DRAW) as FaultKind[]
+
+const ENDPOINT_NAMES: readonly string[] = BEHAVIOURS.map(({ name }) => name)
+
+/**
+ * Which faults strike, and when: the seed alone decides. A longer plan begins as the shorter one does. Faults come from a bag that
+ * is emptied before it is filled again, so a short plan has some of everything.
+ * @param kinds the kinds that may be drawn
+ */
+export function planFaults(
+  seed: number,
+  count: number,
+  kinds: readonly FaultKind[] = FAULT_KINDS,
+): readonly PlannedFault[] {
   const random = createRandom(seed)
+  const all: readonly ((random: Random) => Fault)[] = FAULT_KINDS.filter((kind) => kinds.includes(kind)).flatMap(
+    (kind): readonly ((random: Random) => Fault)[] => DRAW[kind],
+  )
   const plan: PlannedFault[] = []
   let bag: ((random: Random) => Fault)[] = []
   while (plan.length < count) {
-    if (bag.length === 0) bag = [...BAG]
+    if (bag.length === 0) bag = [...all]
     const [make] = bag.splice(random.between(0, bag.length - 1), 1)
     if (make === undefined) break
     const fault = make(random)
     const before = plan.at(-1)
     const wouldOverlap = random.next() < OVERLAPS_PART
-    // Two at a time and never the same part twice, so that what is struck is there to be struck.
+    // Two at a time and never the same part twice, so that every fault finds its target running.
     const mayOverlap = before !== undefined && !before.overlaps && !touches(before.fault, fault)
     const overlaps = wouldOverlap && mayOverlap
-    plan.push({ fault, overlaps, pauseMs: overlaps ? random.between(100, 1_500) : random.between(200, 1_500) })
+    plan.push({ fault, overlaps, pauseMs: overlaps ? random.between(100, 1_500) : random.between(100, 600) })
   }
   return plan
 }
 
+/** A changed folder of Redis forgets changes of subscriptions; a process that starts meanwhile would get the shifted clock. */
+const ALONE: readonly FaultKind[] = ['rollback', 'empty', 'clock']
+
 const touches = (one: Fault, other: Fault): boolean =>
-  one.target === other.target || one.target === EVERYTHING || other.target === EVERYTHING
+  one.target === other.target || [one, other].some(({ kind, target }) => target === EVERYTHING || ALONE.includes(kind))
 
 const replica = (random: Random, service: Service): string => `${service}-${random.between(1, REPLICAS[service])}`
 
@@ -87,8 +168,37 @@ export function describeFault(fault: Fault): string {
     case 'cut':
       return `connections to ${fault.target} cut`
     case 'freeze':
-      return `connections to ${fault.target} frozen for ${(fault.forMs / 1_000).toFixed(1)} s`
+      return `connections to ${fault.target} frozen for ${seconds(fault.forMs)}`
     case 'alarm':
-      return `memory alarm on ${fault.target} for ${(fault.forMs / 1_000).toFixed(1)} s`
+      return `memory alarm on ${fault.target} for ${seconds(fault.forMs)}`
+    case 'disconnect':
+      return 'rabbitmq closes one connection'
+    case 'cancel':
+      return `rabbitmq cancels the consumers of ${fault.target}`
+    case 'full':
+      return `redis full for ${seconds(fault.forMs)}`
+    case 'rollback':
+      return `redis restored from a copy for ${seconds(fault.ageMs)} of lost writes`
+    case 'empty':
+      return `redis empty for ${seconds(fault.forMs)}`
+    case 'clock':
+      return `clock of ${fault.target} off for ${seconds(fault.forMs)}, by ${seconds(fault.shiftMs)}`
+    case 'rotate':
+      return `secret of ${fault.target} rotated`
+    case 'patch':
+      return `${fault.change === 'enabled' ? 'subscription disabled' : 'event type removed'} for ${seconds(fault.forMs)}`
+    case 'delete':
+      return 'subscription deleted'
+    case 'exhaust':
+      return 'endpoint dead for longer than its schedule'
   }
 }
+
+/** Which faults count as the same in a table: replicas, durations and endpoints make no difference. */
+export const nameOfKind = (fault: Fault): string =>
+  describeFault(fault)
+    .replace(/ for \d.*$/, '')
+    .replace(/-\d+( off)?$/, '$1')
+    .replace(new RegExp(`secret of (${ENDPOINT_NAMES.join('|')})`), 'secret')
+
+const seconds = (ms: number): string => `${(ms / 1_000).toFixed(1)} s`

@@ -1,7 +1,13 @@
+import { DEAD_FOR_LONG } from './behaviour.ts'
+import { checkClosures, checkRetries } from './check-closures.ts'
+import { exhaustedAndForgotten, mayExhaust } from './check-exhausted.ts'
+import { groupBy } from './group-by.ts'
 import { judgeDelivery } from './judge-delivery.ts'
-import { countNotices, expectedNotices, isNotice, judgeNotices, nameOfNotice } from './judge-notices.ts'
+import { countNotices, expectedNotices, judgeNotices } from './judge-notices.ts'
 import { judgeRecovery } from './judge-recovery.ts'
-import type { Endpoint, Notice, Observation, Post, Told } from './observation.ts'
+import { isRolledBack } from './lapses.ts'
+import type { Endpoint, Notice, Observation, Post } from './observation.ts'
+import { checkStreams, countRepeated, eventsOf, nameOf, streamsOf } from './streams.ts'
 
 export interface Problem {
   readonly kind:
@@ -21,6 +27,10 @@ export interface Problem {
     | 'notice of a notice'
     | 'told as parked, never rejected'
     | 'failing, and not told'
+    | 'first attempt after the answer'
+    | 'retry given up'
+    | 'number used twice'
+    | 'nothing was exhausted'
   readonly what: string
 }
 
@@ -31,38 +41,56 @@ export interface Verdict {
   /** One for each event and subscription that has to get it. */
   readonly deliveries: number
   readonly acknowledged: number
+  /** As `rejected`. */
   readonly parked: number
-  /** Sent again by the recovery. */
+  /** Sent again by recoveries. */
   readonly recovered: number
-  /** By what they tell: each is one event, however many subscriptions it went to. */
+  /** Parked as `exhausted` and then sent again. */
+  readonly exhausted: number
+  /** Parked records that a Redis from an older copy has forgotten. */
+  readonly forgotten: number
+  /** Sequence numbers that were used again after Redis had lost the events. */
+  readonly repeated: number
+  /** Changes of a subscription that had to stop first attempts. */
+  readonly closures: number
+  /** Each notice is one event, however many subscriptions it went to. */
   readonly notices: Readonly<Record<Notice['kind'], number>>
   readonly posts: number
   /** POSTs of a delivery that had been acknowledged before. */
   readonly duplicates: number
-  /** POSTs whose attempt number was lower than one before, each explained by a disturbance. */
+  /** POSTs whose attempt number was lower than an earlier one, each explained by a disturbance. */
   readonly stepsBack: number
 }
 
 /**
- * Was everything delivered? Event by event and subscription by subscription: each was acknowledged at least once, or is
- * parked because its receiver rejected it. Expected is what was confirmed, what follows from an accepted call, and what
- * anybody has seen: an event that reached one subscription is owed to all.
+ * Was everything delivered? For each event and each subscription that lasted for the whole run: it was acknowledged at least once, or is
+ * parked because its receiver rejected it. Expected are the confirmed events, the events of accepted calls, and every
+ * event that any subscription got. The only exceptions are writes that Redis lost on purpose (`Lapse`).
  */
 export function reconcile(observation: Observation): Verdict {
-  const { endpoints, posts, parked, disturbances, left, notReady } = observation
-  const streams = streamsOf(observation)
-  const expected = expectedEvents(observation.confirmed, streams, expectedNotices(observation))
-  const problems: Problem[] = [...judgeStreams(observation.calls, streams)]
+  const { endpoints, posts, parked, disturbances, lapses, recoveries, left, notReady } = observation
+  const streams = streamsOf(posts)
+  const notices = expectedNotices(observation)
+  const own = observation.confirmed.map((eventId) => `own ${eventId}`)
+  const expected = new Set([...own, ...notices, ...eventsOf(streams, lapses)])
+  const nameOfPost = (post: Post): string => nameOf(post, streams)
+  const typeOfPost = (post: Post): string => typeOf(nameOfPost(post))
+  const problems: Problem[] = checkStreams(observation, streams)
 
   const deliveries = groupBy(posts, ({ deliveryId }) => deliveryId)
   const judged = [...deliveries.values()].map((of) => judgeDelivery(of, disturbances))
   problems.push(...judged.flatMap((judgement) => judgement.problems))
+  problems.push(...checkClosures(observation, typeOfPost), ...checkRetries(observation))
 
   const parkedIds = new Set(parked.map(({ deliveryId }) => deliveryId))
-  const byEvent = groupBy(posts, ({ endpoint, told }) => `${endpoint} ${nameOf(told)}`)
+  const isForgotten = (of: readonly Post[]): boolean =>
+    of.some((post) => isRejection(post) && isRolledBack(lapses, post.atMs))
+  const byEvent = groupBy(posts, (post) => `${post.endpoint} ${nameOfPost(post)}`)
+  const missing: { readonly endpoint: string; readonly problem: Problem }[] = []
   let owed = 0
   let acknowledged = 0
   let parkedRightly = 0
+  let forgotten = 0
   for (const endpoint of endpoints) {
     for (const event of expected) {
       if (!receives(endpoint, event)) continue
@@ -73,24 +101,44 @@ export function reconcile(observation: Observation): Verdict {
       if (ids.size > 1) problems.push({ kind: 'two deliveries of one event', what: `${event} at ${endpoint.name}` })
       if (of.some(isAcknowledgement)) acknowledged += 1
       else if (parkedIds.has(id) && of.some(isRejection)) parkedRightly += 1
-      else problems.push({ kind: 'missing', what: `${event} at ${endpoint.name} (${of.length} POSTs)` })
+      else if (isForgotten(of)) forgotten += 1
+      else {
+        const what = `${event} at ${endpoint.name} (${of.length} POSTs)`
+        missing.push({ endpoint: endpoint.name, problem: { kind: 'missing', what } })
+      }
     }
   }
+  const mayBeForgotten = exhaustedAndForgotten(observation)
+  const dead = missing.filter(({ endpoint }) => endpoint === DEAD_FOR_LONG)
+  if (dead.length > mayBeForgotten) problems.push(...dead.map(({ problem }) => problem))
+  else forgotten += dead.length
+  problems.push(...missing.flatMap(({ endpoint, problem }) => (endpoint === DEAD_FOR_LONG ? [] : [problem])))
 
+  const subscriptionOf = (name: string): string =>
+    endpoints.find((endpoint) => endpoint.name === name)?.subscriptionId ?? ''
   for (const { endpoint, deliveryId, reason } of parked) {
-    if (deliveries.get(deliveryId)?.some(isRejection) && reason === 'rejected') continue
+    if (reason === 'rejected' && deliveries.get(deliveryId)?.some(isRejection)) continue
+    if (reason === 'exhausted' && mayExhaust(observation, subscriptionOf(endpoint))) continue
     problems.push({ kind: 'wrongly parked', what: `${deliveryId} at ${endpoint}: ${reason}` })
   }
   for (const [deliveryId, of] of deliveries) {
-    if (!of.some(isRejection) || of.some(isAcknowledgement) || parkedIds.has(deliveryId)) continue
+    if (!of.some(isRejection) || of.some(isAcknowledgement) || parkedIds.has(deliveryId) || isForgotten(of)) continue
     problems.push({ kind: 'rejected, not parked', what: `${deliveryId} at ${of[0]?.endpoint}` })
   }
   for (const [queue, count] of Object.entries(left)) {
     if (count > 0) problems.push({ kind: 'left in a queue', what: `${count} in ${queue}` })
   }
-  problems.push(...judgeNotices(observation, (id) => deliveries.get(id)?.some(isRejection) === true))
-  problems.push(...judgeRecovery(observation.recovery))
+  const mayPark = (notice: { readonly deliveryId: string; readonly subscriptionId: string }): boolean =>
+    deliveries.get(notice.deliveryId)?.some(isRejection) === true || mayExhaust(observation, notice.subscriptionId)
+  problems.push(...judgeNotices(observation, mayPark))
+  const isDone = (deliveryId: string): boolean => deliveries.get(deliveryId)?.some(isAcknowledgement) === true
+  problems.push(...recoveries.flatMap((recovery) => judgeRecovery(recovery, lapses, isDone)))
   problems.push(...notReady.map((what): Problem => ({ kind: 'not ready', what })))
+
+  const exhausted = recoveries.filter(({ endpoint }) => endpoint === DEAD_FOR_LONG)
+  if (mayExhaust(observation, subscriptionOf(DEAD_FOR_LONG)) && exhausted.length === 0) {
+    problems.push({ kind: 'nothing was exhausted', what: `${DEAD_FOR_LONG} was away for a whole schedule` })
+  }
 
   return {
     problems,
@@ -99,56 +147,16 @@ export function reconcile(observation: Observation): Verdict {
     deliveries: owed,
     acknowledged,
     parked: parkedRightly,
-    recovered: observation.recovery.sent,
+    recovered: sum(recoveries.map(({ sent }) => sent)),
+    exhausted: sum(exhausted.map(({ sent }) => sent)),
+    forgotten,
+    repeated: countRepeated(streams),
+    closures: observation.closures.length,
     notices: countNotices(observation),
     posts: posts.length,
     duplicates: sum(judged.map(({ duplicates }) => duplicates)),
     stepsBack: sum(judged.map(({ stepsBack }) => stepsBack)),
   }
-}
-
-/** What was told, by anybody, of one leg of a call or of one agent. */
-interface Stream {
-  readonly sequences: Set<number>
-  end: number | undefined
-}
-
-/** Numbered from 1 without a gap. */
-const streamOf = (told: Told): string | undefined => {
-  if (told.kind === 'own' || isNotice(told)) return undefined
-  return told.kind === 'leg' ? `leg ${told.callId} ${told.agentUri}` : `agent ${told.agentUri}`
-}
-
-function nameOf(told: Told): string {
-  if (isNotice(told)) return nameOfNotice(told)
-  return told.kind === 'own' ? `own ${told.eventId}` : `${streamOf(told)} ${told.sequence}`
-}
-
-function streamsOf({ posts }: Observation): ReadonlyMap<string, Stream> {
-  const streams = new Map<string, Stream>()
-  for (const { told } of posts) {
-    const name = streamOf(told)
-    if (name === undefined || told.kind === 'own' || isNotice(told)) continue
-    const stream = streams.get(name) ?? { sequences: new Set(), end: undefined }
-    streams.set(name, stream)
-    stream.sequences.add(told.sequence)
-    if (told.kind === 'leg' && told.isEnd) stream.end = told.sequence
-  }
-  return streams
-}
-
-const lastOf = ({ sequences }: Stream): number => Math.max(...sequences)
-
-function expectedEvents(
-  confirmed: readonly string[],
-  streams: ReadonlyMap<string, Stream>,
-  notices: readonly string[],
-): ReadonlySet<string> {
-  const events = new Set([...confirmed.map((eventId) => `own ${eventId}`), ...notices])
-  for (const [name, stream] of streams) {
-    for (let sequence = 1; sequence <= lastOf(stream); sequence++) events.add(`${name} ${sequence}`)
-  }
-  return events
 }
 
 const receives = ({ eventTypes }: Endpoint, event: string): boolean => eventTypes.includes(typeOf(event))
@@ -160,37 +168,10 @@ function typeOf(event: string): string {
   return kind === 'agent' ? 'agent.status' : 'call.status'
 }
 
-function judgeStreams(calls: Observation['calls'], streams: ReadonlyMap<string, Stream>): Problem[] {
-  const problems: Problem[] = []
-  for (const { callId, agentUri } of calls) {
-    const name = `leg ${callId} ${agentUri}`
-    if (!streams.has(name)) problems.push({ kind: 'missing', what: `${name}: accepted, and nothing was told of it` })
-  }
-  for (const [name, stream] of streams) {
-    for (let sequence = 1; sequence <= lastOf(stream); sequence++) {
-      if (!stream.sequences.has(sequence)) problems.push({ kind: 'gap', what: `${name}: nobody was told ${sequence}` })
-    }
-    const isLeg = name.startsWith('leg ')
-    if (isLeg && stream.end !== lastOf(stream)) problems.push({ kind: 'without an end', what: name })
-  }
-  return problems
-}
-
 const isAcknowledgement = ({ status }: Post): boolean => status !== null && status >= 200 && status < 300
 
 /** What the specification does not try again. */
 const isRejection = ({ status }: Post): boolean =>
   status !== null && status >= 300 && status < 500 && ![408, 425, 429].includes(status)
-
-function groupBy<T>(list: readonly T[], keyOf: (item: T) => string): Map<string, T[]> {
-  const groups = new Map<string, T[]>()
-  for (const item of list) {
-    const key = keyOf(item)
-    const group = groups.get(key)
-    if (group === undefined) groups.set(key, [item])
-    else group.push(item)
-  }
-  return groups
-}
 
 const sum = (numbers: readonly number[]): number => numbers.reduce((total, number) => total + number, 0)

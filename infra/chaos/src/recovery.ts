@@ -1,62 +1,100 @@
-import { setTimeout as sleep } from 'node:timers/promises'
 import { eventually } from '@switchhook/testkit'
-import { BROKEN_AT_FIRST } from './behaviour.ts'
+import { BROKEN_AT_FIRST, DEAD_FOR_LONG } from './behaviour.ts'
 import type { Client } from './client.ts'
-import type { RecoverySeen } from './observation.ts'
+import type { Parked, RecoverySeen } from './observation.ts'
 import { parkedOf } from './parked.ts'
 import type { Subscribers } from './subscribers.ts'
 
-/** A recovery that was begun, and goes on whatever strikes. */
-export interface RunningRecovery {
-  /** Deliveries that were parked when it began. */
-  readonly count: number
-  look(): Promise<RecoverySeen>
+/** Recoveries of parked deliveries. They go on whatever strikes. */
+export interface Recoveries {
+  /** Repairs the endpoint that is broken at first, and begins to send again what was parked for it. Answers how much that is. */
+  begin(): Promise<number>
+  /** Begins to send again what was parked as `exhausted`, unless a recovery of it is still running. */
+  beginExhausted(): Promise<void>
+  look(): Promise<readonly RecoverySeen[]>
 }
 
 /** So many have to be parked first … */
 const PARKED = 40
-/** … that at this pace it takes as long as several faults. */
+/** … that at this pace the recovery takes as long as several faults. */
 const PER_SECOND = 4
+const EXHAUSTED_PER_SECOND = 200
+/** A long run leaves thousands. */
+const READ_AT_ONCE = 20
 const REPEAT_MS = 250
 const PATIENCE_MS = 30_000
 
-/** Waits until enough is parked at the endpoint that is broken, repairs it, and has all of that sent again. */
-export async function beginRecovery(client: Client, subscribers: Subscribers): Promise<RunningRecovery> {
-  const subscription = subscribers.subscriptions.find(({ endpoint }) => endpoint === BROKEN_AT_FIRST)
-  if (subscription === undefined) throw new Error('no endpoint is broken at first')
-  const { endpoint, subscriptionId } = subscription
-  const listed = (): ReturnType<typeof parkedOf> => parkedOf(client, endpoint, subscriptionId)
-  await eventually(
-    async () => {
-      if ((await listed()).length < PARKED) throw new Error('not enough is parked')
-    },
-    { timeoutMs: PATIENCE_MS, intervalMs: REPEAT_MS },
-  )
-  subscribers.repair()
-  const parked = await listed()
-  const path = `/api/v1/webhooks/subscriptions/${subscriptionId}/recover`
-  const recoveryId = await insist(client, path, { maxPerSecond: PER_SECOND })
-
-  return {
-    count: parked.length,
-    look: async () => {
-      const { body } = await client.request('GET', `/api/v1/webhooks/recoveries/${recoveryId}`)
-      const { state, found, sent, skipped, failed } = body as unknown as RecoverySeen
-      const deliveries = await Promise.all(
-        parked.map(async ({ deliveryId, run: parkedRun }) => {
-          const read = await client.request('GET', `/api/v1/webhooks/deliveries/${deliveryId}`)
-          return { deliveryId, state: String(read.body['state']), run: Number(read.body['run']), parkedRun }
-        }),
-      )
-      return { state, found, sent, skipped, failed, deliveries }
-    },
-  }
+interface Begun {
+  readonly endpoint: string
+  readonly begunAtMs: number
+  readonly recoveryId: string
+  readonly parked: readonly Parked[]
 }
 
-async function insist(client: Client, path: string, body: object): Promise<string> {
-  for (const deadline = Date.now() + PATIENCE_MS; ; await sleep(REPEAT_MS)) {
-    const reply = await client.request('POST', path, body)
-    if (reply.status === 202) return String(reply.body['recoveryId'])
-    if (Date.now() > deadline) throw new Error(`a recovery was answered ${reply.status}`)
+type Counts = Pick<RecoverySeen, 'state' | 'found' | 'sent' | 'skipped' | 'failed'>
+type Sent = RecoverySeen['deliveries'][number]
+
+export function openRecoveries(client: Client, subscribers: Subscribers): Recoveries {
+  const begun: Begun[] = []
+  /** No fault strikes any more when they are read: what is acknowledged stays so. */
+  const acknowledged = new Map<string, Sent>()
+
+  const subscriptionOf = (name: string): string => {
+    const subscription = subscribers.subscriptions.find(({ endpoint }) => endpoint === name)
+    if (subscription === undefined) throw new Error(`no endpoint is ${name}`)
+    return subscription.subscriptionId
+  }
+  const listed = (name: string): Promise<Parked[]> => parkedOf(client, name, subscriptionOf(name))
+
+  async function start(endpoint: string, maxPerSecond: number): Promise<number> {
+    const parked = await listed(endpoint)
+    const path = `/api/v1/webhooks/subscriptions/${subscriptionOf(endpoint)}/recover`
+    const { status, body } = await client.insist('POST', path, { maxPerSecond })
+    if (status !== 202) throw new Error(`a recovery was answered ${status}`)
+    begun.push({ endpoint, begunAtMs: Date.now(), recoveryId: String(body['recoveryId']), parked })
+    return parked.length
+  }
+
+  async function countsOf({ recoveryId }: Begun): Promise<Counts> {
+    const { body } = await client.insist('GET', `/api/v1/webhooks/recoveries/${recoveryId}`)
+    const { state, found, sent, skipped, failed } = body as unknown as Counts
+    return { state, found, sent, skipped, failed }
+  }
+
+  async function read({ deliveryId, run: parkedRun }: Parked): Promise<Sent> {
+    const known = acknowledged.get(deliveryId)
+    if (known !== undefined) return known
+    const { body } = await client.insist('GET', `/api/v1/webhooks/deliveries/${deliveryId}`)
+    const sent = { deliveryId, state: String(body['state']), run: Number(body['run']), parkedRun }
+    if (sent.state === 'acknowledged') acknowledged.set(deliveryId, sent)
+    return sent
+  }
+
+  async function lookAt(one: Begun): Promise<RecoverySeen> {
+    const counts = await countsOf(one)
+    const deliveries: Sent[] = []
+    for (let at = 0; at < one.parked.length; at += READ_AT_ONCE) {
+      deliveries.push(...(await Promise.all(one.parked.slice(at, at + READ_AT_ONCE).map(read))))
+    }
+    return { endpoint: one.endpoint, begunAtMs: one.begunAtMs, ...counts, deliveries }
+  }
+
+  return {
+    begin: async () => {
+      await eventually(
+        async () => {
+          if ((await listed(BROKEN_AT_FIRST)).length < PARKED) throw new Error('not enough is parked')
+        },
+        { timeoutMs: PATIENCE_MS, intervalMs: REPEAT_MS },
+      )
+      subscribers.repair()
+      return await start(BROKEN_AT_FIRST, PER_SECOND)
+    },
+    beginExhausted: async () => {
+      const seen = await Promise.all(begun.filter(({ endpoint }) => endpoint === DEAD_FOR_LONG).map(countsOf))
+      if (seen.some(({ state }) => state !== 'done') || (await listed(DEAD_FOR_LONG)).length === 0) return
+      await start(DEAD_FOR_LONG, EXHAUSTED_PER_SECOND)
+    },
+    look: () => Promise.all(begun.map(lookAt)),
   }
 }

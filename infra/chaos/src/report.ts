@@ -1,9 +1,10 @@
+import { SCHEDULE_MS } from './check-exhausted.ts'
 import { LONG_MS } from './judge-notices.ts'
-import { describeFault } from './plan.ts'
+import { FAULT_KINDS, type FaultKind, nameOfKind } from './plan.ts'
 import type { ChaosResult } from './run-chaos.ts'
 import type { Strike } from './strike.ts'
 
-/** Lines of a table: what, and how much of it. */
+/** The rows of a table: a figure's name and its value. */
 export function summaryOf({
   strikes,
   verdict,
@@ -14,36 +15,39 @@ export function summaryOf({
 }: ChaosResult): [string, string][] {
   const list = [...answers].toSorted(([a], [b]) => a - b)
   const recoveries = strikes.filter(({ skipped }) => skipped === undefined).map(({ fromMs, toMs }) => toMs - fromMs)
+  const skipped = strikes.length - recoveries.length
+  const { parked, failing, recovered } = verdict.notices
   return [
-    [
-      'faults',
-      `${recoveries.length}${recoveries.length < strikes.length ? ` (${strikes.length - recoveries.length} skipped)` : ''}`,
-    ],
-    ['load', `${seconds(times.loadMs)} s, then ${seconds(times.settlingMs)} s until all was dealt with`],
+    ['faults', `${recoveries.length}${skipped > 0 ? ` (${skipped} skipped)` : ''}`],
+    ['load', `${seconds(times.loadMs)} s, then ${seconds(times.settlingMs)} s until the last delivery had ended`],
     ['longest recovery', `${seconds(Math.max(0, ...recoveries))} s`],
     ['events', String(verdict.events)],
-    ['publishes repeated for want of a confirm', String(repeatedPublishes)],
+    ['publishes repeated because no confirm came', String(repeatedPublishes)],
     ['call legs', String(verdict.legs)],
-    ['answers of the api', list.map(([status, count]) => `${count} × ${status === 0 ? 'none' : status}`).join(', ')],
+    [
+      'answers of the api',
+      list.map(([status, count]) => `${count} × ${status === 0 ? 'no answer' : status}`).join(', '),
+    ],
     ['deliveries owed', String(verdict.deliveries)],
     ['acknowledged', String(verdict.acknowledged)],
-    ['parked, rejected by their receiver', String(verdict.parked)],
+    ['parked as rejected', String(verdict.parked)],
     ['parked, then sent again by a recovery', String(verdict.recovered)],
-    [
-      'notices',
-      `${verdict.notices.parked} of parked, ${verdict.notices.failing} of failing, ${verdict.notices.recovered} of recovered`,
-    ],
+    ['of these parked as exhausted', String(verdict.exhausted)],
+    ['parked records lost with writes of Redis', String(verdict.forgotten)],
+    ['sequence numbers used again after Redis lost writes', String(verdict.repeated)],
+    ['changes that had to stop first attempts', String(verdict.closures)],
+    ['notices', `${parked} parked, ${failing} failing, ${recovered} recovered`],
     ['lost or otherwise wrong', String(verdict.problems.length + faults.length)],
     ['POSTs, each with its signature verified', String(verdict.posts)],
     ['duplicates', `${verdict.duplicates} (${((100 * verdict.duplicates) / Math.max(1, verdict.posts)).toFixed(2)} %)`],
-    ['attempt numbers that stepped back around a fault', String(verdict.stepsBack)],
+    ['attempt numbers that went back around a fault', String(verdict.stepsBack)],
   ]
 }
 
-/** Of one kind. */
+/** Problems of one kind. */
 const MOST_SHOWN = 10
 
-/** What is wrong, a line each; of many of a kind the first ones and how many there are. */
+/** What is wrong, a line each. Of many problems of one kind the first ones are shown, and how many there are. */
 export function complaintsOf({ verdict, faults }: ChaosResult): readonly string[] {
   const kinds = new Set(verdict.problems.map(({ kind }) => kind))
   const problems = [...kinds].flatMap((kind) => {
@@ -57,62 +61,94 @@ export function complaintsOf({ verdict, faults }: ChaosResult): readonly string[
 export const renderTable = (rows: readonly [string, string][]): string =>
   rows.map(([name, value]) => `  ${name.padEnd(50)} ${value}`).join('\n')
 
-/** `kill -9 api`, `connections to redis cut` …: how often, and how long until all was well again, in ms. */
-function recoveriesByKind(strikes: readonly Strike[]): [string, number[]][] {
-  const kinds = new Map<string, number[]>()
+interface KindRow {
+  readonly recoveriesMs: number[]
+  skipped: number
+}
+
+function rowsByKind(strikes: readonly Strike[]): [string, KindRow][] {
+  const kinds = new Map<string, KindRow>()
   for (const { fault, fromMs, toMs, skipped } of strikes) {
-    if (skipped !== undefined) continue
-    const kind = describeFault(fault)
-      .replace(/ for .*$/, '')
-      .replace(/-\d+$/, '')
-    kinds.set(kind, [...(kinds.get(kind) ?? []), toMs - fromMs])
+    const name = nameOfKind(fault)
+    const row = kinds.get(name) ?? { recoveriesMs: [], skipped: 0 }
+    kinds.set(name, row)
+    if (skipped === undefined) row.recoveriesMs.push(toMs - fromMs)
+    else row.skipped += 1
   }
   return [...kinds].toSorted(([a], [b]) => a.localeCompare(b))
 }
 
-/** Markdown: what struck, and what came of it. */
-export function renderReport(
-  result: ChaosResult,
-  { seeds, kills }: { seeds: readonly number[]; kills: number },
-): string {
+interface Run {
+  readonly seeds: readonly number[]
+  readonly kills: number
+  readonly kinds: readonly FaultKind[]
+}
+
+/** Markdown: which faults struck, and the result. */
+export function renderReport(result: ChaosResult, { seeds, kills, kinds }: Run): string {
   const complaints = complaintsOf(result)
-  const kinds = recoveriesByKind(result.strikes).map(
-    ([kind, recoveries]) =>
-      `| ${kind} | ${recoveries.length} | ${seconds(median(recoveries))} | ${seconds(Math.max(...recoveries))} |`,
-  )
   const rows = summaryOf(result).map(([name, value]) => `| ${name} | ${value} |`)
-  return `# Faults
+  const only = kinds.length < FAULT_KINDS.length ? ` FAULTS=${kinds.join(',')}` : ''
+  const faults = rowsByKind(result.strikes).map(
+    ([kind, { recoveriesMs, skipped }]) =>
+      `| ${kind} | ${recoveriesMs.length} | ${skipped} | ${seconds(median(recoveriesMs))} | ${seconds(Math.max(0, ...recoveriesMs))} |`,
+  )
+  return `# Fault suite
 
-Written by \`make chaos KILLS=${kills} SEED=${seeds.join(',')} REPORT=docs/fault-suite.md\`; the seed decides what strikes and when, the machine how long it
-takes. ${new Date().toISOString().slice(0, 10)}. [CONTRIBUTING.md](../CONTRIBUTING.md#faults) says what is checked.
+The last run of \`make chaos\`, on ${new Date().toISOString().slice(0, 10)}:
 
-${complaints.length === 0 ? 'Nothing was lost.' : `**Something is wrong:**\n\n${complaints.map((line) => `- ${line}`).join('\n')}`}
+\`\`\`sh
+make chaos KILLS=${kills} SEED=${seeds.join(',')}${only} REPORT=docs/fault-suite.md
+\`\`\`
 
-## What came of the load
+The run wrote this page. The seed decides which faults strike and in which order; how long each takes depends on the machine.
+[CONTRIBUTING.md](../CONTRIBUTING.md#faults) describes the load and every check.
 
-| | |
+${complaints.length === 0 ? '**Result: nothing was lost, and every check passed.**' : `**Result: something is wrong.**\n\n${complaints.map((line) => `- ${line}`).join('\n')}`}
+
+## Figures
+
+| figure | value |
 | --- | --- |
 ${rows.join('\n')}
 
-## What is covered
+## Faults and recovery times
 
-- Every POST that arrived whole is verified, none is left out: its signature by the public \`standardwebhooks\` library with the secret that the subscription
-  got on create, \`webhook-id\` and the \`X-SVC-…\` headers beside the body. Body and headers, but for the attempt, are the same at
-  every attempt of a delivery.
-- Two ops subscriptions for [notices](notices.md), one at an endpoint that is well, one at an endpoint that rejects some of them: each run of a delivery that is
-  parked in the end, or was when the recovery began, is told to both; a notice that is repeated has the same ids and bytes; none is of a delivery of a notice,
-  and none of a delivery that nobody rejected. An endpoint that was away for ${LONG_MS / 1_000} s without a fault is told to be failing, and so is each that is told to have
-  recovered; that it has recovered may get lost. For that one endpoint is away for long once the last fault is recovered from.
-- A recovery of parked deliveries goes on while the api replicas are killed.
+From the fault until every service was ready and a new event arrived at its endpoint, in seconds. The time includes the duration of
+faults that last, such as a frozen connection. A fault may strike while the previous one is still being recovered from. A
+fault is skipped if its target is out of reach, for example because another fault has just taken it away.
 
-## What struck
+| fault | times | skipped | median | longest |
+| --- | --- | --- | --- | --- |
+${faults.join('\n')}
 
-From the fault until every service was ready and an event went all the way again, in seconds. A frozen connection and an alarm
-last some of that time themselves, and a fault may strike while the one before is still being recovered from.
+## What was checked
 
-| fault | times | median | longest |
-| --- | --- | --- | --- |
-${kinds.join('\n')}
+- **Deliveries.** Every confirmed event reached every subscription to its type, or is parked because its receiver rejected it. No queue
+  holds a message in the end, and the quarantine is empty.
+- **Bodies and headers.** They are the same at every attempt of a delivery. Attempt numbers count from 1.
+- **Signatures.** Every POST is verified by the \`standardwebhooks\` library. While secrets rotate, it is signed with every secret
+  that is valid at that time, and never only with retired ones.
+- **DELETE and PATCH.** No first attempt begins to arrive after the api has answered a DELETE, a disable, or the removal of an event type.
+  Retries of earlier failures still arrive.
+- **Exhausted deliveries.** An endpoint stays away for longer than the schedule of ${SCHEDULE_MS / 1_000} s. Its deliveries are parked as \`exhausted\`, their tenant
+  gets a notice, and a recovery sends them again when the endpoint is back.
+- **[Notices](notices.md).** Each run that ended parked is reported to both ops subscriptions, and so is an endpoint that was away for
+  ${LONG_MS / 1_000} s without another fault. No notice is about a notice. \`recovered\` notices are not promised.
+- **Recoveries.** A recovery of parked deliveries continues while the api replicas are killed. It sends each delivery in one run.
+- **Calls.** The events of each call and each agent are numbered from 1 without a gap, and each call has an end.
+- **Processes.** No process ended unless a fault ended it, and all of them stop on SIGTERM in time.
+
+## What Redis may lose
+
+Two faults take writes away from Redis on purpose. After \`redis restored from a copy\`, everything that was committed after
+the copy is gone. Only this may be missing:
+
+- calls that began at that time, and events that were committed but not yet published. Their sequence numbers are used again, by events with
+  other ids;
+- parked records of that time. The figures above count them.
+
+After \`redis empty\`, only what was committed to the empty Redis may be missing. Deliveries in the broker must all arrive.
 `
 }
 

@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { BEHAVIOURS } from './behaviour.ts'
-import { countMessages } from './broker-queues.ts'
+import { countMessages } from './broker-management.ts'
 import { startCalls } from './calls.ts'
 import type { ChaosStack } from './chaos-stack.ts'
 import { type Client, openClient } from './client.ts'
@@ -9,15 +9,15 @@ import { startOwnEvents } from './own-events.ts'
 import { parkedOf } from './parked.ts'
 import { describeFault, type Fault, type PlannedFault } from './plan.ts'
 import { createRandom } from './random.ts'
-import { reconcile, type Verdict } from './reconcile.ts'
-import { beginRecovery, type RunningRecovery } from './recovery.ts'
-import { type Strike, strike } from './strike.ts'
+import { type Problem, reconcile, type Verdict } from './reconcile.ts'
+import { openRecoveries, type Recoveries } from './recovery.ts'
+import { type Strike, type Struck, strike } from './strike.ts'
 import { type Subscribers, startSubscribers } from './subscribers.ts'
 
 export interface ChaosResult {
   readonly strikes: readonly Strike[]
   readonly verdict: Verdict
-  /** What is wrong beside the deliveries, one sentence each. */
+  /** What is wrong apart from the deliveries, one sentence each. */
   readonly faults: readonly string[]
   readonly answers: Client['answers']
   readonly repeatedPublishes: number
@@ -26,19 +26,19 @@ export interface ChaosResult {
   readonly settlingMs: number
 }
 
-/** Whichever replica of the api is at it; for a moment there is none. */
-const KILLS_OF_WHO_RECOVERS: readonly PlannedFault[] = [
+/** The recovery runs in one replica of the api; for a moment there is none. */
+const KILLS_DURING_RECOVERY: readonly PlannedFault[] = [
   { fault: { kind: 'kill', target: 'api-1' }, overlaps: false, pauseMs: 500 },
   { fault: { kind: 'kill', target: 'api-2' }, overlaps: true, pauseMs: 500 },
 ]
 
-/** Beyond a whole schedule: whatever is not done by then will not be. */
-const SETTLES_WITHIN_MS = 120_000
+/** Several times the schedule, and what a recovery takes: whatever is not done by then never will be. */
+const SETTLES_WITHIN_MS = 180_000
 const SETTLE_CHECK_MS = 1_000
 
 /**
- * Keeps a load going, lets faults strike, and looks what came of every event.
- * @param signal ends it before its time: what was done until then is reconciled
+ * Keeps a load going, lets faults strike, and reconciles every event with what the endpoints got.
+ * @param signal ends it early: what was done until then is reconciled
  */
 export async function runChaos(
   stack: ChaosStack,
@@ -55,25 +55,33 @@ export async function runChaos(
     const calls = startCalls(client, (call) => subscribers.notebook.callArrives('well', call))
     const newEventArrives = (): Promise<void> => subscribers.notebook.newEventArrives('well')
     await newEventArrives()
-    const recovery = await beginRecovery(client, subscribers)
-    say(`a recovery of ${recovery.count} parked deliveries has begun`)
-    const strikes = await strikeAll(stack, [...KILLS_OF_WHO_RECOVERS, ...plan], newEventArrives, say, signal)
+    const recoveries = openRecoveries(client, subscribers)
+    say(`a recovery of ${await recoveries.begin()} parked deliveries has begun`)
+    const struck: Struck = { stack, subscribers, newEventArrives }
+    const strikes = await strikeAll(struck, [...KILLS_DURING_RECOVERY, ...plan], say, signal)
     await subscribers.outage()
     await Promise.all([events.stop(), calls.stop()])
     const loadMs = Date.now() - startedAt
 
-    say('the load has ended; what is left is dealt with')
-    const observe = (): Promise<Observation> =>
-      observeAll(stack, client, subscribers, recovery, {
+    say('the load has ended; waiting for the remaining deliveries')
+    const observe = async (): Promise<Observation> => {
+      await recoveries.beginExhausted()
+      return observeAll(stack, subscribers, recoveries, {
+        parked: (
+          await Promise.all(
+            subscribers.subscriptions.map(({ endpoint, subscriptionId }) => parkedOf(client, endpoint, subscriptionId)),
+          )
+        ).flat(),
         confirmed: events.confirmed,
         calls: calls.accepted,
         strikes,
       })
+    }
     const verdict = await settle(observe)
     return {
       strikes,
       verdict,
-      faults: [...(await stack.deaths()), ...faultsOf(strikes, client.answers)],
+      faults: [...(await stack.deaths()), ...faultsOf(strikes, client.unusual)],
       answers: client.answers,
       repeatedPublishes: events.repeats(),
       loadMs,
@@ -85,9 +93,8 @@ export async function runChaos(
 }
 
 async function strikeAll(
-  stack: ChaosStack,
+  struck: Struck,
   plan: readonly PlannedFault[],
-  newEventArrives: () => Promise<void>,
   say: (line: string) => void,
   signal: AbortSignal,
 ): Promise<readonly Strike[]> {
@@ -101,7 +108,7 @@ async function strikeAll(
   return Promise.all(strikes)
 
   async function strikeAndTell(fault: Fault, overlaps: boolean): Promise<Strike> {
-    const done = await strike(stack, fault, newEventArrives)
+    const done = await strike(struck, fault)
     say(lineOf(done, overlaps))
     return done
   }
@@ -116,52 +123,70 @@ function lineOf({ fault, fromMs, toMs, skipped, hasRecovered }: Strike, overlaps
 
 async function observeAll(
   stack: ChaosStack,
-  client: Client,
   subscribers: Subscribers,
-  recovery: RunningRecovery,
-  { confirmed, calls, strikes }: Pick<Observation, 'confirmed' | 'calls'> & { readonly strikes: readonly Strike[] },
+  recoveries: Recoveries,
+  { strikes, ...seen }: Pick<Observation, 'parked' | 'confirmed' | 'calls'> & { readonly strikes: readonly Strike[] },
 ): Promise<Observation> {
-  const { notebook, subscriptions } = subscribers
-  const lists = subscriptions.map(({ endpoint, subscriptionId }) => parkedOf(client, endpoint, subscriptionId))
+  const { notebook, subscriptions, guest } = subscribers
   return {
+    ...seen,
     endpoints: BEHAVIOURS.map(({ name, eventTypes }) => ({
       name,
       eventTypes,
       subscriptionId: subscriptions.find(({ endpoint }) => endpoint === name)?.subscriptionId ?? '',
     })),
-    confirmed,
-    calls,
+    guests: guest.names,
+    closures: guest.closures,
     posts: notebook.posts,
-    parked: (await Promise.all(lists)).flat(),
-    recovery: await recovery.look(),
+    recoveries: await recoveries.look(),
     disturbances: strikes,
+    lapses: strikes.flatMap(({ lapse }) => lapse ?? []),
     absences: subscribers.absences(),
     left: await countMessages(stack.managementUrl()),
     notReady: await stack.notReady(),
   }
 }
 
-/** Looks until nothing is wrong, or nothing will change any more. */
+/** Waiting does not help against these. */
+const FINAL: readonly Problem['kind'][] = [
+  'two deliveries of one event',
+  'body changed',
+  'headers changed',
+  'signature or headers',
+  'attempt number',
+  'first attempt after the answer',
+  'number used twice',
+  'notice of a notice',
+]
+
+/** Observes until nothing is wrong, or nothing will change any more. */
 async function settle(observe: () => Promise<Observation>): Promise<Verdict> {
   const deadline = Date.now() + SETTLES_WITHIN_MS
   for (;;) {
     // The broker's counts are a second old.
     await sleep(SETTLE_CHECK_MS)
     const verdict = reconcile(await observe())
-    if (verdict.problems.length === 0 || Date.now() >= deadline) return verdict
+    if (verdict.problems.every(({ kind }) => FINAL.includes(kind)) || Date.now() >= deadline) return verdict
   }
 }
 
-/** 0: none, as a replica was killed. 409: a customer hung up first. 503: something that it needs is away. Nothing else is due. */
-const DUE_ANSWERS: readonly number[] = [0, 200, 201, 202, 409, 503]
+/** After Redis has lost a call, its client still gives commands for so long. */
+const CALL_MS = 20_000
 
-function faultsOf(strikes: readonly Strike[], answers: Client['answers']): string[] {
+function faultsOf(strikes: readonly Strike[], unusual: Client['unusual']): string[] {
+  const lapses = strikes.flatMap(({ lapse }) => lapse ?? [])
+  const isDue = ({ status, atMs }: Client['unusual'][number]): boolean =>
+    status === 404 && lapses.some(({ fromMs, toMs }) => fromMs <= atMs && atMs <= toMs + CALL_MS)
+  const undue = unusual.filter((answer) => !isDue(answer))
   return [
     ...strikes
       .filter(({ hasRecovered }) => !hasRecovered)
       .map(({ fault }) => `not recovered from: ${describeFault(fault)}`),
-    ...[...answers]
-      .filter(([status]) => !DUE_ANSWERS.includes(status))
-      .map(([status, count]) => `${count} answers of ${status}`),
+    ...undue
+      .slice(0, MOST_SHOWN)
+      .map(({ status, request, atMs }) => `${request} was answered ${status} (${new Date(atMs).toISOString()})`),
+    ...(undue.length > MOST_SHOWN ? [`${undue.length - MOST_SHOWN} more answers of this kind`] : []),
   ]
 }
+
+const MOST_SHOWN = 10

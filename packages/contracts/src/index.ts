@@ -113,6 +113,7 @@ export {
   type CheckResult,
   parseReceiverCheck,
   type ReceiverCheck,
+  readCheckResult,
 } from './receiver-check.ts'
 export {
   type FormerSecret,

@@ -32,13 +32,29 @@ export interface CheckFacts {
   readonly stale?: CheckedPost
 }
 
-/** Why nothing was sent. */
+/**
+ * Why a worker sent nothing. An api that is older than the worker does not know a code that is added here: it answers as for a
+ * check that was not finished (`readCheckResult`).
+ */
+const CHECK_REFUSALS = ['secret-unavailable', 'subscription-not-found'] as const satisfies readonly FailureCode[]
+
 interface CheckRefusal {
-  readonly refused: Extract<FailureCode, 'secret-unavailable' | 'subscription-not-found'>
+  readonly refused: (typeof CHECK_REFUSALS)[number]
 }
 
-/** What a check comes to, from a delivery worker to the api. */
+/** The result of a check, from a delivery worker to the api. */
 export type CheckResult = CheckFacts | CheckRefusal
+
+/** Reads a result that a worker of another version may have stored; undefined: this version does not understand it. */
+export function readCheckResult(stored: CheckResult): CheckResult | undefined {
+  const { refused, plain }: { readonly refused?: unknown; readonly plain?: unknown } = {
+    refused: undefined,
+    plain: undefined,
+    ...stored,
+  }
+  if (refused !== undefined) return CHECK_REFUSALS.some((known) => known === refused) ? stored : undefined
+  return typeof plain === 'object' && plain !== null ? stored : undefined
+}
 
 const validate = compileSchema<ReceiverCheck>({
   type: 'object',

@@ -311,3 +311,11 @@ test('what is known of the delivery is told beside the sentence', () => {
   expect(explain(facts(unmatched))).toMatchObject({ deliveryId: null, url: 'https://client.example/now' })
   expect(explain(without('subscription'))).toMatchObject({ deliveryId, url: null })
 })
+
+test('a state that only a newer worker knows is named, and is no error', () => {
+  const newer = { ...delivery({}), state: 'quarantined' } as unknown as ListedDelivery
+  expect(explain(facts({ delivery: newer }))).toMatchObject({
+    verdict: 'pending',
+    explanation: expect.stringContaining('"quarantined"') as string,
+  })
+})

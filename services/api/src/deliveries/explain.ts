@@ -104,6 +104,9 @@ function judgeDelivery(delivery: ListedDelivery, facts: Facts): Judgement {
             'waiting',
             `${failureSentence(last)} The next attempt is due at about ${delivery.nextAttemptAt}.${endSentence(facts)}`,
           ]
+    default:
+      // A worker that is newer than this api may store a state that is not in the type.
+      return ['pending', `Its state is "${String(delivery.state)}", which this version of the api cannot explain yet.`]
   }
 }
 

@@ -78,3 +78,14 @@ test('no two reasons for silence get the same advice', () => {
   )
   expect(new Set(advice).size).toBe(UNREACHABLE_REASONS.length)
 })
+
+test('an outcome that only a newer worker knows fails the delivery check, with advice', () => {
+  const newer = { outcome: 'quic-refused', status: null, durationMs: 3 } as unknown as CheckedPost
+  const [finding] = judgeReceiver(facts({ plain: newer })).findings
+  expect(finding).toMatchObject({
+    check: 'delivery',
+    result: 'failed',
+    seen: 'No answer (quic-refused) after 3 ms.',
+    advice: expect.stringContaining('quic-refused'),
+  })
+})

@@ -114,6 +114,9 @@ function adviceFor({ outcome, status }: CheckedPost): string {
       return 'The address is private, local or reserved, and webhooks are not sent there. Use a public address, or ask the operator to allow your network (WEBHOOK_ALLOWED_NETWORKS).'
     case 'unusable-url':
       return 'This installation cannot send to such a url any more. Change the subscription to an absolute http or https url.'
+    default:
+      // A worker that is newer than this api may store an outcome that is not in the type.
+      return `The attempt failed with the outcome ${String(outcome)}, which this version of the api cannot explain yet.`
   }
 }
 

@@ -6,6 +6,7 @@ import {
   exampleDeliveryOf,
   newEventId,
   parseEventId,
+  readCheckResult,
   type Subscription,
 } from '@switchhook/contracts'
 import type { Broker } from '@switchhook/messaging'
@@ -39,6 +40,10 @@ const MOST_CHECKS = 3
 /** About what a check of an endpoint that is slow, but well, takes. */
 const RETRY_AFTER_SECONDS = '5'
 
+/** During an upgrade, workers may be newer than the api. */
+const NOT_UNDERSTOOD =
+  'A delivery worker of a newer version did the check, and this api does not understand its result. Try again after the upgrade.'
+
 const params = { id: subscriptionIdSchema }
 
 /** What a client can try before anything happens: that a delivery comes, and that its endpoint does as receivers must. */
@@ -63,9 +68,13 @@ export function createTrialRoutes(deps: TrialRoutesDeps): Route[] {
 
   async function factsOf(checkId: string, untilMs: number): Promise<CheckFacts> {
     while (Date.now() < untilMs) {
-      const result = await deps.checks.find(checkId)
-      if (result !== undefined && 'refused' in result) throw new AppError(result.refused)
-      if (result !== undefined) return result
+      const stored = await deps.checks.find(checkId)
+      if (stored !== undefined) {
+        const result = readCheckResult(stored)
+        if (result === undefined) throw new AppError('check-unfinished', { detail: NOT_UNDERSTOOD })
+        if ('refused' in result) throw new AppError(result.refused)
+        return result
+      }
       await pause(LOOK_EVERY_MS)
     }
     throw new AppError('check-unfinished')

@@ -186,6 +186,20 @@ test.each([
   expect((await check(id)).status).toBe(200)
 })
 
+test.each<[string, object]>([
+  ['a refusal', { refused: 'endpoint-on-holiday' }],
+  ['facts', { deadlineMs: 10_000, probes: [] }],
+])(
+  '%s that only a newer worker knows is answered with 503 check-unfinished, and never with 500',
+  async (_what, saved) => {
+    const id = await subscribe()
+    facts = saved as CheckResult
+    expect((await check(id)).body).toMatchObject({ status: 503, code: 'check-unfinished' })
+    facts = GOOD
+    expect((await check(id)).status).toBe(200)
+  },
+)
+
 test.each(['test', 'check'])('a %s of what is not there, or disabled, is refused', async (what) => {
   const json = {}
   const unknown = await api.call('POST', `${SUBSCRIPTIONS}/${crypto.randomUUID()}/${what}`, { headers, json })

@@ -1,0 +1,40 @@
+/** Messages in each queue, unacknowledged ones included. The broker counts anew once a second. */
+export async function countMessages(managementUrl: string): Promise<Readonly<Record<string, number>>> {
+  const queues = (await call(managementUrl, 'GET', 'queues/%2F')) as readonly Listed[]
+  return Object.fromEntries(queues.map(({ name, messages }) => [name, messages ?? 0]))
+}
+
+/** The broker closes one of the clients' connections. Answers false if none is listed: it lists them after a moment. */
+export async function closeConnection(managementUrl: string, pick: number): Promise<boolean> {
+  const open = ((await call(managementUrl, 'GET', 'vhosts/%2F/connections')) as readonly Listed[])
+    .map(({ name }) => name)
+    .toSorted()
+  const name = open[pick % open.length]
+  if (name === undefined) return false
+  await call(managementUrl, 'DELETE', `connections/${encodeURIComponent(name)}`)
+  return true
+}
+
+/** Deletes a queue that holds nothing; answers false if it holds something, or is not there. */
+export async function deleteEmptyQueue(managementUrl: string, name: string): Promise<boolean> {
+  const queues = (await call(managementUrl, 'GET', 'queues/%2F')) as readonly Listed[]
+  const queue = queues.find((one) => one.name === name)
+  if (queue?.messages !== 0) return false
+  await call(managementUrl, 'DELETE', `queues/%2F/${encodeURIComponent(name)}`)
+  return true
+}
+
+interface Listed {
+  readonly name: string
+  readonly messages?: number
+}
+
+async function call(managementUrl: string, method: string, path: string): Promise<unknown> {
+  const { origin, username, password } = new URL(managementUrl)
+  const response = await fetch(`${origin}/api/${path}`, {
+    method,
+    headers: { authorization: `Basic ${btoa(`${username}:${password}`)}` },
+  })
+  if (!response.ok) throw new Error(`the broker's management API answered ${method} ${path} with ${response.status}`)
+  return method === 'GET' ? response.json() : undefined
+}

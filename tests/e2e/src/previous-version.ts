@@ -1,0 +1,48 @@
+import { execFile, execFileSync } from 'node:child_process'
+import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { promisify } from 'node:util'
+
+/** The version before this one, as a full commit hash. Each release replaces it with the commit of its predecessor's tag. */
+export const PREVIOUS_VERSION = '13ad328843520a30e3206346fe24c8e5789bf737'
+
+export const repository = join(import.meta.dirname, '..', '..', '..')
+const run = promisify(execFile)
+
+/** A shallow clone may lack the commit. */
+export function isInClone(commit: string): boolean {
+  try {
+    execFileSync('git', ['cat-file', '-e', `${commit}^{commit}`], { cwd: repository, stdio: 'ignore' })
+    return true
+  } catch {
+    return false
+  }
+}
+
+/** Written last: a build that was interrupted has none. */
+const BUILT = '.built'
+
+/** Builds a commit in a folder of its own, once, and answers the folder. */
+export async function buildVersion(commit: string): Promise<string> {
+  const folder = join(repository, '.local', 'versions', commit)
+  if (existsSync(join(folder, BUILT))) return folder
+  rmSync(folder, { recursive: true, force: true })
+  mkdirSync(folder, { recursive: true })
+  const archive = join(folder, 'source.tar')
+  await run('git', ['archive', '--format=tar', `--output=${archive}`, commit], { cwd: repository })
+  await run('tar', ['-xf', archive, '-C', folder])
+  rmSync(archive)
+  await install(folder)
+  await run(join(folder, 'node_modules', '.bin', 'tsc'), ['-b'], { cwd: folder })
+  writeFileSync(join(folder, BUILT), '')
+  return folder
+}
+
+/** From pnpm's store if everything is in it, from the registry otherwise. */
+async function install(folder: string): Promise<void> {
+  // The Makefile pins pnpm. Scripts are not needed: they would install git hooks and another Node.
+  const [, pnpm = 'pnpm'] = /^PNPM := npx --yes (\S+)$/m.exec(readFileSync(join(folder, 'Makefile'), 'utf8')) ?? []
+  const install = (...more: string[]): Promise<unknown> =>
+    run('npx', ['--yes', pnpm, 'install', '--frozen-lockfile', '--ignore-scripts', ...more], { cwd: folder })
+  await install('--offline').catch(() => install())
+}
