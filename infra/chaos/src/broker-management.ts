@@ -24,8 +24,15 @@ export async function deleteEmptyQueue(managementUrl: string, name: string): Pro
   return true
 }
 
+/** Whether a queue is there and has a consumer. */
+export async function isConsumed(managementUrl: string, name: string): Promise<boolean> {
+  const queues = (await call(managementUrl, 'GET', 'queues/%2F')) as readonly Listed[]
+  return queues.some((queue) => queue.name === name && (queue.consumers ?? 0) > 0)
+}
+
 interface Listed {
   readonly name: string
+  readonly consumers?: number
   readonly messages?: number
 }
 

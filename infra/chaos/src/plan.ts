@@ -148,8 +148,11 @@ export function planFaults(
   return plan
 }
 
-/** A changed folder of Redis forgets changes of subscriptions; a process that starts meanwhile would get the shifted clock. */
-const ALONE: readonly FaultKind[] = ['rollback', 'empty', 'clock']
+/**
+ * A changed folder of Redis forgets changes of subscriptions; a process that starts meanwhile would get the shifted clock; a broker
+ * that is killed while a queue is declared anew may lose it.
+ */
+const ALONE: readonly FaultKind[] = ['rollback', 'empty', 'clock', 'cancel']
 
 const touches = (one: Fault, other: Fault): boolean =>
   one.target === other.target || [one, other].some(({ kind, target }) => target === EVERYTHING || ALONE.includes(kind))

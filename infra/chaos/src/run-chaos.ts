@@ -49,10 +49,15 @@ export async function runChaos(
 ): Promise<ChaosResult> {
   const client = await openClient(() => stack.apis(), stack.devIdp, createRandom(seed))
   const subscribers = await startSubscribers(client, seed)
+  let stopLoad: (() => Promise<unknown>) | undefined
   try {
     const startedAt = Date.now()
     const events = await startOwnEvents(stack.amqpUrl)
     const calls = startCalls(client, (call) => subscribers.notebook.callArrives('well', call))
+    stopLoad = () => {
+      stopLoad = undefined
+      return Promise.all([events.stop(), calls.stop()])
+    }
     const newEventArrives = (): Promise<void> => subscribers.notebook.newEventArrives('well')
     await newEventArrives()
     const recoveries = openRecoveries(client, subscribers)
@@ -60,7 +65,7 @@ export async function runChaos(
     const struck: Struck = { stack, subscribers, newEventArrives }
     const strikes = await strikeAll(struck, [...KILLS_DURING_RECOVERY, ...plan], say, signal)
     await subscribers.outage()
-    await Promise.all([events.stop(), calls.stop()])
+    await stopLoad?.()
     const loadMs = Date.now() - startedAt
 
     say('the load has ended; waiting for the remaining deliveries')
@@ -88,6 +93,8 @@ export async function runChaos(
       settlingMs: Date.now() - startedAt - loadMs,
     }
   } finally {
+    // After an error its timers would keep the process alive.
+    await stopLoad?.()
     await subscribers.close()
   }
 }

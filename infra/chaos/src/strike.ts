@@ -2,7 +2,7 @@ import { cp, rename, rm } from 'node:fs/promises'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { pathToFileURL } from 'node:url'
 import { eventually } from '@switchhook/testkit'
-import { closeConnection, deleteEmptyQueue } from './broker-management.ts'
+import { closeConnection, deleteEmptyQueue, isConsumed } from './broker-management.ts'
 import type { ChaosStack } from './chaos-stack.ts'
 import type { Lapse } from './observation.ts'
 import { type Fault, REPLICAS } from './plan.ts'
@@ -82,7 +82,7 @@ async function apply({ stack, subscribers }: Struck, fault: Fault): Promise<Appl
     case 'disconnect':
       return whileBrokerAnswers(() => closeConnection(stack.managementUrl(), fault.pick), 'no connection is listed')
     case 'cancel':
-      return whileBrokerAnswers(() => deleteEmptyQueue(stack.managementUrl(), fault.target), 'the queue is not empty')
+      return cancelConsumers(stack, fault.target)
     case 'full':
       return fillRedis(stack, fault.forMs)
     case 'rollback':
@@ -113,6 +113,28 @@ async function whileBrokerAnswers(act: () => Promise<boolean>, why: string): Pro
   const isDone = await act().catch(() => undefined)
   if (isDone === undefined) return { skipped: 'the broker did not answer' }
   return isDone ? {} : { skipped: why }
+}
+
+/**
+ * RabbitMQ 3.10 was once seen to answer 541 to every consumer of a quorum queue that had been declared within a second before a
+ * `kill -9` of the broker. Deleting queues is no operation of Switchhook, so the next fault waits until the queue is safe.
+ */
+const QUEUE_IS_SAFE_AFTER_MS = 3_000
+
+async function cancelConsumers(stack: ChaosStack, queue: string): Promise<Applied> {
+  const applied = await whileBrokerAnswers(
+    () => deleteEmptyQueue(stack.managementUrl(), queue),
+    'the queue is not empty',
+  )
+  if (applied.skipped !== undefined) return applied
+  await eventually(
+    async () => {
+      if (!(await isConsumed(stack.managementUrl(), queue))) throw new Error(`${queue} has no consumer`)
+    },
+    { timeoutMs: RECOVERS_WITHIN_MS, intervalMs: 200 },
+  )
+  await sleep(QUEUE_IS_SAFE_AFTER_MS)
+  return applied
 }
 
 /** Any limit that is in use already. */
