@@ -5,7 +5,8 @@ import { Axios, type AxiosRequestConfig } from 'axios'
 import { classifyError, classifyStatus } from './classify.ts'
 import { openConnections } from './connections.ts'
 import type { LeaseExpired, PostTerms } from './post-under-lease.ts'
-import { createUndiciAdapter, LeaseRanOut } from './undici-adapter.ts'
+import { createTargets } from './targets.ts'
+import { createUndiciAdapter, LeaseRanOut, preparedPost } from './undici-adapter.ts'
 
 export interface PostOptions {
   /** Deadline of the whole attempt: name look-up, connection, TLS, sending, and the status line of the answer. */
@@ -30,12 +31,13 @@ export interface PostClient {
 
 /** Sends deliveries as the specification's "Delivery request" says. Redirects are never followed, proxies never used. */
 export function createPostClient({ timeoutMs, maxSockets, guard, lookup, sign }: PostOptions): PostClient {
+  const targetOf = createTargets(guard)
   const connections = openConnections({ connections: maxSockets, connectTimeoutMs: timeoutMs, guard, lookup })
   // The bare class: an instance with the library's defaults merges them all into every request, at twice the cost.
   const client = new Axios({
     adapter: createUndiciAdapter(connections),
     timeout: timeoutMs,
-    // The body goes out as the bytes that it is, and nobody reads the answer's.
+    // The body is sent as the bytes that it is, and the answer's excerpt is text already.
     transformRequest: [],
     transformResponse: [],
     validateStatus: () => true,
@@ -47,16 +49,13 @@ export function createPostClient({ timeoutMs, maxSockets, guard, lookup, sign }:
     attempt: number,
     how: Pick<AxiosRequestConfig, 'adapter' | 'timeout'>,
   ): Promise<Outcome> {
-    const url = URL.parse(delivery.url)
-    // A url that was accepted once may be unusable by the rules of a later version.
-    if (url === null || !/^https?:$/.test(url.protocol)) return { kind: 'unreachable', reason: 'unusable-url' }
-    if (!guard.allowsHost(url.hostname)) return { kind: 'unreachable', reason: 'blocked' }
+    const target = targetOf(delivery.url)
+    if (target.kind !== 'target') return target
     const headers = withTrial(delivery.trial, { ...headersOf(delivery, attempt), ...sign?.(delivery) })
     const { status, data } = await client.request<string | undefined>({
       method: 'post',
-      url: url.href,
-      data: delivery.body,
-      headers,
+      // One object, which axios passes on untouched: it would copy the headers one by one.
+      data: preparedPost(target, headers, delivery.body),
       ...how,
     })
     const outcome = classifyStatus(status)
