@@ -29,7 +29,7 @@ function* schemasIn(schema: unknown, path: string): Generator<Found> {
 const allSchemas = (): Found[] =>
   EVENT_TYPES.flatMap((eventType) => [...schemasIn(EVENT_CATALOGUE[eventType].schema, eventType)])
 
-/** Text whose values nobody can list. A new text field of an event belongs here, or it is an enum and has numbers. */
+/** Text without a list of possible values. A new text field of an event belongs here, or it is an enum and has numbers. */
 const FREE_TEXT = [
   'call.status/agentUri',
   'call.status/remoteParty/uri',

@@ -39,7 +39,7 @@ export function createLogger(service: string, level: string, stream: NodeJS.Writ
     transports: [new winston.transports.Stream({ stream })],
   })
   const writer = (name: keyof Logger): Logger['info'] =>
-    // winston formats a line before it asks for the level: 10 µs for each debug line that nobody writes.
+    // winston formats a line before it asks for the level: 10 µs for each debug line that is not written.
     logger.isLevelEnabled(name) ? (message, fields) => void logger.log(name, message, fields ?? {}) : () => {}
   return { error: writer('error'), warn: writer('warn'), info: writer('info'), debug: writer('debug') }
 }

@@ -35,7 +35,7 @@ export function createSendAgain({ deliveries, publish, now }: SendAgainDeps): Se
       // The subscription may be deleted before the first retry reads its secret, so the secret travels along.
       await publish({ ...record, ...(signing !== undefined && { signing }) })
     } catch (error) {
-      // If Redis is away too, the lease ends by itself. The caller needs to know why publishing failed.
+      // If Redis is away too, the lease expires. The caller needs to know why publishing failed.
       await deliveries.abandonRedelivery(deliveryId, by).catch(() => {})
       throw error
     }
