@@ -89,6 +89,25 @@ test('what cannot be registered is not parked: the delivery comes back', async (
   await limiter.stop()
 })
 
+test('a delivery that a full Redis refuses to park brings a sweep of its tenant, which frees memory', async () => {
+  const delivery = aDelivery('acme')
+  const trimmed: SubscriptionId[] = []
+  const { limiter, parkOne } = aWorld({
+    store: {
+      register: () => Promise.reject(new Unavailable('redis', 'full')),
+      counts: async () => new Map([[delivery.subscriptionId, 11]]),
+      trim: async (id) => {
+        trimmed.push(id)
+        return { bodies: 1, dropped: 0, isDone: true }
+      },
+    },
+  })
+  await expect(parkOne(delivery)).rejects.toThrow(Unavailable)
+  await limiter.sweep()
+  expect(trimmed).toEqual([delivery.subscriptionId])
+  await limiter.stop()
+})
+
 test('a sweep trims what is beyond the limit, counts what was lost and sends a notice; the next one has nothing to do', async () => {
   const { limiter, parkOne, parked, told, lost, allowances } = aWorld()
   const [over, within] = [aDelivery('acme'), aDelivery('acme')]

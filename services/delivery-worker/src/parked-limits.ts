@@ -113,10 +113,14 @@ export function startParkedLimiter(deps: ParkedLimitsDeps): ParkedLimiter {
 
   return {
     parking: (park) => async (delivery, attempt, reason) => {
-      // First, so that a crash leaves no list that its tenant does not know.
-      await register(delivery)
-      await park(delivery, attempt, reason)
-      marked.add(delivery.tenant)
+      try {
+        // First, so that a crash leaves no list that its tenant does not know.
+        await register(delivery)
+        await park(delivery, attempt, reason)
+      } finally {
+        // Also when Redis refuses to park because it is full: the sweep frees memory.
+        marked.add(delivery.tenant)
+      }
     },
     sweep,
     async stop() {
