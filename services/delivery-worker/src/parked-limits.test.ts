@@ -89,6 +89,20 @@ test('what cannot be registered is not parked: the delivery comes back', async (
   await limiter.stop()
 })
 
+test('a subscription is registered again after a delivery could not be parked: Redis may have been emptied', async () => {
+  const { limiter, steps } = aWorld()
+  const delivery = aDelivery('acme')
+  let isAway = true
+  const park = limiter.parking(async () => {
+    if (isAway) throw new Unavailable('redis', 'Redis lost its data')
+  })
+  await expect(park(delivery, null, 'rejected')).rejects.toThrow(Unavailable)
+  isAway = false
+  await park(delivery, null, 'rejected')
+  expect(steps).toEqual(['register', 'register'])
+  await limiter.stop()
+})
+
 test('a delivery that a full Redis refuses to park brings a sweep of its tenant, which frees memory', async () => {
   const delivery = aDelivery('acme')
   const trimmed: SubscriptionId[] = []
