@@ -78,6 +78,19 @@ describe('admit', () => {
     await expect(admitWith(narrowed, first)).resolves.toMatchObject({ admitted: { kind: 'withdrawn' } })
   })
 
+  test.each<[string, Subscription | undefined]>([
+    ['deleted', undefined],
+    ['disabled', { ...subscription, enabled: false }],
+    ['narrowed', { ...subscription, eventTypes: ['agent.status'] }],
+  ])(
+    'a delivery that was parked without an attempt and sent again is not lost if its subscription is %s',
+    async (_name, stored) => {
+      await expect(admitWith(stored, { ...first, run: 2 })).resolves.toMatchObject({
+        admitted: { kind: 'withdrawn', wasParked: true },
+      })
+    },
+  )
+
   test('a test delivery may have any event type, but needs an enabled subscription', async () => {
     const trial: Delivery = { ...first, eventType: 'agent.status', trial: 'test' }
     await expect(admitWith(subscription, trial)).resolves.toMatchObject({ admitted: trial })

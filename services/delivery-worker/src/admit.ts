@@ -30,7 +30,8 @@ export interface AdmitDeps {
 /**
  * Decides before every POST whether a delivery may be sent, to which url, and signed with what. After a DELETE, while the
  * subscription is disabled, or for an event type that it no longer receives, no *first* attempt leaves (specification,
- * "Webhook subscriptions", rule 3). First attempts go to the subscription's present url. A delivery that has already failed
+ * "Webhook subscriptions", rule 3). A delivery that was parked without an attempt and sent again is parked again then.
+ * First attempts go to the subscription's present url. A delivery that has already failed
  * keeps its schedule and its url. It is signed with the subscription's present secret, or with its own if the subscription
  * was deleted.
  */
@@ -41,7 +42,7 @@ export function createAdmit({ look, canSign, nowMs }: AdmitDeps): (delivery: Del
     const { health, subscription } = await look(delivery)
     const found = { health, ...(subscription !== undefined && { lease: { subscription, trustedUntilMs } }) }
     if (delivery.attempt === 0 && !isWanted(subscription, delivery)) {
-      return { ...found, admitted: { kind: 'withdrawn' } }
+      return { ...found, admitted: { kind: 'withdrawn', ...(delivery.run > 1 && { wasParked: true }) } }
     }
     const admitted = subscription === undefined ? delivery : asToldBy(subscription, delivery)
     if (canSign(admitted)) return { ...found, admitted }

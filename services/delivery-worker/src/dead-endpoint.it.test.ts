@@ -100,16 +100,19 @@ test('a backlog for an endpoint that stays dead is parked within the limit of it
   }
   const unattempted = records.find((record) => record?.attempt === 0)
   expect(unattempted).toBeDefined()
-  const line = output()
-    .split('\n')
-    .find((text) => text.includes(`"${unattempted?.deliveryId}"`) && text.includes('"park"'))
-  expect(JSON.parse(line ?? '{}')).toMatchObject({
-    level: 'info',
-    attempt: null,
-    outcome: 'cooling',
-    status: null,
-    decision: 'park',
-    reason: 'exhausted',
+  // The worker reports a turn after the parked record is stored and the installation is verified.
+  await eventually(() => {
+    const line = output()
+      .split('\n')
+      .find((text) => text.includes(`"${unattempted?.deliveryId}"`) && text.includes('"park"') && text.endsWith('}'))
+    expect(JSON.parse(line ?? '{}')).toMatchObject({
+      level: 'info',
+      attempt: null,
+      outcome: 'cooling',
+      status: null,
+      decision: 'park',
+      reason: 'exhausted',
+    })
   })
   await eventually(async () => {
     const left = (await rabbit.management.queues()).filter(({ messages }) => messages > 0)

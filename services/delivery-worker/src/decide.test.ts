@@ -10,6 +10,12 @@ describe('decide', () => {
     ['a 2xx is acknowledged', { kind: 'delivered', status: 204 }, 0, { kind: 'acknowledged' }],
     ['a 2xx in the last slot is acknowledged', { kind: 'delivered', status: 200 }, 2, { kind: 'acknowledged' }],
     ['a withdrawn delivery ends', { kind: 'withdrawn' }, 0, { kind: 'withdrawn' }],
+    [
+      'a withdrawn delivery that was parked before is parked again',
+      { kind: 'withdrawn', wasParked: true },
+      0,
+      { kind: 'park', reason: 'exhausted' },
+    ],
     ['a cool-down uses up the slot', { kind: 'cooling' }, 0, { kind: 'retry', slot: 1, waitMs: 10_000 }],
     ['a cool-down uses up a later slot', { kind: 'cooling' }, 1, { kind: 'retry', slot: 2, waitMs: 60_000 }],
     ['a cool-down does not use up the last slot', { kind: 'cooling' }, 2, { kind: 'postpone' }],

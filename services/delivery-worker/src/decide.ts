@@ -7,7 +7,8 @@ import type { Outcome, ParkedReason } from '@switchhook/contracts'
  * subscription's secret; nothing is sent unsigned.
  */
 export type Withheld =
-  | { readonly kind: 'withdrawn' }
+  /** `wasParked`: the delivery was parked and sent again, so it is parked again instead of being lost. */
+  | { readonly kind: 'withdrawn'; readonly wasParked?: boolean }
   /** `isForGood`: a last slot has waited long enough (`isPostponedLongEnough`). */
   | { readonly kind: 'cooling'; readonly isForGood?: boolean }
   /** `isForGood`: the subscription was deleted, so no rotation can replace the secret. */
@@ -31,7 +32,8 @@ export function decide(outcome: Outcome | Withheld, slot: number, waitsMs: reado
     case 'delivered':
       return { kind: 'acknowledged' }
     case 'withdrawn':
-      return { kind: 'withdrawn' }
+      // Only the schedule can park a delivery without an attempt.
+      return outcome.wasParked === true ? { kind: 'park', reason: 'exhausted' } : { kind: 'withdrawn' }
     case 'answered':
       return isTransient(outcome.status) ? nextSlot(slot, waitsMs) : { kind: 'park', reason: 'rejected' }
     case 'unreachable':

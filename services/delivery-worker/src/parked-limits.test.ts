@@ -89,6 +89,39 @@ test('what cannot be registered is not parked: the delivery comes back', async (
   await limiter.stop()
 })
 
+test('a subscription is registered again after a delivery could not be parked: Redis may have been emptied', async () => {
+  const { limiter, steps } = aWorld()
+  const delivery = aDelivery('acme')
+  let isAway = true
+  const park = limiter.parking(async () => {
+    if (isAway) throw new Unavailable('redis', 'Redis lost its data')
+  })
+  await expect(park(delivery, null, 'rejected')).rejects.toThrow(Unavailable)
+  isAway = false
+  await park(delivery, null, 'rejected')
+  expect(steps).toEqual(['register', 'register'])
+  await limiter.stop()
+})
+
+test('a delivery that a full Redis refuses to park brings a sweep of its tenant, which frees memory', async () => {
+  const delivery = aDelivery('acme')
+  const trimmed: SubscriptionId[] = []
+  const { limiter, parkOne } = aWorld({
+    store: {
+      register: () => Promise.reject(new Unavailable('redis', 'full')),
+      counts: async () => new Map([[delivery.subscriptionId, 11]]),
+      trim: async (id) => {
+        trimmed.push(id)
+        return { bodies: 1, dropped: 0, isDone: true }
+      },
+    },
+  })
+  await expect(parkOne(delivery)).rejects.toThrow(Unavailable)
+  await limiter.sweep()
+  expect(trimmed).toEqual([delivery.subscriptionId])
+  await limiter.stop()
+})
+
 test('a sweep trims what is beyond the limit, counts what was lost and sends a notice; the next one has nothing to do', async () => {
   const { limiter, parkOne, parked, told, lost, allowances } = aWorld()
   const [over, within] = [aDelivery('acme'), aDelivery('acme')]

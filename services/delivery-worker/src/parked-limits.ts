@@ -113,10 +113,18 @@ export function startParkedLimiter(deps: ParkedLimitsDeps): ParkedLimiter {
 
   return {
     parking: (park) => async (delivery, attempt, reason) => {
-      // First, so that a crash leaves no list that its tenant does not know.
-      await register(delivery)
-      await park(delivery, attempt, reason)
-      marked.add(delivery.tenant)
+      try {
+        // First, so that a crash leaves no list that its tenant does not know.
+        await register(delivery)
+        await park(delivery, attempt, reason)
+      } catch (error) {
+        // The registration may be lost as well: Redis may have been emptied, or restored from a backup.
+        registeredAtMs.delete(delivery.subscriptionId)
+        throw error
+      } finally {
+        // Also when Redis refuses to park because it is full: the sweep frees memory.
+        marked.add(delivery.tenant)
+      }
     },
     sweep,
     async stop() {

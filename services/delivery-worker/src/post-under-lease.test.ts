@@ -1,4 +1,11 @@
-import { type Delivery, deliveryIdOf, newEventId, newSubscriptionId, type Outcome } from '@switchhook/contracts'
+import {
+  type Delivery,
+  deliveryIdOf,
+  newEventId,
+  newSubscriptionId,
+  type Outcome,
+  Unavailable,
+} from '@switchhook/contracts'
 import type { EndpointHealth } from '@switchhook/store'
 import type { Admission, Lease } from './admit.ts'
 import { createPostUnderLease, type LeaseExpired, type Posted, type PostTerms } from './post-under-lease.ts'
@@ -139,6 +146,42 @@ describe('a first attempt that broke on a kept connection, and whose lease ran o
     const { posted } = await post(first, leaseUntil(50), [broken], [admission({ kind: 'withdrawn' })])
     expect(posted).toEqual(reset)
   })
+})
+
+test('while Redis answers too slowly for a lease, the delivery comes back, and the endpoint has not failed', async () => {
+  let clockMs = 0
+  let posts = 0
+  const postUnderLease = createPostUnderLease({
+    timeoutMs: TIMEOUT_MS,
+    post: async () => ok,
+    postLeased: async () => {
+      posts += 1
+      return expired
+    },
+    renew: async () => {
+      const askedAtMs = clockMs
+      clockMs += 300
+      return admission(first, leaseUntil(askedAtMs + 250))
+    },
+    nowMs: () => clockMs,
+  })
+  await expect(postUnderLease(first, 1, leaseUntil(0))).rejects.toThrow(Unavailable)
+  expect(posts).toBe(1)
+})
+
+test('a first attempt that broke has failed although its lease cannot be renewed in time', async () => {
+  let clockMs = 0
+  const postUnderLease = createPostUnderLease({
+    timeoutMs: TIMEOUT_MS,
+    post: async () => ok,
+    postLeased: async () => ({ kind: 'lease-expired', broken: reset }),
+    renew: async () => {
+      clockMs += 300
+      return admission(first, leaseUntil(clockMs - 50))
+    },
+    nowMs: () => clockMs,
+  })
+  expect(await postUnderLease(first, 1, leaseUntil(0))).toEqual({ kind: 'readmitted', delivery: first, outcome: reset })
 })
 
 test('without Redis the lease cannot be renewed, and the delivery comes back', async () => {

@@ -1,4 +1,4 @@
-import type { Delivery, Outcome } from '@switchhook/contracts'
+import { type Delivery, isLeaseValid, type Outcome, Unavailable } from '@switchhook/contracts'
 import type { Admission, Lease } from './admit.ts'
 import type { Withheld } from './decide.ts'
 
@@ -46,6 +46,8 @@ const TIMED_OUT: Outcome = { kind: 'unreachable', reason: 'timeout' }
  * answered, however long name look-up and connecting took. A lease that has run out by then is renewed with one round
  * trip, and the request goes to the connection that is now open. A renewal is no attempt and no failure. Retries need no
  * lease: they keep their schedule whatever becomes of the subscription.
+ * @throws Unavailable when reading the subscription takes longer than a lease until the deadline: the endpoint has not
+ *   failed, so the delivery must come back without an attempt
  */
 export function createPostUnderLease({ timeoutMs, post, postLeased, renew, nowMs }: PostUnderLeaseDeps) {
   return async (due: Delivery, attempt: number, lease: Lease | undefined): Promise<Posted> => {
@@ -67,13 +69,20 @@ export function createPostUnderLease({ timeoutMs, post, postLeased, renew, nowMs
       const { admitted: delivery, lease } = await renew(due)
       // An attempt that has left once and broke is a failed attempt, and keeps its schedule.
       if ('kind' in delivery) return broken ?? delivery
+      const trustedUntilMs = trustOf(lease)
       const leftMs = deadlineAtMs - nowMs()
-      const terms = { trustedUntilMs: trustOf(lease), timeoutMs: leftMs, isReplay: broken !== undefined }
+      const isLate = !isLeaseValid(trustedUntilMs, nowMs())
+      if (isLate && leftMs > 0) continue
+      if (isLate && broken === undefined) throw tooSlow()
+      const terms = { trustedUntilMs, timeoutMs: leftMs, isReplay: broken !== undefined }
       const sent = leftMs > 0 ? await postLeased(delivery, attempt, terms) : (broken ?? TIMED_OUT)
       if (sent.kind !== 'lease-expired') return { kind: 'readmitted', delivery, outcome: sent }
       broken ??= sent.broken
     }
   }
 }
+
+const tooSlow = (): Unavailable =>
+  new Unavailable('redis', 'reading a subscription takes longer than a first attempt may rely on it')
 
 const trustOf = (lease: Lease | undefined): number => lease?.trustedUntilMs ?? -Infinity

@@ -173,15 +173,19 @@ function coolingSentence(health: EndpointHealth, delivery?: ListedDelivery, end 
   return `The endpoint failed ${times(health.consecutiveFailures)} in a row and is not contacted until ${coolingUntil(health)}.${after}${end}`
 }
 
-/** Follows the delivery worker's rule for first attempts (`admit.ts`): a test may have any event type. */
+/**
+ * Follows the delivery worker's rule for first attempts (`admit.ts`): a test may have any event type, and a delivery that
+ * was sent again is parked again.
+ */
 function endSentence({ eventType, delivery, subscription }: Facts): string {
   if (delivery === undefined || delivery.attempt > 0) return ''
-  if (subscription === undefined) return ' It will be withdrawn when it is due, as its subscription was deleted.'
+  const end = delivery.run > 1 ? 'parked again' : 'withdrawn'
+  if (subscription === undefined) return ` It will be ${end} when it is due, as its subscription was deleted.`
   if (!subscription.enabled)
-    return ' It will be withdrawn when it is due, unless the subscription, which is disabled, is enabled by then.'
+    return ` It will be ${end} when it is due, unless the subscription, which is disabled, is enabled by then.`
   return delivery.trial !== undefined || asksFor(subscription, eventType)
     ? ''
-    : ` It will be withdrawn when it is due, unless the subscription asks for ${eventType} again by then.`
+    : ` It will be ${end} when it is due, unless the subscription asks for ${eventType} again by then.`
 }
 
 function pendingSentence({ attempt }: ListedDelivery): string {
