@@ -78,14 +78,6 @@ describe('admit', () => {
     await expect(admitWith(narrowed, first)).resolves.toMatchObject({ admitted: { kind: 'withdrawn' } })
   })
 
-  test('a parked delivery that was sent again without an attempt leaves for a removed event type, but not once disabled', async () => {
-    const sentAgain = { ...first, run: 2 }
-    const narrowed: Subscription = { ...subscription, eventTypes: ['agent.status'] }
-    await expect(admitWith(narrowed, sentAgain)).resolves.toMatchObject({ admitted: sentAgain })
-    const disabled = { ...narrowed, enabled: false }
-    await expect(admitWith(disabled, sentAgain)).resolves.toMatchObject({ admitted: { kind: 'withdrawn' } })
-  })
-
   test('a test delivery may have any event type, but needs an enabled subscription', async () => {
     const trial: Delivery = { ...first, eventType: 'agent.status', trial: 'test' }
     await expect(admitWith(subscription, trial)).resolves.toMatchObject({ admitted: trial })

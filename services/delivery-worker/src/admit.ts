@@ -49,13 +49,10 @@ export function createAdmit({ look, canSign, nowMs }: AdmitDeps): (delivery: Del
   }
 }
 
-/**
- * A test may have an event type that the subscription does not receive, and so may a parked delivery that a client sent again.
- * Such a delivery may have no attempt behind it: a cool-down can use up a whole schedule.
- */
-function isWanted(subscription: Subscription | undefined, { eventType, trial, run }: Delivery): boolean {
+/** A test may have an event type that the subscription does not receive. */
+function isWanted(subscription: Subscription | undefined, { eventType, trial }: Delivery): boolean {
   if (subscription === undefined) return false
-  return trial === undefined && run === 1 ? receives(subscription, eventType) : subscription.enabled
+  return trial === undefined ? receives(subscription, eventType) : subscription.enabled
 }
 
 function asToldBy({ url, signing }: Subscription, delivery: Delivery): Delivery {
