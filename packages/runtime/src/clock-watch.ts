@@ -57,7 +57,7 @@ export async function startClockWatch(deps: ClockWatchDeps): Promise<ClockWatch>
     const fields = { skewSeconds: skewMs / 1_000, toleranceSeconds: toleranceMs / 1_000 }
     if (next === 'fits') log.info("this process's clock agrees with Redis's again", fields)
     else if (next === 'skewed') log.warn("this process's clock differs from Redis's", fields)
-    else log.error("this process's clock differs from Redis's by more than a minute: not ready", fields)
+    else log.error("this process's clock differs from Redis's by more than a minute", fields)
   }
 
   async function compareUntilStopped(): Promise<void> {

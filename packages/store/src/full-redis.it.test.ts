@@ -1,7 +1,9 @@
+import { randomUUID } from 'node:crypto'
 import {
   type Attempt,
   type Delivery,
   deliveryIdOf,
+  type InstallationId,
   newEventId,
   newSubscriptionId,
   type PlatformEvent,
@@ -13,6 +15,8 @@ import { createBreakerStore } from './breaker-store.ts'
 import { createDeliveryArchive } from './delivery-archive.ts'
 import { createDeliveryStore } from './delivery-store.ts'
 import { createIdempotencyStore } from './idempotency-store.ts'
+import { createInstallationStore } from './installation-store.ts'
+import { INSTALLATION_KEY } from './keys.ts'
 import { createOutbox } from './outbox.ts'
 import { openRedis, type Redis, run } from './redis.ts'
 import { createStateStore } from './state-store.ts'
@@ -156,6 +160,49 @@ test('a full Redis still closes a breaker and gives back claims', async () => {
   await server.limitMemory(0)
   expect(await idempotency.begin('scope', 'fingerprint')).toMatchObject({ kind: 'new' })
   expect(await archive.beginRedelivery(delivery.deliveryId, { sender: 'b' })).toMatchObject({ kind: 'begun' })
+})
+
+test('a full Redis still repeats the answer to an Idempotency-Key, and carries out no new request', async () => {
+  const limit = { requestsPerClient: 10, forgotten: () => {} }
+  const idempotency = createIdempotencyStore(redis, { leaseMs: HOUR_MS, retentionMs: HOUR_MS }, limit)
+  const begun = await idempotency.begin('scope', 'fingerprint', 'client')
+  if (begun.kind !== 'new') throw new Error(begun.kind)
+  await idempotency.finish(begun.claim, { status: 202 })
+  await fill()
+  expect(await idempotency.begin('scope', 'fingerprint', 'client')).toEqual({ kind: 'replay', answer: { status: 202 } })
+  expect(await idempotency.begin('scope', 'another', 'client')).toEqual({ kind: 'mismatch' })
+  await expect(idempotency.begin('new', 'fingerprint', 'client')).rejects.toThrow(Unavailable)
+})
+
+test('a full Redis still forgets idempotency keys beyond a limit that was lowered', async () => {
+  const times = { leaseMs: HOUR_MS, retentionMs: HOUR_MS }
+  const unlimited = createIdempotencyStore(redis, times, { requestsPerClient: 1_000, forgotten: () => {} })
+  for (const scope of ['a', 'b', 'c']) {
+    const begun = await unlimited.begin(scope, 'fingerprint', 'client')
+    if (begun.kind === 'new') await unlimited.finish(begun.claim, { status: 202 })
+  }
+  await fill()
+  let forgotten = 0
+  const lowered = createIdempotencyStore(redis, times, {
+    requestsPerClient: 1,
+    forgotten: (count) => (forgotten += count),
+  })
+  await expect(lowered.begin('new', 'fingerprint', 'client')).rejects.toThrow(Unavailable)
+  expect(forgotten).toBe(2)
+  expect(await lowered.begin('c', 'fingerprint', 'client')).toMatchObject({ kind: 'replay' })
+  expect(await redis[run]((commands) => commands.keys('sh:{i:*'))).toHaveLength(1)
+})
+
+test('a full Redis still takes the id of an installation, and the decision of an operator', async () => {
+  await fill()
+  const installation = createInstallationStore(redis)
+  const [id, other] = [randomUUID() as InstallationId, randomUUID() as InstallationId]
+  expect(await installation.establish({ id, createdAtMs: 1 })).toMatchObject({ id })
+  expect(await installation.establish({ id: other, createdAtMs: 2 })).toMatchObject({ id, createdAtMs: 1 })
+  await installation.decide(other, 'adopted')
+  expect((await installation.read())?.verdicts).toEqual(new Map([[other, 'adopted']]))
+  // `flush` keeps it.
+  await redis[run]((commands) => commands.del(INSTALLATION_KEY))
 })
 
 /** The worker's consumer pauses on Unavailable and keeps the message: packages/messaging/src/consumer.it.test.ts. */

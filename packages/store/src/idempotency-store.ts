@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto'
+import { Unavailable } from '@switchhook/contracts'
 import { idempotentKey, idempotentListKey } from './keys.ts'
 import { type Redis, run } from './redis.ts'
 
@@ -54,12 +55,15 @@ export function createIdempotencyStore(
   { leaseMs, retentionMs }: IdempotencyTimes,
   limit?: IdempotencyLimit,
 ): IdempotencyStore {
-  /** Resolves to the scopes that are beyond the limit. */
-  async function list(scope: string, client: string | undefined): Promise<string[]> {
-    if (limit === undefined || client === undefined) return []
+  /** Resolves to whether there was room to list the request, and to the scopes that are beyond the limit. */
+  async function list(scope: string, client: string | undefined): Promise<{ isListed: boolean; excess: string[] }> {
+    if (limit === undefined || client === undefined) return { isListed: true, excess: [] }
     const { requestsPerClient } = limit
     const args = [scope, requestsPerClient, Math.floor(requestsPerClient * SLACK_SHARE), retentionMs]
-    return redis[run]((commands) => commands.runScript('list-idempotent', [idempotentListKey(client)], args))
+    const [listed, ...excess] = await redis[run]((commands) =>
+      commands.runScript('list-idempotent', [idempotentListKey(client)], args),
+    )
+    return { isListed: listed === 1, excess }
   }
 
   async function forget(client: string, scopes: readonly string[]): Promise<void> {
@@ -73,17 +77,31 @@ export function createIdempotencyStore(
     limit?.forgotten(removed)
   }
 
+  async function release({ scope, token }: Pick<IdempotencyClaim, 'scope' | 'token'>): Promise<void> {
+    await redis[run]((commands) => commands.runScript('release-idempotent', [idempotentKey(scope)], [token]))
+  }
+
   return {
     async begin(scope, fingerprint, client) {
       const token = randomUUID()
       const args = [fingerprint, token, randomUUID(), leaseMs, retentionMs]
       // Sent together, in one round trip. If either fails the request is not carried out; a claim lapses with its lease.
-      const [excess, [kind, value]] = await Promise.all([
+      const [listed, begun] = await Promise.allSettled([
         list(scope, client),
         redis[run]((commands) => commands.runScript('begin-idempotent', [idempotentKey(scope)], args)),
       ])
-      // The next request tries again what fails here, so it does not concern this one.
+      if (listed.status === 'rejected') throw listed.reason
+      const { isListed, excess } = listed.value
+      // Even if Redis is full and has refused the request, because it frees memory. The next request tries again what
+      // fails here, so it does not concern this one.
       if (client !== undefined && excess.length > 0) await forget(client, excess).catch(() => {})
+      if (begun.status === 'rejected') throw begun.reason
+      const [kind, value] = begun.value
+      if (kind === 'new' && !isListed) {
+        // In a cluster another node may be full. A request that is not listed would not count towards the limit.
+        await release({ scope, token }).catch(() => {})
+        throw new Unavailable('redis', 'Redis has no memory for an idempotency key')
+      }
       if (kind === 'new') return { kind, claim: { scope, token, seed: value } }
       if (kind === 'replay') return { kind, answer: JSON.parse(value) as unknown }
       return { kind }
@@ -93,8 +111,6 @@ export function createIdempotencyStore(
       const kept = await redis[run]((commands) => commands.runScript('finish-idempotent', [idempotentKey(scope)], args))
       return kept === 1
     },
-    async release({ scope, token }) {
-      await redis[run]((commands) => commands.runScript('release-idempotent', [idempotentKey(scope)], [token]))
-    },
+    release,
   }
 }

@@ -20,19 +20,22 @@ export function createInstallationStore(redis: Redis): InstallationStore {
   const read: InstallationStore['read'] = async () =>
     parse(await redis[run]((commands) => commands.hgetall(INSTALLATION_KEY)))
 
+  const write = (field: string, value: string, present: 'keep' | ''): Promise<0 | 1> =>
+    redis[run]((commands) => commands.runScript('write-installation', [INSTALLATION_KEY], [field, value, present]))
+
   return {
     read,
     async establish({ id, createdAtMs }) {
-      // First: a full Redis answers reads, but refuses HSETNX even if the field exists.
+      // First: a Redis that cannot write now, for example a replica, answers reads.
       const present = await read()
       if (present !== undefined) return present
-      await redis[run]((commands) => commands.hsetnx(INSTALLATION_KEY, OWN, `${id} ${createdAtMs}`))
+      await write(OWN, `${id} ${createdAtMs}`, 'keep')
       const stored = await read()
       if (stored === undefined) throw new Error(`${INSTALLATION_KEY} was deleted while the installation was created`)
       return stored
     },
     async decide(id, verdict) {
-      await redis[run]((commands) => commands.hset(INSTALLATION_KEY, id, verdict))
+      await write(id, verdict, '')
     },
   }
 }

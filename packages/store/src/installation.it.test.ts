@@ -133,6 +133,7 @@ test('a process does not follow a new id that another process created in the emp
   expect(() => judge(started, before)).toThrow(Unavailable)
   // The restored data is older than the new id, so the new process continues it.
   await server.restore()
+  await expect(started.verify()).rejects.toThrow(`now continues installation ${before}`)
   await Promise.all([installation.verify(), started.verify()])
   expect([installation.id(), started.id()]).toEqual([before, before])
 })
@@ -143,6 +144,7 @@ test('adopted by a new installation, a process of the old one continues under th
   await server.lose()
   const started = await open()
   await createInstallationStore(redis).decide(before, 'adopted')
+  await expect(installation.verify()).rejects.toThrow(Unavailable)
   await installation.verify()
   expect(installation.id()).toBe(started.id())
   judge(installation, before)
@@ -158,6 +160,19 @@ test('what is found costs no check; what is not found is believed only of the ri
   await server.lose()
   await expect(look(true)).resolves.toBe(true)
   await expect(look(false)).rejects.toThrow(Unavailable)
+})
+
+test('what an older installation does not have is not missing for a message that was judged before the change', async () => {
+  const installation = await open()
+  const look = installation.foundBy(
+    async (found: boolean) => found,
+    (found) => found,
+  )
+  judge(installation, installation.id())
+  await server.lose()
+  await createInstallationStore(redis).establish({ id: newId(), createdAtMs: 1 })
+  await expect(look(false)).rejects.toThrow(Unavailable)
+  await expect(look(false)).resolves.toBe(false)
 })
 
 describe('subscriptions in an emptied Redis', () => {

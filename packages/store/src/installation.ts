@@ -34,7 +34,7 @@ export interface Installation {
   ) => (...args: Args) => Promise<T>
   /**
    * Reads the id from Redis. Call it before acting on a record that was not found.
-   * @throws Unavailable unless Redis holds this installation
+   * @throws Unavailable unless Redis holds this installation; also when the process begins to continue another one
    */
   readonly verify: () => Promise<void>
   /** Resolves when consumers may continue. Rejects when Redis cannot be asked. */
@@ -116,11 +116,16 @@ export async function openInstallation(options: InstallationOptions): Promise<In
     waiting.clear()
   }
 
+  /** A message in hand was judged by the former id. Its consumer judges it again after a pause. */
+  const continued = (): Unavailable => new Unavailable('redis', `this process now continues installation ${own.id}`)
+
   async function verify(): Promise<void> {
     const found = await store.read()
     const standing = standingOf(own, found)
     if (found === undefined || standing === 'other') throw noteMismatch(found)
+    const before = own.id
     noteHeld(found)
+    if (found.id !== before) throw continued()
   }
 
   let checking = false
@@ -156,8 +161,11 @@ export async function openInstallation(options: InstallationOptions): Promise<In
     foundBy:
       (read, isFound) =>
       async (...args) => {
+        const before = own.id
         const result = await read(...args)
-        if (!isFound(result)) await verify()
+        if (isFound(result)) return result
+        await verify()
+        if (own.id !== before) throw continued()
         return result
       },
     verify,

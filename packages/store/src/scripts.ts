@@ -21,7 +21,7 @@ export interface ScriptReplies {
   'index-parked': string
   'index-pending': number
   'list-events': number
-  'list-idempotent': string[]
+  'list-idempotent': [listed: 0 | 1, ...scopes: string[]]
   'look-at-endpoint': [state: 'closed' | 'open' | 'probing', failures: number, openUntil: string, subscription: string]
   'mark-crossing-told': 0 | 1
   'note-contact': 1
@@ -35,6 +35,7 @@ export interface ScriptReplies {
   'remove-idle-relays': number
   'sent-outbox': number
   'settle-delivery': [ledger: string, unparked: 0 | 1]
+  'write-installation': 0 | 1
   'write-subscription': 0 | 1
 }
 
@@ -74,6 +75,7 @@ const FILES: Readonly<Record<ScriptName, string>> = {
   'remove-idle-relays': 'remove-idle-relays.lua',
   'sent-outbox': 'sent-outbox.lua',
   'settle-delivery': 'settle-delivery.lua',
+  'write-installation': 'write-installation.lua',
   'write-subscription': 'write-subscription.lua',
 }
 

@@ -1,3 +1,5 @@
+import { randomUUID } from 'node:crypto'
+import { uuidV5 } from '@switchhook/contracts'
 import { openBroker, Queue, serviceTopology } from '@switchhook/messaging'
 import { createInstallationStore, openRedis } from '@switchhook/store'
 import { eventually } from '@switchhook/testkit'
@@ -37,6 +39,25 @@ test('in a Redis that lost its data no subscription is created or missing, and t
   await around.redis.restore()
   await eventually(() => expect(api.isReady()).toBe(true))
   expect(await api.call('GET', one, { headers })).toMatchObject({ status: 200 })
+})
+
+test('in a Redis that lost its data no call, delivery, event or recovery is missing', async () => {
+  const alice = { agentUri: 'sip:alice@acme.example' }
+  const dial = { ...alice, destination: '+15550102' }
+  const { body } = await api.call('POST', '/api/v1/voice/calls/dial', { headers, json: dial })
+  const hangup = `/api/v1/voice/calls/${(body as { callId: string }).callId}/hangup`
+  const unknown = uuidV5(randomUUID(), 'delivery')
+  const all = [
+    () => api.call('POST', hangup, { headers: { ...headers, 'Idempotency-Key': 'hangup' }, json: alice }),
+    ...['deliveries', 'events', 'recoveries'].map(
+      (kind) => () => api.call('GET', `/api/v1/webhooks/${kind}/${unknown}`, { headers }),
+    ),
+  ]
+  await around.redis.lose()
+  for (const call of all) expect(await call()).toMatchObject({ status: 503, body: { code: 'service-unavailable' } })
+  await around.redis.restore()
+  await eventually(() => expect(api.isReady()).toBe(true))
+  expect(await Promise.all(all.map(async (call) => (await call()).status))).toEqual([202, 404, 404, 404])
 })
 
 test('the events of the api carry the id of its installation', async () => {

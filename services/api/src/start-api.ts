@@ -38,6 +38,7 @@ import { createCenterMeter } from './center/center-meter.ts'
 import { readAgent } from './center/read-agent.ts'
 import { createTransact, type Writing } from './center/transact.ts'
 import { type ApiConfig, authOptionsOf, tenantsOf, urlRulesOf } from './config.ts'
+import { confirmAbsence } from './http/confirm-absence.ts'
 import { createApp } from './http/create-app.ts'
 import { type ClientDeadlines, startHttpServer } from './http/http-server.ts'
 import { createAnswerOnce, IDEMPOTENCY_TIMING, type IdempotencyTiming } from './http/idempotency.ts'
@@ -227,7 +228,10 @@ export async function startApi(options: StartApiOptions): Promise<Api> {
         vault,
         log,
       ),
-      audit: createAudit((...entry) => auditLog.append(...entry), log),
+      audit: confirmAbsence(
+        createAudit((...entry) => auditLog.append(...entry), log),
+        installation.verify,
+      ),
     },
     trustProxy: config.TRUST_PROXY,
     metrics,

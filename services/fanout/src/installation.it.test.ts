@@ -211,6 +211,17 @@ test('the installation command shows the ids in Redis and in the queues, and lea
   expect(await command('show')).toEqual([{ ...nothing, redis: lost, createdAt: expect.any(String) }, queue])
 })
 
+test('the installation command works while Redis is full', async () => {
+  const lost = randomUUID() as InstallationId
+  await redisServer.limitMemory(1)
+  try {
+    expect(await command('adopt', lost)).toEqual([{ adopted: lost, redis: lost }])
+    expect(await command('show')).toMatchObject([{ redis: lost }])
+  } finally {
+    await redisServer.limitMemory(0)
+  }
+})
+
 test('the installation command explains what it cannot do', async () => {
   await expect(command('discard', randomUUID())).rejects.toMatchObject({
     code: 1,

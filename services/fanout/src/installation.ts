@@ -24,7 +24,7 @@ async function run(deed: Parameters<typeof runCommand>[0]): Promise<void> {
     process.stderr.write('Redis cannot be reached\n')
     process.exit(1)
   }, REDIS_TIMEOUT_MS)
-  const redis = await openRedis({ url: config.REDIS_URL, log: quiet, name: NAME })
+  const redis = await openRedis({ url: config.REDIS_URL, log: quiet, name: NAME, mayBeFull: true })
   clearTimeout(timer)
   try {
     const lines = await runCommand(deed, {
