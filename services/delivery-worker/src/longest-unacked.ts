@@ -9,10 +9,11 @@ export const BROKER_CONSUMER_TIMEOUT_MS = 30 * 60_000
 
 /**
  * Redis commands that one delivery may wait for in series, each for 3 s at most: the look before it waits for its turn,
- * the look within its turn, the claim of a probe, the renewal of a lease at the deadline, the parked record, the
- * installation that is verified after it, and the three reads of a notice.
+ * the look within its turn, the installation that each of them verifies if the subscription is gone, the claim of a probe,
+ * the renewal of a lease at the deadline, parking (the tenant's mark, the list, the record, and the installation once
+ * more), and the reads of a notice: twelve.
  */
-const STORE_MS = 9 * 3_000
+const STORE_MS = 12 * 3_000
 
 /** Publishes that one attempt may wait for in series: a retry, or a notice after parking. */
 const CONFIRMS = 1
