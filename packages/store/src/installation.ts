@@ -98,7 +98,7 @@ export async function openInstallation(options: InstallationOptions): Promise<In
 
   function noteForeign(id: InstallationId): Unavailable {
     const text = `a message belongs to installation ${id}, Redis holds ${own.id}`
-    if (!blocking.has(id)) log.error(text, { message: id, redis: own.id })
+    if (!blocking.has(id)) log.error(text, { messageFrom: id, redis: own.id })
     blocking.add(id)
     isConfirmed = false
     return new Unavailable('redis', text)

@@ -7,6 +7,7 @@ import { type ApiUnderTest, startApiUnderTest } from './testing/api-under-test.t
 import { type Surroundings, startSurroundings } from './testing/surroundings.ts'
 
 const PATH = '/api/v1/webhooks/subscriptions'
+const DELIVERY = '/api/v1/webhooks/deliveries/b6e0b5a2-2d3c-4d9d-8d34-0f0f7d0f5a11'
 const json = { url: 'https://client.example', eventTypes: ['call.status'] }
 const quiet = { error: () => {}, warn: () => {}, info: () => {}, debug: () => {} }
 
@@ -25,15 +26,17 @@ afterEach(async () => {
   await around.close()
 })
 
-test('in a Redis that lost its data no subscription is created or missing, and the api is not ready until a restore', async () => {
+test('in a Redis that lost its data no subscription is created or missing, no delivery is missing, and the api is not ready until a restore', async () => {
   const { body } = await api.call('POST', PATH, { headers, json })
   const one = `${PATH}/${(body as { id: string }).id}`
+  expect(await api.call('GET', DELIVERY, { headers })).toMatchObject({ status: 404 })
   await around.redis.lose()
   const unavailable = { status: 503, body: { code: 'service-unavailable' } }
   expect(await api.call('POST', PATH, { headers, json })).toMatchObject(unavailable)
   expect(await api.call('GET', one, { headers })).toMatchObject(unavailable)
   expect(await api.call('GET', PATH, { headers })).toMatchObject(unavailable)
   expect(await api.call('DELETE', one, { headers })).toMatchObject(unavailable)
+  expect(await api.call('GET', DELIVERY, { headers })).toMatchObject(unavailable)
   expect(api.isReady()).toBe(false)
   expect(api.log.filter(({ level, message }) => level === 'error' && message.includes('lost its data'))).toHaveLength(1)
   await around.redis.restore()

@@ -158,7 +158,7 @@ test('an api that starts while the broker is away accepts commands, and relays t
   absent.refuse()
   const starting = await startApiUnderTest({ ...around.env, AMQP_URL: absent.url })
   expect([starting.takesRequests(), starting.isReady()]).toEqual([true, false])
-  const json = { agentUri: 'sip:alice@acme.example', destination: '+15550101' }
+  const json = { agentUri: 'sip:bob@acme.example', destination: '+15550101' }
   expect((await starting.call('POST', '/api/v1/voice/calls/dial', { headers, json })).status).toBe(202)
   absent.accept()
   await eventually(() => expect(starting.isReady()).toBe(true), { timeoutMs: 30_000 })

@@ -178,7 +178,8 @@ export async function startApi(options: StartApiOptions): Promise<Api> {
   const auditLog = createAuditStore(redis, { entries: config.AUDIT_LOG_SIZE, retentionMs: config.AUDIT_RETENTION })
   const routes = createRoutes({
     subscriptions,
-    deliveries,
+    // "No such delivery" is never the answer of a Redis that lost its data.
+    deliveries: { ...deliveries, find: installation.foundBy(deliveries.find, (found) => found !== undefined) },
     deliveryLog: createDeliveryLogReader(redis),
     events: createEventList(redis),
     publishDelivery: (delivery) => publishDelivery({ ...delivery, ...traceOf(scope.current()) }),

@@ -8,6 +8,7 @@ import {
   type SubscriptionId,
 } from '@switchhook/contracts'
 import type {
+  DeliveryArchive,
   DeliveryLogReader,
   EndpointHealth,
   EventRecord,
@@ -22,6 +23,7 @@ import { eventIdSchema, explainedEventSchema } from './explain-schema.ts'
 
 export interface ExplainRouteDeps {
   readonly subscriptions: Pick<SubscriptionStore, 'list'>
+  readonly deliveries: Pick<DeliveryArchive, 'find'>
   readonly deliveryLog: Pick<DeliveryLogReader, 'event' | 'records'>
   /** What is known of a subscription's endpoint. */
   readonly healthOf: (subscription: Subscription) => Promise<EndpointHealth>
@@ -41,7 +43,12 @@ const UNKNOWN =
   'No event of this id is remembered for you: it was never emitted, has not been taken up yet, was taken up longer ago than ' +
   'deliveries are remembered, or belongs to another tenant'
 
-export function createExplainRoute({ subscriptions, deliveryLog, healthOf }: ExplainRouteDeps): Route {
+export function createExplainRoute({
+  subscriptions,
+  deliveries: archive,
+  deliveryLog,
+  healthOf,
+}: ExplainRouteDeps): Route {
   async function recordsOf(eventId: EventId, ids: readonly SubscriptionId[]) {
     const found = new Map<SubscriptionId, ListedDelivery>()
     for (let from = 0; from < ids.length; from += CHUNK) {
@@ -50,6 +57,13 @@ export function createExplainRoute({ subscriptions, deliveryLog, healthOf }: Exp
       for (const record of records) if (record !== undefined) found.set(record.subscriptionId, record)
     }
     return found
+  }
+
+  /** The lists do not hold bodies. */
+  async function isBodyDropped(delivery: ListedDelivery | undefined): Promise<boolean> {
+    if (delivery?.state !== 'parked') return false
+    const found = await archive.find(delivery.deliveryId)
+    return found?.state === 'parked' && found.body === null
   }
 
   async function explainEvent({ tenant }: Caller, eventId: EventId) {
@@ -73,6 +87,7 @@ export function createExplainRoute({ subscriptions, deliveryLog, healthOf }: Exp
           subscription !== undefined && isStillToCome(delivery, event, subscriptionId)
             ? await healthOf(subscription)
             : HEALTHY,
+        isBodyDropped: await isBodyDropped(delivery),
         ...(event !== undefined && { event }),
         ...(subscription !== undefined && { subscription }),
         ...(delivery !== undefined && { delivery }),

@@ -58,8 +58,7 @@ const explanationSchema = component('Explanation', {
     deliveryId: {
       type: ['string', 'null'],
       format: 'uuid',
-      description:
-        'The delivery, to be read under `/deliveries/{deliveryId}` once its first turn is over; null: the event did not become one.',
+      description: 'The delivery, to be read under `/deliveries/{deliveryId}`; null: the event did not become one.',
       examples: deliveryIdSchema.examples,
     },
     attemptCount: { type: 'integer', minimum: 0, description: 'POSTs made so far, over all runs.', examples: [1] },

@@ -12,6 +12,7 @@ import {
   createBreakerStore,
   createDeliveryLog,
   createDeliveryStore,
+  createParkedLimitStore,
   type DeliveryStore,
   type LoggedEvent,
   openRedis,
@@ -173,6 +174,7 @@ describe('what became of an event', () => {
     readonly subscriptions: readonly {
       readonly subscriptionId: string
       readonly verdict: string
+      readonly explanation: string
       readonly coolingUntil: string | null
     }[]
   }
@@ -220,6 +222,20 @@ describe('what became of an event', () => {
     expect(body).toMatchObject({ eventId, eventType, occurredAt, fannedOutAt })
     const found = (body as Explained).subscriptions.find(({ subscriptionId }) => subscriptionId === parked)
     expect(found).toMatchObject({ lastAttempt: attempt, parkedReason: 'rejected' })
+    expect(found?.explanation).toMatch(/It can be sent again\.$/)
+  })
+
+  test('whose parked delivery has lost its body is not said to be sendable', async () => {
+    const id = await subscribe()
+    const event = await fanOut(id)
+    await store.park(deliveryOf(event, id), attempt, 'rejected')
+    const limits = createParkedLimitStore(redis, { parkedRetentionMs: HOUR_MS, settledRetentionMs: HOUR_MS })
+    await limits.trim(id, { whole: 0, total: 1 })
+    const { body } = await explain(event.eventId)
+    expect((body as Explained).subscriptions.find(({ subscriptionId }) => subscriptionId === id)).toMatchObject({
+      verdict: 'parked',
+      explanation: expect.stringMatching(/so it cannot be sent again\.$/),
+    })
   })
 
   test('that nobody asked for is told as well', async () => {

@@ -222,6 +222,15 @@ const CASES: readonly (readonly [what: string, facts: Facts, verdict: Verdict, s
     'Given up and kept, at 2026-11-21T00:36:10.000Z: the schedule ran out after 8 attempts; attempt 8, made at 2026-11-20T12:00:00.100Z, got no answer (timeout). Its subscription was deleted, so it cannot be sent again.',
   ],
   [
+    'one that is parked without its body, which the limit on parked deliveries took',
+    facts({
+      delivery: delivery({ state: 'parked', parkedReason: 'rejected', parkedAt, attempts: [attempt] }),
+      isBodyDropped: true,
+    }),
+    'parked',
+    'Given up and kept, at 2026-11-21T00:36:10.000Z: attempt 1, made at 2026-11-20T12:00:00.100Z, was answered with 503, which is not tried again. Its body is no longer kept, so it cannot be sent again.',
+  ],
+  [
     'one that was withdrawn',
     without('subscription', { delivery: delivery({ state: 'withdrawn' }) }),
     'withdrawn',

@@ -29,6 +29,8 @@ export interface Facts {
   /** As it is now; absent: deleted. */
   readonly subscription?: Subscription
   readonly delivery?: ListedDelivery
+  /** The body of a parked delivery is no longer kept. */
+  readonly isBodyDropped?: boolean
   /** Of its endpoint, now. */
   readonly health: EndpointHealth
 }
@@ -83,7 +85,7 @@ function judge(facts: Facts): Judgement {
 
 /** What a record says stands, whatever has become of the subscription since; what can be done about it does not. */
 function judgeDelivery(delivery: ListedDelivery, facts: Facts): Judgement {
-  const { health, subscription } = facts
+  const { health } = facts
   const last = delivery.attempts.at(-1)
   switch (delivery.state) {
     case 'acknowledged':
@@ -91,7 +93,7 @@ function judgeDelivery(delivery: ListedDelivery, facts: Facts): Judgement {
     case 'parked':
       return [
         'parked',
-        `Given up and kept, at ${delivery.parkedAt}: ${parkedSentence(delivery)}. ${wayBackSentence(subscription)}`,
+        `Given up and kept, at ${delivery.parkedAt}: ${parkedSentence(delivery)}. ${wayBackSentence(facts)}`,
       ]
     case 'withdrawn':
       return ['withdrawn', `Not sent: before the first attempt the subscription ${STOPPED} ${facts.eventType}.`]
@@ -192,7 +194,8 @@ function pendingSentence({ attempt }: ListedDelivery): string {
   return attempt === 0 ? FIRST_DUE : 'Sent again on request: its next attempt is due now.'
 }
 
-function wayBackSentence(subscription: Subscription | undefined): string {
+function wayBackSentence({ subscription, isBodyDropped }: Facts): string {
+  if (isBodyDropped === true) return 'Its body is no longer kept, so it cannot be sent again.'
   if (subscription === undefined) return 'Its subscription was deleted, so it cannot be sent again.'
   return subscription.enabled
     ? 'It can be sent again.'

@@ -43,7 +43,7 @@ export function createSimulatorRoutes({ simulator }: SimulatorRouteDeps): readon
     isPublic: true,
     body: ringSchema,
     responses: { 202: { description: 'The agent is being rung', body: rungSchema } },
-    failures: ['invalid-request', 'agent-not-found', 'agent-device-unavailable'],
+    failures: ['invalid-request', 'agent-not-found', 'agent-device-unavailable', 'service-unavailable'],
     handle: async ({ body: { agentUri, from, tenant, ringForSeconds, talkForSeconds } }) => {
       const agent = requireAgent(agentUri, tenant)
       const callId = await simulator.ring(agent, {
@@ -67,7 +67,7 @@ export function createSimulatorRoutes({ simulator }: SimulatorRouteDeps): readon
     params: { callId: callIdParam },
     body: remoteSchema,
     responses: { 202: { description: 'Done' } },
-    failures: ['invalid-request', 'call-not-found', 'platform-unavailable'],
+    failures: ['invalid-request', 'call-not-found', 'platform-unavailable', 'service-unavailable'],
     handle: async ({ params: { callId }, body: { action } }) => {
       const isKnown = isGuid(callId) && (await send(simulator.remote(parseCallId(callId), action)))
       if (!isKnown) throw new AppError('call-not-found')
@@ -86,7 +86,7 @@ export function createSimulatorRoutes({ simulator }: SimulatorRouteDeps): readon
     params: { agentUri: agentUriParam },
     body: deviceSchema,
     responses: { 202: { description: 'Done' } },
-    failures: ['invalid-request', 'agent-not-found', 'platform-unavailable'],
+    failures: ['invalid-request', 'agent-not-found', 'platform-unavailable', 'service-unavailable'],
     handle: async ({ params: { agentUri }, body: { online, tenant } }) => {
       await send(simulator.setDevice(requireAgent(agentUri, tenant), online))
       return { status: 202 }
