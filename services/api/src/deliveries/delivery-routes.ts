@@ -45,7 +45,7 @@ export function createDeliveryRoutes({
     findSubscription: ({ tenant, subscriptionId }) => subscriptions.find(tenant, subscriptionId),
     find: (deliveryId) => deliveries.find(deliveryId),
     note: (deliveryId, requestId, parkedRun) => deliveries.noteRedelivery(deliveryId, requestId, parkedRun),
-    sendAgain: createSendAgain({ deliveries, publish: publishDelivery, now: Date.now }),
+    sendAgain: createSendAgain({ deliveries, publish: publishDelivery, now }),
   })
 
   const findDelivery = createFindDelivery({
