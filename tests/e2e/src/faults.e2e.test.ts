@@ -118,7 +118,8 @@ test('while the broker is away calls are accepted, and told when it is back', as
     const ask = (name: string) => fetch(`http://127.0.0.1:${healthPorts[name]}/readyz`)
     const [api, worker] = await Promise.all([ask('api-1'), ask('delivery-worker-1')])
     expect([api.status, worker.status]).toEqual([200, 503])
-    expect(await api.json()).toEqual({ status: 'ready', checks: { redis: true }, degraded: ['rabbitmq'] })
+    const checks = { redis: true, installation: true }
+    expect(await api.json()).toEqual({ status: 'ready', checks, degraded: ['rabbitmq'] })
   })
   const callId = await acme.dial(agentUri, '+15550101')
   await bringUp()
