@@ -180,3 +180,16 @@ test('a notice is counted once, however often and to however many it was told', 
   const { problems, notices } = reconcile(observed({ endpoints: [WELL, OPS, OPS_TOO], posts: [...posts] }))
   expect({ problems, notices }).toEqual({ problems: [], notices: { parked: 1, failing: 0, recovered: 0 } })
 })
+
+test('a parked notice may be repeated with other attempts after a rollback of Redis, and is counted', () => {
+  const posts = [post({ status: 410 }), notice(PARKED, { atMs: 9_000 }), notice(PARKED, { atMs: 15_000, digest: 'y' })]
+  const lapses = [{ kind: 'rolled back', fromMs: 10_000, toMs: 12_000 }] as const
+  const { problems, retold } = reconcile(observed({ posts, lapses }))
+  expect({ problems: problems.filter(({ kind }) => kind === 'body changed'), retold }).toEqual({
+    problems: [],
+    retold: 1,
+  })
+  expect(reconcile(observed({ posts, lapses: [] })).problems).toContainEqual(
+    expect.objectContaining({ kind: 'body changed' }),
+  )
+})

@@ -223,6 +223,8 @@ test('it counts', () => {
     exhausted: 0,
     forgotten: 0,
     repeated: 0,
+    recordedAgain: 0,
+    retold: 0,
     closures: 0,
     notices: { parked: 0, failing: 0, recovered: 0 },
     posts: 7,

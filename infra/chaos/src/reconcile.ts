@@ -51,6 +51,10 @@ export interface Verdict {
   readonly forgotten: number
   /** Sequence numbers that were used again after Redis had lost the events. */
   readonly repeated: number
+  /** Deliveries of an event that was recorded once more, with the same content, after Redis had lost it. */
+  readonly recordedAgain: number
+  /** POSTs of a parked notice with another content, after Redis had lost the parked record. */
+  readonly retold: number
   /** Changes of a subscription that had to stop first attempts. */
   readonly closures: number
   /** Each notice is one event, however many subscriptions it went to. */
@@ -78,7 +82,7 @@ export function reconcile(observation: Observation): Verdict {
   const problems: Problem[] = checkStreams(observation, streams)
 
   const deliveries = groupBy(posts, ({ deliveryId }) => deliveryId)
-  const judged = [...deliveries.values()].map((of) => judgeDelivery(of, disturbances))
+  const judged = [...deliveries.values()].map((of) => judgeDelivery(of, disturbances, lapses))
   problems.push(...judged.flatMap((judgement) => judgement.problems))
   problems.push(...checkClosures(observation, typeOfPost), ...checkRetries(observation))
 
@@ -91,16 +95,19 @@ export function reconcile(observation: Observation): Verdict {
   let acknowledged = 0
   let parkedRightly = 0
   let forgotten = 0
+  let recordedAgain = 0
   for (const endpoint of endpoints) {
     for (const event of expected) {
       if (!receives(endpoint, event)) continue
       owed += 1
       const of = byEvent.get(`${endpoint.name} ${event}`) ?? []
       const ids = new Set(of.map(({ deliveryId }) => deliveryId))
-      const [id = ''] = ids
-      if (ids.size > 1) problems.push({ kind: 'two deliveries of one event', what: `${event} at ${endpoint.name}` })
+      // A fact that Redis lost may be recorded once more, at the same time and with the same number, under another event id.
+      if (ids.size > 1 && of.some(({ occurredAtMs }) => isRolledBack(lapses, occurredAtMs))) recordedAgain += 1
+      else if (ids.size > 1)
+        problems.push({ kind: 'two deliveries of one event', what: `${event} at ${endpoint.name}` })
       if (of.some(isAcknowledgement)) acknowledged += 1
-      else if (parkedIds.has(id) && of.some(isRejection)) parkedRightly += 1
+      else if ([...ids].some((id) => parkedIds.has(id)) && of.some(isRejection)) parkedRightly += 1
       else if (isForgotten(of)) forgotten += 1
       else {
         const what = `${event} at ${endpoint.name} (${of.length} POSTs)`
@@ -151,6 +158,8 @@ export function reconcile(observation: Observation): Verdict {
     exhausted: sum(exhausted.map(({ sent }) => sent)),
     forgotten,
     repeated: countRepeated(streams),
+    recordedAgain,
+    retold: sum(judged.map(({ retold }) => retold)),
     closures: observation.closures.length,
     notices: countNotices(observation),
     posts: posts.length,

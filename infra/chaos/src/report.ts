@@ -35,6 +35,8 @@ export function summaryOf({
     ['of these parked as exhausted', String(verdict.exhausted)],
     ['parked records lost with writes of Redis', String(verdict.forgotten)],
     ['sequence numbers used again after Redis lost writes', String(verdict.repeated)],
+    ['deliveries of events recorded again after Redis lost writes', String(verdict.recordedAgain)],
+    ['parked notices repeated with other attempts after Redis lost writes', String(verdict.retold)],
     ['changes that had to stop first attempts', String(verdict.closures)],
     ['notices', `${parked} parked, ${failing} failing, ${recovered} recovered`],
     ['lost or otherwise wrong', String(verdict.problems.length + faults.length)],

@@ -50,3 +50,8 @@ test('a later rotation with a long overlap prolongs nothing', () => {
   const latest = rotateSpans(after, 'whsec_AAAA', 60_000, REQUESTED + 2_000, REQUESTED + 2_100)
   expect(latest.at(-1)?.retired).toEqual({ earliestMs: REQUESTED + OVERLAP, latestMs: ANSWERED + OVERLAP })
 })
+
+test('a delivery that overtakes the answer with its secret has no flaw, unless it is not signed', () => {
+  expect(flawsOf([NEW], 0, [])).toEqual([])
+  expect(signatureFlaws({}, body, [], REQUESTED)).toEqual(['is not signed'])
+})

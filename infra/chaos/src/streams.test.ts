@@ -32,6 +32,19 @@ test('a number may be used again for an event that Redis lost, and both events a
   ).toEqual([{ kind: 'missing', what: `leg c1 ${AGENT} 2 of 1970-01-01T00:00:13.000Z at other (0 POSTs)` }])
 })
 
+const twice = (occurredAtMs: number): Post[] => [
+  leg(1, 5_000),
+  leg(2, occurredAtMs, { deliveryId: 'first' }),
+  leg(2, occurredAtMs, { deliveryId: 'second' }),
+  leg(3, 14_000, { isEnd: true }),
+]
+
+test('a fact that Redis lost may be recorded again under another id, and is counted', () => {
+  const { problems, recordedAgain } = reconcile(observed({ lapses: [ROLLED_BACK], posts: [post(), ...twice(11_000)] }))
+  expect({ problems, recordedAgain }).toEqual({ problems: [], recordedAgain: 1 })
+  expect(kindsOf({ posts: [post(), ...twice(6_000)] })).toEqual(['two deliveries of one event'])
+})
+
 test('a new event that takes the id of a lost one is seen: the body of its delivery changes', () => {
   const same = REPEATED.map((one) => ({
     ...one,

@@ -33,13 +33,18 @@ const WORKERS = 2
 export async function tryContainers(say: Say): Promise<void> {
   const missing = await missingDocker()
   if (missing !== undefined) throw new RungUnavailable(missing)
-  const [apiPort, idpPort, prometheusPort] = [await freePort(), await freePort(), await freePort()]
+  // None is left to the engine: it could choose the port that Prometheus, which starts last, was to have.
+  const [apiPort, idpPort, prometheusPort, managementPort] = [
+    await freePort(),
+    await freePort(),
+    await freePort(),
+    await freePort(),
+  ]
   const project = openComposeProject(PROJECT, {
     API_PORT: String(apiPort),
     DEV_IDP_PORT: String(idpPort),
     PROMETHEUS_PORT: String(prometheusPort),
-    // Any free port.
-    RABBITMQ_MANAGEMENT_PORT: '0',
+    RABBITMQ_MANAGEMENT_PORT: String(managementPort),
     DELIVERY_RETRY_WAITS: '1s,2s,3s',
     WRAP_UP_SECONDS: '2',
     // The load is one client that retries several times a second while a replica is down.
