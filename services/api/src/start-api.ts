@@ -178,8 +178,7 @@ export async function startApi(options: StartApiOptions): Promise<Api> {
   const auditLog = createAuditStore(redis, { entries: config.AUDIT_LOG_SIZE, retentionMs: config.AUDIT_RETENTION })
   const routes = createRoutes({
     subscriptions,
-    // "No such delivery" is never the answer of a Redis that lost its data.
-    deliveries: { ...deliveries, find: installation.foundBy(deliveries.find, (found) => found !== undefined) },
+    deliveries,
     deliveryLog: createDeliveryLogReader(redis),
     events: createEventList(redis),
     publishDelivery: (delivery) => publishDelivery({ ...delivery, ...traceOf(scope.current()) }),
