@@ -67,7 +67,7 @@ test('a message of another installation pauses; one line names both ids, however
     {
       level: 'error',
       message: `a message belongs to installation ${other}, Redis holds ${installation.id()}`,
-      fields: { message: other, redis: installation.id() },
+      fields: { messageFrom: other, redis: installation.id() },
     },
   ])
   judge(installation, installation.id())
