@@ -1,7 +1,7 @@
 # Needs node (20 or later), npm and make. The pinned Node 24, pnpm and everything else come with `make install`.
 PNPM := npx --yes pnpm@12.21.0
 INSTALLED := node_modules/.installed
-LOCAL := node infra/local/dist/main.js
+LOCAL := node tools/local/dist/main.js
 
 export PATH := $(CURDIR)/node_modules/.bin:$(PATH)
 
@@ -17,7 +17,7 @@ help: ## this list
 
 install: $(INSTALLED) ## the tool chain and the packages, as the lockfile pins them
 
-$(INSTALLED): pnpm-lock.yaml pnpm-workspace.yaml $(wildcard package.json packages/*/package.json services/*/package.json infra/*/package.json tools/*/package.json tests/*/package.json)
+$(INSTALLED): pnpm-lock.yaml pnpm-workspace.yaml $(wildcard package.json packages/*/package.json services/*/package.json tools/*/package.json tests/*/package.json)
 	$(call step,install,$(PNPM) install --frozen-lockfile)
 	@touch $@
 
@@ -48,16 +48,16 @@ try-containers: build ## docker compose, tried: built, started, played on, scale
 	@$(LOCAL) try-containers
 
 bench: build ## what it can do, beside a baseline in the same run: docs/benchmarks.md (FIGURES=latency,noisy: some of it)
-	@node infra/bench/dist/main.js
+	@node tools/bench/dist/main.js
 
 chaos: build ## faults under load, then a check of every event: CONTRIBUTING.md (KILLS, SEED, FAULTS, REPORT)
-	@node infra/chaos/dist/main.js
+	@node tools/chaos/dist/main.js
 
 up: build ## the stack in the background; again: starts whatever of it is not running
 	@$(LOCAL) up
 
 down: ## the stack stopped, nothing left running
-	@test ! -e infra/local/dist/main.js || $(LOCAL) down
+	@test ! -e tools/local/dist/main.js || $(LOCAL) down
 
 format: $(INSTALLED) ## format and sort imports
 	@biome check --write .

@@ -4,7 +4,7 @@
  */
 const common = {
   rootDir: import.meta.dirname,
-  roots: ['<rootDir>/packages', '<rootDir>/services', '<rootDir>/infra', '<rootDir>/tools', '<rootDir>/tests'],
+  roots: ['<rootDir>/packages', '<rootDir>/services', '<rootDir>/tools', '<rootDir>/tests'],
   testPathIgnorePatterns: ['/node_modules/', '/dist/'],
   modulePathIgnorePatterns: ['/dist/'],
   // Tests run on the sources: no build comes first.

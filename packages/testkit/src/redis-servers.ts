@@ -4,7 +4,7 @@ import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
-import { freePort, redisAnswers, redisBinary, waitUntil } from '@switchhook/local'
+import { freePort, redisAnswers, redisBinary, waitUntil } from '@switchhook/backing'
 
 export interface RedisServer {
   readonly port: number

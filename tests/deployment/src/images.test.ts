@@ -17,7 +17,7 @@ test('every image comes from the one Dockerfile, which knows its service', () =>
       args: { SERVICE: name },
     })
     expect(compose.services[name]?.image).toMatch(new RegExp(`^switchhook/${name}:`))
-    const folder = name === 'dev-idp' ? 'infra/dev-idp' : `services/${name}`
+    const folder = name === 'dev-idp' ? 'tools/dev-idp' : `services/${name}`
     expect(JSON.parse(read(`${folder}/package.json`))).toMatchObject({ name: `@switchhook/${name}` })
     expect(/tsc -b (.*)$/m.exec(dockerfile)?.[1]?.split(' ')).toContain(folder)
   }

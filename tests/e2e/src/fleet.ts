@@ -112,7 +112,11 @@ export async function startFleet(folder: string, previous: string, settings: Nod
   }
 }
 
-const runnerOf = (checkout: string): string => join(checkout, 'infra', 'local', 'dist', 'main.js')
+/** Checkouts from before the runner moved to `tools` have it in `infra`. */
+function runnerOf(checkout: string): string {
+  const runnerIn = (folder: string): string => join(checkout, folder, 'local', 'dist', 'main.js')
+  return existsSync(runnerIn('tools')) ? runnerIn('tools') : runnerIn('infra')
+}
 
 async function up(checkout: string, home: string, env: NodeJS.ProcessEnv): Promise<StackFile> {
   const runner = spawn(process.execPath, [runnerOf(checkout), 'up'], {

@@ -19,8 +19,8 @@ Every service reads its configuration from environment variables, once, at start
 variable and never repeats a value. An empty variable counts as unset.
 
 \`make up\` passes every variable on to the services. The variables of the runner itself
-(\`SWITCHHOOK_HOME\`, \`REPLICAS_WORKER\`, …) are in [its README](../infra/local/README.md), those of the local
-identity provider in [its own](../infra/dev-idp/README.md).
+(\`SWITCHHOOK_HOME\`, \`REPLICAS_WORKER\`, …) are in [its README](../tools/local/README.md), those of the local
+identity provider in [its own](../tools/dev-idp/README.md).
 `
 
 /**

@@ -8,7 +8,7 @@ import { provisionAgents } from './provision-agents.ts'
 import { parseScenario, planCall, type Scenario } from './scenario.ts'
 import { createSimulator } from './simulator.ts'
 
-const shipped = readFileSync(join(import.meta.dirname, '../../../../infra/local/scenarios/busy-center.json'), 'utf8')
+const shipped = readFileSync(join(import.meta.dirname, '../../../../tools/local/scenarios/busy-center.json'), 'utf8')
 const scenario: Scenario = parseScenario(shipped)
 
 test.each([

@@ -13,7 +13,7 @@ import {
   startWanted,
   waitUntil,
   withProgress,
-} from '@switchhook/local'
+} from '@switchhook/backing'
 import type { GenericContainer, StartedTestContainer } from 'testcontainers'
 
 /** The broker's guest may log in from its own loopback only. */

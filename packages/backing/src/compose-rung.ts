@@ -1,0 +1,98 @@
+import { existsSync, rmSync } from 'node:fs'
+import { join } from 'node:path'
+import { missingDocker } from './docker-engine.ts'
+import type { Home } from './home.ts'
+import { removePidFile, writePidFile } from './process/pid-file.ts'
+import { type Say, withProgress } from './process/progress.ts'
+import { type CommandResult, runCommand } from './process/run-command.ts'
+import { rememberPorts } from './remember-ports.ts'
+import { composeFile, composePortsFile } from './repository.ts'
+import { type BackingName, type Rung, RungUnavailable } from './rung.ts'
+
+const PORTS = { amqp: 0, management: 0, metrics: 0, redis: 0 }
+
+/** The user that docker-compose.yml gives the broker. */
+const USER = 'switchhook:switchhook'
+
+/**
+ * The broker and the Redis of docker-compose.yml, under a project name and on host ports of this home's own. Their data
+ * lives in the project's volumes and survives `stop`, unless it is to be discarded.
+ */
+export function composeRung(home: Home, say: Say, options: { readonly discardData?: boolean } = {}): Rung {
+  const portsFile = join(home.dataDir, 'compose-ports.json')
+  const compose = (args: readonly string[], env: NodeJS.ProcessEnv = {}): Promise<CommandResult> =>
+    runCommand(
+      'docker',
+      ['compose', '-p', `switchhook-${home.id}`, '-f', composeFile, '-f', composePortsFile, ...args],
+      {
+        // Not started here, but read: the `any` port of `make up`, 0, is none that compose could publish twice.
+        env: { ...process.env, DEV_IDP_PORT: '', ...env },
+        timeoutMs: 600_000,
+      },
+    )
+
+  return {
+    name: 'docker',
+    missing: missingDocker,
+    start: async (wanted) => {
+      if (!(await runCommand('docker', ['compose', 'version'])).ok) {
+        throw new RungUnavailable('Docker is running, but the compose plugin is not installed')
+      }
+      const running = await compose(['ps', '--status', 'running', '--services'])
+      const services = running.stdout.split('\n')
+      const kept = [
+        ...(services.includes('rabbitmq') ? ['amqp', 'management', 'metrics'] : []),
+        ...(services.includes('redis') ? ['redis'] : []),
+      ]
+      const ports = await rememberPorts(portsFile, PORTS, new Set(kept))
+      const { ok, output } = await withProgress(
+        say,
+        'containers are starting (images are pulled the first time)',
+        compose(['up', '--detach', '--wait', ...wanted], {
+          RABBITMQ_PORT: String(ports.amqp),
+          RABBITMQ_MANAGEMENT_PORT: String(ports.management),
+          RABBITMQ_METRICS_PORT: String(ports.metrics),
+          REDIS_PORT: String(ports.redis),
+        }),
+      )
+      if (!ok) {
+        await compose(['down'])
+        rmSync(portsFile, { force: true })
+        throw new RungUnavailable(`docker compose up failed (${output.trim().split('\n').at(-1) ?? ''})`)
+      }
+      await Promise.all(wanted.map((name) => rememberContainer(home, name, compose)))
+      return {
+        rabbitmq: {
+          amqpUrl: `amqp://${USER}@127.0.0.1:${ports.amqp}`,
+          managementUrl: `http://${USER}@127.0.0.1:${ports.management}`,
+          metricsUrl: `http://127.0.0.1:${ports.metrics}/metrics`,
+        },
+        redis: { redisUrl: `redis://127.0.0.1:${ports.redis}` },
+      }
+    },
+    stop: async () => {
+      // Without an engine there are no containers either.
+      if (!existsSync(portsFile) || (await missingDocker()) !== undefined) return
+      const { ok, output } = await withProgress(
+        say,
+        'containers are stopping',
+        compose(options.discardData ? ['down', '--volumes'] : ['down']),
+      )
+      if (!ok) throw new Error(`docker compose down failed: ${output.trim()}`)
+      removePidFile(home, 'rabbitmq')
+      removePidFile(home, 'redis')
+    },
+  }
+}
+
+/** Where the engine runs on this very kernel, a container's process has a pid here as well. */
+async function rememberContainer(
+  home: Home,
+  name: BackingName,
+  compose: (args: readonly string[]) => Promise<CommandResult>,
+): Promise<void> {
+  const { stdout: id } = await compose(['ps', '--quiet', name])
+  const { stdout } = await runCommand('docker', ['inspect', '--format', '{{.State.Pid}}', id.trim()])
+  const pid = Number(stdout)
+  if (pid > 1) await writePidFile(home, name, pid)
+}

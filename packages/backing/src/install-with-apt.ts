@@ -1,0 +1,38 @@
+import { findBinary } from './find-binary.ts'
+import { type Say, withProgress } from './process/progress.ts'
+import { runCommand } from './process/run-command.ts'
+import { RungUnavailable } from './rung.ts'
+
+/**
+ * Installs the packages and leaves none of their services running or enabled: what we start is private, and port 5672 or
+ * 6379 may be somebody else's. A package's start-up is forbidden by policy-rc.d (Debian policy 9.3.3), which goes again.
+ */
+const INSTALL = `
+set -e
+export DEBIAN_FRONTEND=noninteractive
+apt-get update -qq
+policy=/usr/sbin/policy-rc.d
+if [ ! -e "$policy" ]; then
+  trap 'rm -f "$policy"' EXIT
+  printf '#!/bin/sh\\nexit 101\\n' > "$policy"
+  chmod +x "$policy"
+fi
+apt-get install -y -qq --no-install-recommends "$@"
+if [ -d /run/systemd/system ]; then systemctl disable --quiet "$@" || true; fi
+`
+
+/** @throws RungUnavailable where apt is not at hand, not allowed, or fails. */
+export async function installWithApt(packages: readonly string[], say: Say): Promise<void> {
+  const names = packages.join(' and ')
+  if (findBinary('apt-get') === undefined)
+    throw new RungUnavailable(`${names}: not installed, and this machine has no apt-get`)
+  const sudo = process.getuid?.() === 0 ? [] : ['sudo', '-n']
+  if (sudo.length > 0 && !(await runCommand('sudo', ['-n', 'true'])).ok) {
+    throw new RungUnavailable(`${names}: not installed, and installing needs root or sudo without a password`)
+  }
+  const [command = 'sh', ...args] = [...sudo, 'sh', '-c', INSTALL, 'install', ...packages]
+  const { ok, output } = await withProgress(say, `installing ${names} with apt`, runCommand(command, args))
+  if (!ok) throw new RungUnavailable(`installing ${names} with apt failed: ${lastLines(output)}`)
+}
+
+const lastLines = (output: string): string => output.trim().split('\n').slice(-3).join(' / ')

@@ -1,0 +1,162 @@
+import { existsSync, mkdirSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { findBinary } from './find-binary.ts'
+import type { Home } from './home.ts'
+import { amqpAnswers, epmdAnswers, httpAnswers } from './probe.ts'
+import { startDaemon, stopDaemon } from './process/daemon.ts'
+import { runningPid } from './process/pid-file.ts'
+import { runCommand } from './process/run-command.ts'
+import { readPorts, rememberPorts } from './remember-ports.ts'
+import { rabbitmqConfigFile } from './repository.ts'
+import type { RabbitmqAddress, RabbitmqControl } from './rung.ts'
+
+/**
+ * The script that Debian and Red Hat put on the PATH switches to a user of its own, who cannot write our folders; the
+ * real one lies in the package's folder and runs as whoever calls it.
+ */
+export const rabbitmqBinary = (): string | undefined => findBinary('rabbitmq-server', ['/usr/lib/rabbitmq/bin'])
+
+const PORTS = { amqp: 0, management: 0, metrics: 0, distribution: 0, epmd: 0 }
+type Ports = Readonly<typeof PORTS>
+
+export const nodeName = (home: Home): string => `switchhook-${home.id}@localhost`
+
+const portsFile = (home: Home): string => join(home.dataDir, 'rabbitmq-ports.json')
+const dataDir = (home: Home): string => join(home.dataDir, 'rabbitmq')
+const ENV_FILE = 'rabbitmq-env.conf'
+
+/** What the nodes of one cluster share. */
+export interface ClusterBond {
+  readonly portMapper: number
+  readonly cookie: string
+}
+
+/** Starts a RabbitMQ of this home's own, on loopback only, unless it runs. */
+export async function startPrivateRabbitmq(home: Home, binary: string, bond?: ClusterBond): Promise<RabbitmqAddress> {
+  const dir = dataDir(home)
+  if ((await runningPid(home, 'rabbitmq')) === undefined) {
+    const epmdRuns = bond !== undefined || (await runningPid(home, 'epmd')) !== undefined
+    const wishes = { ...PORTS, epmd: bond?.portMapper ?? 0 }
+    const ports = await rememberPorts(portsFile(home), wishes, new Set(epmdRuns ? ['epmd'] : []))
+    if (bond !== undefined) writeCookie(dir, bond.cookie)
+    const env = { ...process.env, ...writeSettings(home, dir, ports) }
+    if (!epmdRuns) await startEpmd(home, ports.epmd, env)
+    await startDaemon(home, {
+      name: 'rabbitmq',
+      command: binary,
+      args: [],
+      env,
+      cwd: dir,
+      isReady: async () =>
+        (await amqpAnswers(ports.amqp)) && (await httpAnswers(`http://127.0.0.1:${ports.management}/`)),
+      readyWithinMs: 120_000,
+    })
+  }
+  const ports = readPorts(portsFile(home))
+  return {
+    amqpUrl: `amqp://guest:guest@127.0.0.1:${ports['amqp']}`,
+    managementUrl: `http://guest:guest@127.0.0.1:${ports['management']}`,
+    // A broker that was started by an older version has none.
+    ...(ports['metrics'] !== undefined && { metricsUrl: `http://127.0.0.1:${ports['metrics']}/metrics` }),
+    ...controlOf(home, dir, ports['epmd']),
+  }
+}
+
+/**
+ * Runs `rabbitmqctl` for this home's RabbitMQ. Answers whether it succeeded: it does not while the broker is down, or where
+ * the command is not installed.
+ */
+export async function controlPrivateRabbitmq(home: Home, args: readonly string[]): Promise<boolean> {
+  const dir = dataDir(home)
+  const { control } = controlOf(home, dir, readPorts(portsFile(home))['epmd'])
+  if (control === undefined) return false
+  const env = { ...process.env, ...control.env }
+  const { ok } = await runCommand(control.command, [...control.args, ...args], { env, cwd: dir, timeoutMs: 30_000 })
+  return ok
+}
+
+function controlOf(home: Home, dir: string, epmdPort: number | undefined): { control?: RabbitmqControl } {
+  const command = findBinary('rabbitmqctl', ['/usr/lib/rabbitmq/bin'])
+  if (command === undefined) return {}
+  // Its cookie lies in its home.
+  const env = { HOME: dir, RABBITMQ_CONF_ENV_FILE: join(dir, ENV_FILE), ERL_EPMD_PORT: String(epmdPort) }
+  return { control: { command, args: ['--node', nodeName(home)], env } }
+}
+
+export async function stopPrivateRabbitmq(home: Home, graceMs?: number): Promise<void> {
+  await stopDaemon(home, 'rabbitmq', graceMs)
+  await stopDaemon(home, 'epmd', graceMs)
+}
+
+function writeCookie(dir: string, cookie: string): void {
+  const file = join(dir, '.erlang.cookie')
+  if (existsSync(file)) return
+  mkdirSync(dir, { recursive: true })
+  // Erlang refuses a cookie that others can read.
+  writeFileSync(file, cookie, { mode: 0o400 })
+}
+
+/**
+ * Erlang's port mapper is shared by all nodes of a machine and stays for ever. On a port of its own it belongs to this
+ * home alone and goes when the broker goes.
+ */
+export async function startEpmd(home: Home, port: number, env: NodeJS.ProcessEnv): Promise<void> {
+  const binary = findBinary('epmd', ['/usr/lib/erlang/bin', '/usr/lib64/erlang/bin'])
+  // Erlang then starts the one of its own release.
+  if (binary === undefined) return
+  await startDaemon(home, {
+    name: 'epmd',
+    command: binary,
+    args: ['-port', String(port), '-address', '127.0.0.1'],
+    env,
+    isReady: () => epmdAnswers(port),
+    readyWithinMs: 10_000,
+  })
+}
+
+/** Writes the instance's own files into `dir` and answers the environment that makes RabbitMQ look there and nowhere else. */
+function writeSettings(home: Home, dir: string, ports: Ports): NodeJS.ProcessEnv {
+  const file = (name: string, content: string): string => {
+    writeFileSync(join(dir, name), content)
+    return join(dir, name)
+  }
+  mkdirSync(join(dir, 'conf.d'), { recursive: true })
+  file(
+    'conf.d/90-private.conf',
+    [
+      `listeners.tcp.1 = 127.0.0.1:${ports.amqp}`,
+      'management.tcp.ip = 127.0.0.1',
+      `management.tcp.port = ${ports.management}`,
+      'prometheus.tcp.ip = 127.0.0.1',
+      `prometheus.tcp.port = ${ports.metrics}`,
+      // Fresh figures: nobody watches a development broker for long enough to mind the cost.
+      'collect_statistics_interval = 1000',
+      '',
+    ].join('\n'),
+  )
+  return {
+    HOME: dir,
+    RABBITMQ_NODENAME: nodeName(home),
+    RABBITMQ_NODE_PORT: String(ports.amqp),
+    RABBITMQ_DIST_PORT: String(ports.distribution),
+    ERL_EPMD_PORT: String(ports.epmd),
+    ERL_EPMD_ADDRESS: '127.0.0.1',
+    RABBITMQ_SERVER_ADDITIONAL_ERL_ARGS: '-kernel inet_dist_use_interface {127,0,0,1}',
+    // Where the limit of open files is huge, Erlang would reserve tables for all of them.
+    ERL_MAX_PORTS: '8192',
+    RABBITMQ_MNESIA_BASE: join(dir, 'mnesia'),
+    RABBITMQ_LOG_BASE: home.logDir,
+    RABBITMQ_CONFIG_FILE: rabbitmqConfigFile,
+    RABBITMQ_CONFIG_FILES: join(dir, 'conf.d', '*.conf'),
+    // After a failover, wait queues stand still for as long as the second: docs/scaling.md.
+    RABBITMQ_ADVANCED_CONFIG_FILE: file(
+      'advanced.config',
+      '[{rabbit, [{quorum_tick_interval, 1000}, {dead_letter_worker_publisher_confirm_timeout, 10000}]}].\n',
+    ),
+    RABBITMQ_ENABLED_PLUGINS_FILE: file('enabled_plugins', '[rabbitmq_management,rabbitmq_prometheus].\n'),
+    // The machine's own /etc/rabbitmq/rabbitmq-env.conf is about another instance.
+    RABBITMQ_CONF_ENV_FILE: file(ENV_FILE, ''),
+    // Runs as one process, so that its pid is the broker's and a signal reaches the broker itself.
+    RUNNING_UNDER_SYSTEMD: 'true',
+  }
+}

@@ -1,0 +1,37 @@
+import { mkdirSync } from 'node:fs'
+import { join } from 'node:path'
+import { findBinary } from './find-binary.ts'
+import type { Home } from './home.ts'
+import { redisAnswers } from './probe.ts'
+import { startDaemon, stopDaemon } from './process/daemon.ts'
+import { runningPid } from './process/pid-file.ts'
+import { readPorts, rememberPorts } from './remember-ports.ts'
+import { redisConfigFile } from './repository.ts'
+import type { RedisAddress } from './rung.ts'
+
+export const redisBinary = (): string | undefined => findBinary('redis-server')
+
+const portsFile = (home: Home): string => join(home.dataDir, 'redis-ports.json')
+
+/** Starts a Redis of this home's own, with the durability that is shipped, unless it runs. */
+export async function startPrivateRedis(home: Home, binary: string): Promise<RedisAddress> {
+  if ((await runningPid(home, 'redis')) === undefined) {
+    const dir = join(home.dataDir, 'redis')
+    mkdirSync(dir, { recursive: true })
+    const { redis: port } = await rememberPorts(portsFile(home), { redis: 0 })
+    await startDaemon(home, {
+      name: 'redis',
+      command: binary,
+      args: [redisConfigFile, '--port', String(port), '--bind', '127.0.0.1', '--dir', dir, '--databases', '64'],
+      env: process.env,
+      cwd: dir,
+      isReady: () => redisAnswers(port),
+      readyWithinMs: 30_000,
+    })
+  }
+  return { redisUrl: `redis://127.0.0.1:${readPorts(portsFile(home))['redis']}` }
+}
+
+export async function stopPrivateRedis(home: Home, graceMs?: number): Promise<void> {
+  await stopDaemon(home, 'redis', graceMs)
+}

@@ -1,0 +1,108 @@
+import type { Say } from './process/progress.ts'
+import {
+  type Addresses,
+  type BackingName,
+  type RabbitmqAddress,
+  type RedisAddress,
+  type Rung,
+  RungUnavailable,
+} from './rung.ts'
+
+export type RungName = 'given' | Rung['name']
+
+export interface BackingServices extends RabbitmqAddress, RedisAddress {
+  /** How each was come by. */
+  readonly rungs: Readonly<Record<BackingName, RungName>>
+  /** Stops what was started; what was given is left alone. */
+  stop(): Promise<void>
+}
+
+export interface BackingOptions {
+  /** `AMQP_URL`, `MANAGEMENT_URL`, `REDIS_URL` are used as they are; `BACKING` = `docker` or `local` allows that way only. */
+  readonly env: NodeJS.ProcessEnv
+  readonly docker: Rung
+  readonly local: Rung
+  readonly say: Say
+}
+
+/**
+ * A broker and a Redis by the first way that works: given urls, Docker, programs of this machine (installed with apt if
+ * need be).
+ * @throws RungUnavailable with what a person can do about it when there is none.
+ */
+export async function startBackingServices(options: BackingOptions): Promise<BackingServices> {
+  const given = givenAddresses(options.env)
+  const wanted = (['rabbitmq', 'redis'] as const).filter((name) => given[name] === undefined)
+  const { rung, addresses } = wanted.length > 0 ? await climb(options, wanted) : { rung: undefined, addresses: {} }
+  const { rabbitmq, redis } = { ...addresses, ...given }
+  if (rabbitmq === undefined || redis === undefined) throw new Error('the rung did not start what was wanted')
+  const rungName = (name: BackingName): RungName => (given[name] === undefined ? (rung?.name ?? 'given') : 'given')
+  return {
+    ...rabbitmq,
+    ...redis,
+    rungs: { rabbitmq: rungName('rabbitmq'), redis: rungName('redis') },
+    stop: async () => rung?.stop(),
+  }
+}
+
+function givenAddresses(env: NodeJS.ProcessEnv): Addresses {
+  const { AMQP_URL: amqpUrl, MANAGEMENT_URL: managementUrl, REDIS_URL: redisUrl } = env
+  return {
+    ...(amqpUrl && { rabbitmq: { amqpUrl, managementUrl: managementUrl || guessManagementUrl(amqpUrl) } }),
+    ...(redisUrl && { redis: { redisUrl } }),
+  }
+}
+
+/** Where a broker's management API is by default, with the same user; of a cluster, the first node's. */
+function guessManagementUrl(amqpUrl: string): string | null {
+  const [first = ''] = amqpUrl.split(/,(?=amqps?:)/)
+  if (!URL.canParse(first)) return null
+  const { username, password, hostname } = new URL(first)
+  return `http://${username || 'guest'}:${password || 'guest'}@${hostname || '127.0.0.1'}:15672`
+}
+
+async function climb(
+  options: BackingOptions,
+  wanted: readonly BackingName[],
+): Promise<{ readonly rung: Rung; readonly addresses: Addresses }> {
+  const reasons: string[] = []
+  for (const rung of allowedRungs(options)) {
+    const missing = await rung.missing()
+    if (missing !== undefined) {
+      reasons.push(`  ${rung.name}: ${missing}`)
+      continue
+    }
+    try {
+      return { rung, addresses: await rung.start(wanted) }
+    } catch (error) {
+      if (!(error instanceof RungUnavailable)) throw error
+      options.say(`${rung.name} not used: ${error.message}`)
+      reasons.push(`  ${rung.name}: ${error.message}`)
+    }
+  }
+  throw new RungUnavailable(whatToDo(wanted, reasons))
+}
+
+function allowedRungs({ env, docker, local }: BackingOptions): readonly Rung[] {
+  const only = env['BACKING'] || undefined
+  const rungs = [docker, local].filter(({ name }) => only === undefined || name === only)
+  if (rungs.length === 0) throw new RungUnavailable('BACKING must be docker or local, or not be set')
+  return rungs
+}
+
+const ADVICE: Readonly<Record<BackingName, { readonly url: string; readonly aptPackage: string }>> = {
+  rabbitmq: { url: 'AMQP_URL=amqp://user:password@127.0.0.1:5672', aptPackage: 'rabbitmq-server' },
+  redis: { url: 'REDIS_URL=redis://127.0.0.1:6379', aptPackage: 'redis-server' },
+}
+
+function whatToDo(wanted: readonly BackingName[], reasons: readonly string[]): string {
+  const packages = wanted.map((name) => ADVICE[name].aptPackage).join(' ')
+  return [
+    `Cannot start ${wanted.join(' and ')} on this machine:`,
+    ...reasons,
+    'Do one of the following, then run the same command again:',
+    `  * start a Docker engine that this user may access`,
+    `  * install the packages, for example: sudo apt-get install --no-install-recommends ${packages}`,
+    `  * use existing servers: ${wanted.map((name) => ADVICE[name].url).join(' ')}`,
+  ].join('\n')
+}

@@ -1,0 +1,161 @@
+import { freePort, missingDocker, RungUnavailable, type Say, waitUntil } from '@switchhook/backing'
+import { addressesOf, DEV_SCOPE, DEV_TENANTS } from '@switchhook/dev-idp'
+import { createApiClient, requestToken } from '../demo/api-client.ts'
+import { claim } from '../demo/claim.ts'
+import { play } from '../demo/play.ts'
+import { createScreen } from '../demo/screen.ts'
+import { startSubscriber } from '../demo/subscriber.ts'
+import { type ComposeProject, openComposeProject } from './compose-project.ts'
+import { LOAD_AGENTS, startLoad } from './load.ts'
+import { claimDashboardHasData, reached } from './watching.ts'
+
+const PROJECT = 'switchhook-try'
+const IMAGES = ['api', 'fanout', 'delivery-worker', 'dev-idp']
+const AGENTS = ['alice', 'bob'].map((name) => ({
+  agentUri: `sip:${name}@acme.example`,
+  tenant: 'acme',
+  device: `SIM/${name}`,
+}))
+/** The name by which a container reaches this machine; docker-compose.yml defines it. */
+const THIS_MACHINE = 'host.docker.internal'
+/** As docker-compose.yml says. */
+const WORKERS = 2
+
+/**
+ * Builds and starts the stack of docker-compose.yml under a project name of its own, runs the demo scenario, checks
+ * Prometheus, scales and kills containers under load, stops the stack and removes it with its data.
+ * @throws NotShown with the step that failed
+ */
+export async function tryContainers(say: Say): Promise<void> {
+  const missing = await missingDocker()
+  if (missing !== undefined) throw new RungUnavailable(missing)
+  // None is left to the engine: it could choose the port that Prometheus, which starts last, was to have.
+  const [apiPort, idpPort, prometheusPort, managementPort] = [
+    await freePort(),
+    await freePort(),
+    await freePort(),
+    await freePort(),
+  ]
+  const project = openComposeProject(PROJECT, {
+    API_PORT: String(apiPort),
+    DEV_IDP_PORT: String(idpPort),
+    PROMETHEUS_PORT: String(prometheusPort),
+    RABBITMQ_MANAGEMENT_PORT: String(managementPort),
+    DELIVERY_RETRY_WAITS: '1s,2s,3s',
+    WRAP_UP_SECONDS: '2',
+    // The load is one client that retries several times a second while a replica is down.
+    RATE_LIMIT: 'off',
+    SIMULATOR_AGENTS: JSON.stringify([...AGENTS, LOAD_AGENTS]),
+    NODE_ENV: 'development',
+  })
+  const [apiUrl, devIdpUrl, prometheusUrl] = [apiPort, idpPort, prometheusPort].map(
+    (port) => `http://127.0.0.1:${port}`,
+  ) as [string, string, string]
+  const step = async (what: string, act: () => Promise<string>): Promise<void> => {
+    const began = Date.now()
+    say(`${what}: ${await act()} (${((Date.now() - began) / 1_000).toFixed(1)} s)`)
+  }
+
+  await remove(project)
+  let isComplete = false
+  try {
+    await step('images', async () => {
+      await project.compose('build')
+      return (await Promise.all(IMAGES.map((name) => sizeOf(project, name)))).join(', ')
+    })
+    await step('docker compose up --wait', async () => {
+      await project.compose('up', '--detach', '--wait')
+      return `${(await project.containers()).length} containers, all healthy`
+    })
+    await step('the demo scenario', async () => {
+      const screen = createScreen(() => {}, { colour: false })
+      await play({ apiUrl, devIdpUrl, waitsMs: [1_000, 2_000, 3_000], webhookHost: THIS_MACHINE }, screen)
+      return 'every step verified'
+    })
+    await step('Prometheus', async () => {
+      await project.compose('--profile', 'monitoring', 'up', '--detach', '--wait', '--no-recreate', 'prometheus')
+      const all = waitUntil(async () => (await reached(prometheusUrl, 'delivery-worker')) === WORKERS, 60_000, 1_000)
+      claim(await all, `Prometheus finds ${WORKERS} workers by name`)
+      return 'finds the services by name'
+    })
+    await step('under load', () => disturb(project, apiUrl, devIdpUrl))
+    await step('the dashboard', () => claimDashboardHasData(prometheusUrl))
+    await step('docker compose stop', () => stopInOrder(project))
+    isComplete = true
+  } finally {
+    if (!isComplete) for (const line of await lastWords(project)) say(line)
+    await remove(project)
+  }
+  claim((await project.containers()).length === 0, 'no container is left')
+  say('docker compose down --volumes: removed, no container is left')
+}
+
+async function sizeOf(project: ComposeProject, name: string): Promise<string> {
+  const image = `switchhook/${name}:dev`
+  const [bytes = '0'] = await project.docker('image', 'inspect', '--format', '{{.Size}}', image)
+  return `${name} ${Math.round(Number(bytes) / 1e6)} MB`
+}
+
+/** Includes the services of every profile. */
+const remove = (project: ComposeProject): Promise<unknown> =>
+  project.compose('--profile', '*', 'down', '--volumes', '--remove-orphans')
+
+/** Scales the workers up and down and kills one of everything, while calls are made and told. */
+async function disturb(project: ComposeProject, apiUrl: string, devIdpUrl: string): Promise<string> {
+  const [{ tenant, clientId, clientSecret }] = DEV_TENANTS
+  const { tokenUrl } = addressesOf(devIdpUrl, tenant)
+  const { accessToken } = await requestToken(tokenUrl, { clientId, clientSecret, scope: DEV_SCOPE })
+  const subscriber = await startSubscriber(() => {}, THIS_MACHINE)
+  try {
+    const api = createApiClient(
+      apiUrl,
+      accessToken,
+      createScreen(() => {}, { colour: false }),
+    )
+    await api.subscribe(subscriber.url('/load'), ['call.status'])
+    const load = startLoad(apiUrl, accessToken, subscriber, '/load')
+    await scaleWorkers(project, 4)
+    for (const service of ['delivery-worker', 'fanout', 'api', 'redis', 'rabbitmq']) {
+      const [container = ''] = await project.containers(service)
+      await project.docker('kill', '--signal', 'KILL', container)
+      await project.docker('start', container)
+    }
+    // A service is not ready while the broker starts again, and compose gives up on whatever is not.
+    const allWell = waitUntil(() => areHealthy(project), 180_000, 1_000)
+    claim(await allWell, 'every container is healthy again')
+    await scaleWorkers(project, WORKERS)
+    const { calls, webhooks, twice } = await load.end()
+    return `workers from 2 to 4 to 2, one container of each kind killed: ${calls} calls, ${webhooks} webhooks, none lost, ${twice} came twice`
+  } finally {
+    await subscriber.close()
+  }
+}
+
+async function areHealthy(project: ComposeProject): Promise<boolean> {
+  const states = await project.compose('ps', '--all', '--format', '{{.Health}}')
+  return states.every((state) => state === 'healthy')
+}
+
+async function scaleWorkers(project: ComposeProject, count: number): Promise<void> {
+  const scale = ['--scale', `delivery-worker=${count}`, 'delivery-worker']
+  await project.compose('up', '--detach', '--wait', '--no-build', '--no-recreate', ...scale)
+  claim((await project.containers('delivery-worker')).length === count, `there are ${count} workers`)
+}
+
+/** Every service ends by itself when it is told to: whoever is killed for taking too long ends with 137. */
+async function stopInOrder(project: ComposeProject): Promise<string> {
+  await project.compose('stop', ...IMAGES)
+  const ids = (await Promise.all(IMAGES.map((name) => project.containers(name)))).flat()
+  const codes = await project.docker('inspect', '--format', '{{.Name}} {{.State.ExitCode}}', ...ids)
+  const forced = codes.filter((line) => !line.endsWith(' 0'))
+  claim(forced.length === 0, `every service ends by itself (${forced.join(', ')})`)
+  return `${ids.length} containers ended by themselves`
+}
+
+async function lastWords(project: ComposeProject): Promise<readonly string[]> {
+  try {
+    return [...(await project.compose('ps', '--all')), ...(await project.compose('logs', '--tail', '20', '--no-color'))]
+  } catch {
+    return []
+  }
+}

@@ -1,0 +1,110 @@
+import { once } from 'node:events'
+import { createServer, type IncomingMessage } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { waitUntil } from '@switchhook/backing'
+import { claim } from './claim.ts'
+import { isSignedBy } from './is-signed-by.ts'
+
+/** One POST as the client application sees it, and what it answered. */
+export interface Arrival {
+  readonly path: string
+  /** ms since 1970. */
+  readonly at: number
+  readonly contentType: string | undefined
+  readonly event: string | undefined
+  readonly deliveryId: string | undefined
+  readonly attempt: number
+  readonly body: string
+  readonly envelope: Envelope
+  readonly answer: number
+  /** Is it what the holder of this secret has sent, and just now? */
+  readonly isSignedBy: (secret: string) => boolean
+}
+
+interface Envelope {
+  readonly deliveryId: string
+  readonly eventType: string
+  readonly occurredAt: string
+  readonly tenant: string | null
+  readonly data: {
+    readonly agentUri: string
+    readonly callId: string
+    readonly state: number
+    /** Of an `agent.status`. */
+    readonly statusCode: number
+    readonly endReason: number
+    readonly sequence: number
+  }
+}
+
+/** What an endpoint answers to a POST. */
+type Behaviour = (arrival: Omit<Arrival, 'answer'>) => number
+
+export interface Subscriber {
+  url(path: string): string
+  /** Until told otherwise, an endpoint answers 204. */
+  behave(path: string, behaviour: Behaviour): void
+  arrivals(path?: string): readonly Arrival[]
+  /** @throws NotShown when too few such POSTs came in time. */
+  waitFor(what: string, count: number, isOne: (arrival: Arrival) => boolean): Promise<readonly Arrival[]>
+  close(): Promise<void>
+}
+
+/**
+ * The client application's side: an HTTP server with an endpoint at every path.
+ * @param webhookHost how workers that are not on this machine call it; without it, it listens on loopback alone
+ */
+export async function startSubscriber(
+  onArrival: (arrival: Arrival) => void,
+  webhookHost?: string,
+): Promise<Subscriber> {
+  const arrivals: Arrival[] = []
+  const behaviours = new Map<string, Behaviour>()
+  const server = createServer((request, response) => {
+    read(request).then(
+      (post) => {
+        const arrival = { ...post, answer: behaviours.get(post.path)?.(post) ?? 204 }
+        arrivals.push(arrival)
+        onArrival(arrival)
+        return response.writeHead(arrival.answer).end()
+      },
+      () => response.destroy(),
+    )
+  })
+  await once(server.listen(0, webhookHost === undefined ? '127.0.0.1' : '0.0.0.0'), 'listening')
+  const { port } = server.address() as AddressInfo
+  return {
+    url: (path) => `http://${webhookHost ?? '127.0.0.1'}:${port}${path}`,
+    behave: (path, behaviour) => void behaviours.set(path, behaviour),
+    arrivals: (path) => arrivals.filter((arrival) => path === undefined || arrival.path === path),
+    waitFor: async (what, count, isOne) => {
+      const found = (): readonly Arrival[] => arrivals.filter(isOne)
+      claim(await waitUntil(() => found().length >= count, 30_000, 10), `${what} (${found().length} of ${count} came)`)
+      return found()
+    },
+    close: async () => {
+      const closed = once(server, 'close')
+      server.close()
+      server.closeAllConnections()
+      await closed
+    },
+  }
+}
+
+async function read(request: IncomingMessage): Promise<Omit<Arrival, 'answer'>> {
+  const chunks: Buffer[] = []
+  for await (const chunk of request) chunks.push(chunk as Buffer)
+  const body = Buffer.concat(chunks).toString()
+  const header = (name: string): string | undefined => request.headersDistinct[name]?.[0]
+  return {
+    path: request.url ?? '',
+    at: Date.now(),
+    contentType: header('content-type'),
+    event: header('x-svc-event'),
+    deliveryId: header('x-svc-delivery'),
+    attempt: Number(header('x-svc-attempt')),
+    body,
+    isSignedBy: (secret) => isSignedBy(secret, { header, body, nowMs: Date.now() }),
+    envelope: JSON.parse(body) as Envelope,
+  }
+}

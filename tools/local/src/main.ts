@@ -1,0 +1,41 @@
+import { DaemonFailed, RungUnavailable } from '@switchhook/backing'
+import { ConfigError } from '@switchhook/runtime'
+import { tryContainers } from './containers/try-containers.ts'
+import { NotShown } from './demo/claim.ts'
+import { runDemo, runDemoOnGiven } from './demo/run-demo.ts'
+import { readStackOptions, WrongSettings } from './stack/stack-options.ts'
+import { startStack } from './stack/start-stack.ts'
+import { stopStack } from './stack/stop-stack.ts'
+import { summary } from './stack/summary.ts'
+
+const say = (line: string): void => console.log(line)
+
+const COMMANDS: Readonly<Record<string, () => Promise<void>>> = {
+  up: async () => say(summary(await startStack(readStackOptions(process.env), process.env, say))),
+  down: async () => {
+    await stopStack(readStackOptions(process.env).home, say)
+    say('stopped')
+  },
+  demo: () => (process.env['DEMO_API_URL'] ? runDemoOnGiven : runDemo)(process.env, say),
+  'try-containers': () => tryContainers(say),
+}
+
+async function main(): Promise<void> {
+  const command = COMMANDS[process.argv[2] ?? '']
+  if (command === undefined) throw new WrongSettings(`usage: main ${Object.keys(COMMANDS).join('|')}`)
+  await command()
+}
+
+/** What a person did not expect comes with its stack; what it can do something about comes as a sentence. */
+function explain(error: unknown): string {
+  if (error instanceof AggregateError) return error.errors.map(explain).join('\n\n')
+  const isForPeople = [ConfigError, DaemonFailed, NotShown, RungUnavailable, WrongSettings].some(
+    (kind) => error instanceof kind,
+  )
+  return error instanceof Error ? ((isForPeople ? error.message : error.stack) ?? error.message) : String(error)
+}
+
+main().catch((error: unknown) => {
+  console.error(explain(error))
+  process.exitCode = 1
+})

@@ -1,0 +1,53 @@
+import { join } from 'node:path'
+import { type Home, isTaken, rememberPorts } from '@switchhook/backing'
+import type { Member } from './members.ts'
+import { type StackOptions, WrongSettings } from './stack-options.ts'
+
+export interface MemberPorts {
+  /** Where clients reach it; only api and identity provider have clients. */
+  readonly port?: number
+  /** Every service has one; the identity provider is none of ours. */
+  readonly healthPort?: number
+}
+
+/**
+ * Ports for every member. One that runs keeps its own; otherwise a wanted port, or any.
+ * @throws WrongSettings when a wanted port is somebody else's.
+ */
+export async function assignPorts(
+  home: Home,
+  members: readonly Member[],
+  running: ReadonlySet<string>,
+  options: StackOptions,
+): Promise<ReadonlyMap<string, MemberPorts>> {
+  const wishes: Record<string, number> = {}
+  for (const { name, kind } of members) {
+    const wanted = wantedPort(name, options)
+    if (wanted.port !== 0 && !running.has(name) && (await isTaken(wanted.port))) {
+      throw new WrongSettings(
+        `port ${wanted.port} is in use: set ${wanted.variable} to another port, or to 0 for any free one`,
+      )
+    }
+    if (kind === 'api' || kind === 'dev-idp') wishes[`${name}.port`] = wanted.port
+    if (kind !== 'dev-idp') wishes[`${name}.health`] = 0
+  }
+  const kept = new Set(Object.keys(wishes).filter((slot) => running.has(slot.split('.')[0] ?? '')))
+  const ports: Partial<Record<string, number>> = await rememberPorts(
+    join(home.dataDir, 'stack-ports.json'),
+    wishes,
+    kept,
+  )
+  return new Map(
+    members.map(({ name }) => {
+      const port = ports[`${name}.port`]
+      const healthPort = ports[`${name}.health`]
+      return [name, { ...(port !== undefined && { port }), ...(healthPort !== undefined && { healthPort }) }]
+    }),
+  )
+}
+
+/** Only the first api replica has a port that somebody knows beforehand. */
+function wantedPort(name: string, options: StackOptions): { readonly port: number; readonly variable: string } {
+  if (name === 'api-1') return { port: options.apiPort, variable: 'API_PORT' }
+  return { port: name === 'dev-idp' ? options.idpPort : 0, variable: 'DEV_IDP_PORT' }
+}

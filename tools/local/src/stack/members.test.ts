@@ -1,0 +1,79 @@
+import { type Home } from '@switchhook/backing'
+import { type Member, memberEnvironment, membersOf } from './members.ts'
+import { readStackOptions } from './stack-options.ts'
+
+const backing = {
+  amqpUrl: 'amqp://broker',
+  managementUrl: null,
+  redisUrl: 'redis://store',
+  rungs: { rabbitmq: 'local', redis: 'local' },
+  stop: async () => {},
+} as const
+
+const home: Home = {
+  path: '/home',
+  id: 'home',
+  runDir: '/home/run',
+  logDir: '/home/log',
+  dataDir: '/home/data',
+  pidFile: (name) => name,
+  identityFile: (name) => name,
+  logFile: (name) => name,
+}
+
+const environmentOf = (member: Member | undefined, env: NodeJS.ProcessEnv): NodeJS.ProcessEnv => {
+  if (member === undefined) throw new Error('no such member')
+  return memberEnvironment(member, { port: 1, healthPort: 2 }, { home, env, backing, idpUrl: 'http://127.0.0.1:8090' })
+}
+
+const members = membersOf(readStackOptions({}))
+const memberOf = (kind: Member['kind']): Member | undefined => members.find((member) => member.kind === kind)
+
+test('a stack is an identity provider and the replicas of each service, numbered from 1', () => {
+  expect(members.map(({ name }) => name)).toEqual([
+    'dev-idp',
+    'api-1',
+    'fanout-1',
+    'delivery-worker-1',
+    'delivery-worker-2',
+  ])
+})
+
+test('what the user sets passes through, above our own defaults', () => {
+  const env = environmentOf(memberOf('delivery-worker'), {
+    DELIVERY_RETRY_WAITS: '1s',
+    WEBHOOK_ALLOWED_NETWORKS: '10.0.0.0/8',
+    NODE_ENV: 'test',
+  })
+  expect(env).toMatchObject({ DELIVERY_RETRY_WAITS: '1s', WEBHOOK_ALLOWED_NETWORKS: '10.0.0.0/8', NODE_ENV: 'test' })
+})
+
+test('a variable that is set to nothing is as good as not set', () => {
+  expect(environmentOf(memberOf('api'), { NODE_ENV: '', WEBHOOK_ALLOWED_NETWORKS: '' })).toMatchObject({
+    NODE_ENV: 'development',
+    WEBHOOK_ALLOWED_NETWORKS: '127.0.0.0/8,::1/128',
+  })
+})
+
+test('urls and ports are those of this stack, whatever the user has set', () => {
+  const env = environmentOf(memberOf('api'), { HEALTH_PORT: '9100', API_PORT: '0', AMQP_URL: 'amqp://other' })
+  expect(env).toMatchObject({ AMQP_URL: 'amqp://broker', REDIS_URL: 'redis://store', API_PORT: '1', HEALTH_PORT: '2' })
+})
+
+test('the api trusts the identity provider once per tenant', () => {
+  const issuers: unknown = JSON.parse(String(environmentOf(memberOf('api'), {})['AUTH_ISSUERS']))
+  expect(issuers).toEqual(
+    ['acme', 'globex'].map((tenant) => ({
+      issuer: `http://127.0.0.1:8090/${tenant}`,
+      audience: 'switchhook',
+      tenant,
+      jwksUri: `http://127.0.0.1:8090/${tenant}/discovery/v2.0/keys`,
+    })),
+  )
+})
+
+test('the identity provider keeps its keys in the home and knows nothing of broker and Redis', () => {
+  const env = environmentOf(memberOf('dev-idp'), {})
+  expect(env).toMatchObject({ DEV_IDP_PORT: '1', DEV_IDP_KEYS: '/home/data/dev-idp-keys.json' })
+  expect(env).not.toHaveProperty('AMQP_URL')
+})

@@ -1,0 +1,71 @@
+import { join } from 'node:path'
+import { type BackingServices, type Home, repository } from '@switchhook/backing'
+import { addressesOf, DEV_AUDIENCE, DEV_TENANTS } from '@switchhook/dev-idp'
+import type { MemberPorts } from './assign-ports.ts'
+import type { StackOptions } from './stack-options.ts'
+
+/** One process of the stack besides the broker and Redis. */
+export interface Member {
+  /** `api-1`, `fanout-1`, `delivery-worker-2`, `dev-idp`: names the pid and the log file. */
+  readonly name: string
+  readonly kind: 'api' | 'fanout' | 'delivery-worker' | 'dev-idp'
+  /** What it is started with, built. */
+  readonly script: string
+}
+
+/** Every process that should run. */
+export function membersOf({ replicas }: StackOptions): readonly Member[] {
+  const services = (['api', 'fanout', 'delivery-worker'] as const).flatMap((kind) =>
+    Array.from({ length: replicas[kind] }, (_, index) => ({
+      name: `${kind}-${index + 1}`,
+      kind,
+      script: join(repository, 'services', kind, 'dist', 'main.js'),
+    })),
+  )
+  const script = join(repository, 'tools', 'dev-idp', 'dist', 'main.js')
+  return [{ name: 'dev-idp', kind: 'dev-idp', script }, ...services]
+}
+
+/** The environment of one member: what the user has set goes first, then what fits a stack on one machine. */
+export function memberEnvironment(
+  member: Member,
+  own: MemberPorts,
+  stack: {
+    readonly home: Home
+    readonly env: NodeJS.ProcessEnv
+    readonly backing: BackingServices
+    readonly idpUrl: string
+  },
+): NodeJS.ProcessEnv {
+  const { home, env, backing, idpUrl } = stack
+  const set = Object.fromEntries(Object.entries(env).filter(([, value]) => value !== ''))
+  const common: NodeJS.ProcessEnv = { NODE_ENV: 'development', ...set }
+  if (member.kind === 'dev-idp') {
+    return {
+      ...common,
+      DEV_IDP_PORT: String(own.port),
+      DEV_IDP_KEYS: set['DEV_IDP_KEYS'] ?? join(home.dataDir, 'dev-idp-keys.json'),
+      // One of somebody's own for all services would be taken by then.
+      HEALTH_PORT: '',
+    }
+  }
+  return {
+    AUTH_ISSUERS: authIssuers(idpUrl),
+    // Receivers on this machine are the point of a local stack.
+    WEBHOOK_ALLOWED_NETWORKS: '127.0.0.0/8,::1/128',
+    ...common,
+    AMQP_URL: backing.amqpUrl,
+    REDIS_URL: backing.redisUrl,
+    HEALTH_PORT: String(own.healthPort),
+    ...(own.port !== undefined && { API_PORT: String(own.port) }),
+  }
+}
+
+/** What the api trusts: one issuer per tenant of the local identity provider. */
+const authIssuers = (idpUrl: string): string =>
+  JSON.stringify(
+    DEV_TENANTS.map(({ tenant }) => {
+      const { issuer, jwksUri } = addressesOf(idpUrl, tenant)
+      return { issuer, audience: DEV_AUDIENCE, tenant, jwksUri }
+    }),
+  )

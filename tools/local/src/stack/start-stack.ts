@@ -1,0 +1,122 @@
+import { existsSync } from 'node:fs'
+import { join } from 'node:path'
+import {
+  type BackingServices,
+  composeRung,
+  DaemonFailed,
+  type Home,
+  httpAnswers,
+  httpSucceeds,
+  localRung,
+  openHome,
+  repository,
+  runningPid,
+  type Say,
+  startBackingServices,
+  startDaemon,
+  stopDaemon,
+  withProgress,
+} from '@switchhook/backing'
+import { assignPorts, type MemberPorts } from './assign-ports.ts'
+import { type Member, memberEnvironment, membersOf } from './members.ts'
+import { readStackFile, type StackFile, writeStackFile } from './stack-file.ts'
+import type { StackOptions } from './stack-options.ts'
+
+/** Starts whatever of the stack is not running, and resolves when all of it is ready. */
+export async function startStack(options: StackOptions, env: NodeJS.ProcessEnv, say: Say): Promise<StackFile> {
+  const members = membersOf(options)
+  const unbuilt = members.find(({ script }) => !existsSync(script))
+  if (unbuilt !== undefined) throw new DaemonFailed(`${unbuilt.script} is missing: run make build first`)
+  const home = openHome(options.home)
+
+  const backing = await startBackingServices({
+    env: stickToLocalData(home, env),
+    docker: composeRung(home, say),
+    local: localRung(home, say),
+    say,
+  })
+  say(`RabbitMQ: ${backing.rungs.rabbitmq}, Redis: ${backing.rungs.redis}`)
+  await stopMisled(home, members, backing)
+
+  const pids = await Promise.all(members.map(({ name }) => runningPid(home, name)))
+  const running = new Set(members.filter((_member, index) => pids[index] !== undefined).map(({ name }) => name))
+  const ports = await assignPorts(home, members, running, options)
+  const idpUrl = `http://127.0.0.1:${ports.get('dev-idp')?.port}`
+  writeStackFile(home, await describeStack(home, members, ports, backing))
+
+  const starting = members.filter(({ name }) => !running.has(name))
+  const start = async (member: Member): Promise<void> => {
+    const own = ports.get(member.name) ?? {}
+    await startDaemon(home, {
+      name: member.name,
+      command: process.execPath,
+      args: [member.script],
+      env: memberEnvironment(member, own, { home, env, backing, idpUrl }),
+      cwd: repository,
+      isReady: () => isReady(own),
+      readyWithinMs: 60_000,
+    })
+  }
+  const started = await withProgress(
+    say,
+    `starting ${starting.map(({ name }) => name).join(', ')}`,
+    Promise.allSettled(starting.map(start)),
+  )
+  const stack = await describeStack(home, members, ports, backing)
+  writeStackFile(home, stack)
+  const failed = started.filter((result) => result.status === 'rejected')
+  if (failed.length > 0) throw new AggregateError(failed.map(({ reason }) => reason as unknown))
+  return stack
+}
+
+/** Data that lies in the home was written by local programs: without them it would seem to be lost. */
+function stickToLocalData(home: Home, env: NodeJS.ProcessEnv): NodeJS.ProcessEnv {
+  const isThere = ['rabbitmq', 'redis'].some((name) => existsSync(join(home.dataDir, name)))
+  return isThere && !env['BACKING'] ? { ...env, BACKING: 'local' } : env
+}
+
+/** Members that an earlier `up` told other urls would wait for ever for what is not there any more. */
+async function stopMisled(home: Home, members: readonly Member[], backing: BackingServices): Promise<void> {
+  const before = readStackFile(home)?.urls
+  if (before === undefined || (before.amqp === backing.amqpUrl && before.redis === backing.redisUrl)) return
+  await Promise.all(members.map(({ name }) => stopDaemon(home, name)))
+}
+
+async function isReady({ port, healthPort }: MemberPorts): Promise<boolean> {
+  return healthPort === undefined
+    ? httpAnswers(`http://127.0.0.1:${port}/`)
+    : httpSucceeds(`http://127.0.0.1:${healthPort}/readyz`)
+}
+
+async function describeStack(
+  home: Home,
+  members: readonly Member[],
+  ports: ReadonlyMap<string, MemberPorts>,
+  backing: BackingServices,
+): Promise<StackFile> {
+  const names = [...members.map(({ name }) => name), 'rabbitmq', 'redis', 'epmd']
+  const pids = await Promise.all(names.map(async (name) => [name, await runningPid(home, name)] as const))
+  const pick = (which: keyof MemberPorts): Record<string, number> =>
+    Object.fromEntries([...ports].flatMap(([name, own]) => (own[which] === undefined ? [] : [[name, own[which]]])))
+  const clientPorts = pick('port')
+  const url = (name: string): string => `http://127.0.0.1:${clientPorts[name]}`
+  const apis = members.filter(({ kind }) => kind === 'api').map(({ name }) => url(name))
+  return {
+    home: home.path,
+    urls: {
+      api: apis[0] ?? null,
+      apis,
+      devIdp: url('dev-idp'),
+      amqp: backing.amqpUrl,
+      redis: backing.redisUrl,
+      rabbitmqManagement: backing.managementUrl,
+      rabbitmqMetrics: backing.metricsUrl ?? null,
+    },
+    ports: clientPorts,
+    healthPorts: pick('healthPort'),
+    rungs: backing.rungs,
+    processes: Object.fromEntries(
+      pids.flatMap(([name, pid]) => (pid === undefined ? [] : [[name, { pid, log: home.logFile(name) }]])),
+    ),
+  }
+}

@@ -1,0 +1,35 @@
+import { existsSync, readdirSync, rmSync } from 'node:fs'
+import { composeRung, localRung, openHome, type Say, stopDaemon, withProgress } from '@switchhook/backing'
+import { removeStackFile } from './stack-file.ts'
+
+const BACKING = ['rabbitmq.pid', 'redis.pid', 'epmd.pid']
+
+/**
+ * Stops every process of this home, the services before what they stand on. Data and logs stay,
+ * unless they are to be discarded.
+ */
+export async function stopStack(
+  folder: string,
+  say: Say,
+  options: { readonly discardData?: boolean } = {},
+): Promise<void> {
+  if (!existsSync(folder)) return
+  const home = openHome(folder)
+  const names = readdirSync(home.runDir)
+    .filter((file) => file.endsWith('.pid') && !BACKING.includes(file))
+    .map((file) => file.slice(0, -'.pid'.length))
+  await withProgress(
+    say,
+    'services finish what is in flight',
+    Promise.all(
+      names.map(async (name) => {
+        const how = await stopDaemon(home, name)
+        if (how === 'killed') say(`${name} did not stop in time and was killed: see ${home.logFile(name)}`)
+      }),
+    ),
+  )
+  await composeRung(home, say, options).stop()
+  await withProgress(say, 'RabbitMQ and Redis are stopping', localRung(home, say).stop())
+  removeStackFile(home)
+  if (options.discardData) rmSync(home.path, { recursive: true, force: true })
+}
