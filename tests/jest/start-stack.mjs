@@ -23,7 +23,7 @@ const odd = ['sip:jörg müller@acme.example', 'tel:+15557001', 'sip:odd?a=b#c/d
 
 /** Empty where there is none: then the tests that need it are skipped, and the reason stands here. */
 async function findPrometheus() {
-  const { prometheusBinary, RungUnavailable } = await import('../../infra/local/dist/index.js')
+  const { prometheusBinary, RungUnavailable } = await import('../../packages/backing/dist/index.js')
   try {
     return await prometheusBinary((line) => process.stderr.write(`${line}\n`))
   } catch (error) {
@@ -72,7 +72,7 @@ export default async function startStack() {
     OTEL_EXPORTER_OTLP_ENDPOINT: await freeEndpoint(),
   })
   process.env.PROMETHEUS ??= await findPrometheus()
-  const local = join(import.meta.dirname, '../../infra/local/dist/main.js')
+  const local = join(import.meta.dirname, '../../tools/local/dist/main.js')
   const up = spawn(process.execPath, [local, 'up'], { stdio: ['ignore', 'ignore', 'inherit'] })
   const [code] = await once(up, 'exit')
   if (code !== 0) throw new Error(`the stack did not start (exit code ${code})`)

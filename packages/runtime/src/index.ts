@@ -31,8 +31,8 @@ export {
   type Metrics,
   SECONDS,
 } from './metrics.ts'
+export { runProcess } from './run-process.ts'
 export { Shutdown } from './shutdown.ts'
-export { startService } from './start-service.ts'
 export { openTracing } from './tracing/open-tracing.ts'
 export { deliveryAttributes, tracePublishDelivery } from './tracing/trace-deliveries.ts'
 export { createContextOnly, type Span, spanned, type Tracing } from './tracing/tracing.ts'

@@ -1,17 +1,16 @@
 import { hostname } from 'node:os'
-import { openBroker, serviceTopology } from '@switchhook/messaging'
+import { serviceTopology } from '@switchhook/messaging'
 import {
   createContextOnly,
   type Logger,
   type Metrics,
   type Shutdown,
-  startClockWatch,
   type Tracing,
   tracePublishDelivery,
 } from '@switchhook/runtime'
+import { openBacking } from '@switchhook/service'
 import { openVault } from '@switchhook/signing'
 import {
-  assertDurableInProduction,
   createAuditStore,
   createBreakerReader,
   createCheckStore,
@@ -23,12 +22,9 @@ import {
   createOutbox,
   createParkedCounter,
   createParkedWindow,
-  createServerClock,
   createStateStore,
   createSubscriptionStore,
   createTimerStore,
-  openInstallation,
-  openRedis,
 } from '@switchhook/store'
 import { createAudit } from './audit/audit-log.ts'
 import { type KeyTiming, openAuth } from './auth/open-auth.ts'
@@ -80,24 +76,11 @@ export async function startApi(options: StartApiOptions): Promise<Api> {
   const { config, log, shutdown, metrics, tracing = createContextOnly() } = options
   const { keyTiming, deadlines, idempotencyTiming } = options
   const scope = createRequestScope()
-  // A full Redis is drained by the outbox relay, so the api must be able to start with one.
-  const redis = await openRedis({ url: config.REDIS_URL, log, name: 'api', mayBeFull: true })
-  shutdown.defer('redis', () => redis.close())
-  await assertDurableInProduction(redis, config.NODE_ENV)
-  const clock = await startClockWatch({ readServerMs: createServerClock(redis), now: Date.now, metrics, log })
-  shutdown.defer('clock', () => clock.stop())
-  const installation = await openInstallation({ redis, log })
-  shutdown.defer('installation', () => installation.close())
-  const broker = await openBroker({
-    url: config.AMQP_URL,
-    topology: serviceTopology([]),
-    log,
-    name: 'api',
-    metrics,
-    installation: installation.id,
-    waitUntilReady: false,
-  })
-  shutdown.defer('broker', () => broker.close())
+  const { redis, broker, installation, readiness } = await openBacking(
+    { name: 'api', config, log, shutdown, metrics },
+    // The outbox relay drains a full Redis, and requests are accepted without the broker.
+    { topology: () => serviceTopology([]), redisMayBeFull: true, waitForBroker: false },
+  )
 
   const outbox = createOutbox(redis, `${hostname()}-${process.pid}`)
   // Housekeeping: a start does not depend on it, and the next start does it again.
@@ -243,8 +226,8 @@ export async function startApi(options: StartApiOptions): Promise<Api> {
 
   return {
     port: server.port,
-    checks: { redis: () => redis.isReady(), installation: installation.isConfirmed },
-    withoutWhich: { rabbitmq: () => broker.isReady(), clock: () => clock.isFit() },
+    checks: { redis: readiness.redis, installation: readiness.installation },
+    withoutWhich: { rabbitmq: readiness.rabbitmq, clock: readiness.clock },
   }
 }
 

@@ -1,23 +1,7 @@
-import { openBroker, Queue, serviceTopology } from '@switchhook/messaging'
-import {
-  createLogger,
-  createMetrics,
-  loadConfig,
-  openTracing,
-  Shutdown,
-  startClockWatch,
-  startHealthServer,
-  startService,
-  tracePublishDelivery,
-} from '@switchhook/runtime'
-import {
-  assertDurableInProduction,
-  createDeliveryLog,
-  createServerClock,
-  createSubscriptionStore,
-  openInstallation,
-  openRedis,
-} from '@switchhook/store'
+import { Queue, serviceTopology } from '@switchhook/messaging'
+import { tracePublishDelivery } from '@switchhook/runtime'
+import { openBacking, startService } from '@switchhook/service'
+import { createDeliveryLog, createSubscriptionStore } from '@switchhook/store'
 import { fanoutFields } from './config.ts'
 import { createFanoutMeter, createLogMeter } from './fanout-meter.ts'
 import { createHandleEvent } from './handle-event.ts'
@@ -25,36 +9,11 @@ import { createLogBuffer } from './log-buffer.ts'
 import { parseEventMessage } from './parse-event-message.ts'
 import { traceEvents } from './trace-events.ts'
 
-const SERVICE = 'fanout'
-
-startService(SERVICE, async () => {
-  const config = loadConfig(fanoutFields, process.env)
-  const log = createLogger(SERVICE, config.LOG_LEVEL)
-  const shutdown = new Shutdown(log, config.SHUTDOWN_GRACE)
-  shutdown.onSignals('SIGTERM', 'SIGINT')
-
-  const metrics = createMetrics(SERVICE)
-  const health = await startHealthServer({ port: config.HEALTH_PORT, metrics })
-  shutdown.defer('health', () => health.close())
-  const tracing = await openTracing({ config, service: SERVICE, log })
-  shutdown.defer('tracing', () => tracing.close())
-  const redis = await openRedis({ url: config.REDIS_URL, log, name: SERVICE })
-  shutdown.defer('redis', () => redis.close())
-  await assertDurableInProduction(redis, config.NODE_ENV)
-  const clock = await startClockWatch({ readServerMs: createServerClock(redis), now: Date.now, metrics, log })
-  shutdown.defer('clock', () => clock.stop())
-  const installation = await openInstallation({ redis, log })
-  shutdown.defer('installation', () => installation.close())
-  const topology = serviceTopology([], 0, config.DELIVERY_SHARDS)
-  const broker = await openBroker({
-    url: config.AMQP_URL,
-    topology,
-    log,
-    name: SERVICE,
-    metrics,
-    installation: installation.id,
+startService({ name: 'fanout', fields: fanoutFields }, async (service) => {
+  const { config, log, shutdown, metrics, tracing } = service
+  const { redis, broker, installation, readiness } = await openBacking(service, {
+    topology: () => serviceTopology([], 0, config.DELIVERY_SHARDS),
   })
-  shutdown.defer('broker', () => broker.close())
 
   const subscriptions = createSubscriptionStore(redis, installation.verify)
   const deliveryLog = createDeliveryLog(redis, {
@@ -86,12 +45,5 @@ startService(SERVICE, async () => {
   })
   shutdown.defer('consumer', () => consumer.drain())
 
-  health.readyWhen({
-    redis: () => redis.isReady(),
-    rabbitmq: () => broker.isReady(),
-    consumers: () => broker.isConsuming(),
-    clock: () => clock.isFit(),
-    installation: installation.isConfirmed,
-  })
-  log.info('started', { healthPort: health.port, concurrency: config.FANOUT_CONCURRENCY })
+  return { readiness, details: { concurrency: config.FANOUT_CONCURRENCY } }
 })

@@ -29,7 +29,7 @@ export const readStack = (): Stack => JSON.parse(readFileSync(join(home(), 'stac
 
 /** Starts whatever of the stack is not running, and resolves when all of it is ready. */
 export async function bringUp(): Promise<void> {
-  const local = join(import.meta.dirname, '../../../infra/local/dist/main.js')
+  const local = join(import.meta.dirname, '../../../tools/local/dist/main.js')
   const up = spawn(process.execPath, [local, 'up'], { stdio: 'ignore' })
   const [code] = (await once(up, 'exit')) as [number]
   if (code !== 0) throw new Error(`make up failed with exit code ${code}`)

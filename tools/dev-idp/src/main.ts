@@ -1,10 +1,10 @@
-import { createLogger, createMetrics, loadConfig, Shutdown, startHealthServer, startService } from '@switchhook/runtime'
+import { createLogger, createMetrics, loadConfig, runProcess, Shutdown, startHealthServer } from '@switchhook/runtime'
 import { devIdpFields, neverInProduction } from './config.ts'
 import { startIdentityProvider } from './identity-provider.ts'
 
 const SERVICE = 'dev-idp'
 
-startService(SERVICE, async () => {
+runProcess(SERVICE, async () => {
   const config = loadConfig(devIdpFields, process.env, [neverInProduction])
   const log = createLogger(SERVICE, config.LOG_LEVEL)
   const shutdown = new Shutdown(log, config.SHUTDOWN_GRACE)

@@ -16,8 +16,8 @@ async function runService(
   onOutput: (text: string, kill: (signal: NodeJS.Signals) => void) => void = () => {},
 ): Promise<Ended> {
   const script = `
-    import { createLogger, loadConfig, Shutdown, startService, url } from ${JSON.stringify(door)}
-    startService('worker', async () => { ${main} })`
+    import { createLogger, loadConfig, Shutdown, runProcess, url } from ${JSON.stringify(door)}
+    runProcess('worker', async () => { ${main} })`
   const child = spawn(process.execPath, ['--conditions=source', '--input-type=module', '--eval', script], {
     env: { ...process.env, NODE_OPTIONS: '' },
   })

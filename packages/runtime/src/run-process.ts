@@ -6,7 +6,7 @@ import { withoutCredentials } from './without-credentials.ts'
  * at start-up, and any error that nobody handled later, ends it with one JSON line, so that whoever supervises it starts
  * it anew from a known state.
  */
-export function startService(service: string, main: () => Promise<void>): void {
+export function runProcess(service: string, main: () => Promise<void>): void {
   const fail = (error: unknown): never => {
     const message = error instanceof ConfigError ? error.message : 'service failed'
     const stack = error instanceof ConfigError ? {} : { stack: error instanceof Error ? error.stack : String(error) }

@@ -1,0 +1,68 @@
+import { type Broker, openBroker, type Topology } from '@switchhook/messaging'
+import { startClockWatch } from '@switchhook/runtime'
+import {
+  assertDurableInProduction,
+  createServerClock,
+  type Installation,
+  openInstallation,
+  openRedis,
+  type Redis,
+} from '@switchhook/store'
+import type { Service } from './start-service.ts'
+
+/** Redis and the broker of a running service, with the checks that show whether they can be used. */
+export interface Backing {
+  readonly redis: Redis
+  readonly broker: Broker
+  readonly installation: Installation
+  readonly readiness: Readonly<Record<'redis' | 'rabbitmq' | 'consumers' | 'clock' | 'installation', () => boolean>>
+}
+
+export interface BackingOptions {
+  /** Called once Redis is open. */
+  readonly topology: () => Topology | Promise<Topology>
+  /** true: start with a Redis over `maxmemory`, because this service drains it. */
+  readonly redisMayBeFull?: boolean
+  /** false: start without the broker; publishing rejects until it is there. */
+  readonly waitForBroker?: boolean
+}
+
+/**
+ * Opens Redis, checks its durability settings and the clock, reads the installation, and connects to the broker.
+ * Waits for a Redis or a broker that is not there yet, and logs a warning while it waits.
+ * @throws in production, if Redis could lose data
+ */
+export async function openBacking(
+  { name, config, log, shutdown, metrics }: Omit<Service, 'tracing'>,
+  { topology, redisMayBeFull, waitForBroker }: BackingOptions,
+): Promise<Backing> {
+  const redis = await openRedis({ url: config.REDIS_URL, log, name, ...(redisMayBeFull && { mayBeFull: true }) })
+  shutdown.defer('redis', () => redis.close())
+  await assertDurableInProduction(redis, config.NODE_ENV)
+  const clock = await startClockWatch({ readServerMs: createServerClock(redis), now: Date.now, metrics, log })
+  shutdown.defer('clock', () => clock.stop())
+  const installation = await openInstallation({ redis, log })
+  shutdown.defer('installation', () => installation.close())
+  const broker = await openBroker({
+    url: config.AMQP_URL,
+    topology: await topology(),
+    log,
+    name,
+    metrics,
+    installation: installation.id,
+    ...(waitForBroker === false && { waitUntilReady: false }),
+  })
+  shutdown.defer('broker', () => broker.close())
+  return {
+    redis,
+    broker,
+    installation,
+    readiness: {
+      redis: () => redis.isReady(),
+      rabbitmq: () => broker.isReady(),
+      consumers: () => broker.isConsuming(),
+      clock: () => clock.isFit(),
+      installation: installation.isConfirmed,
+    },
+  }
+}

@@ -1,0 +1,64 @@
+import {
+  type Config,
+  createLogger,
+  createMetrics,
+  type Fields,
+  type LogFields,
+  type Logger,
+  loadConfig,
+  type Metrics,
+  openTracing,
+  type ReadinessChecks,
+  type Rule,
+  runProcess,
+  Shutdown,
+  startHealthServer,
+  type Tracing,
+} from '@switchhook/runtime'
+import type { CommonConfig } from './common-config.ts'
+
+/** What every service has before its own parts are created. */
+export interface Service<C extends CommonConfig = CommonConfig> {
+  readonly name: string
+  readonly config: C
+  readonly log: Logger
+  /** Closes in reverse order of `defer`, within `SHUTDOWN_GRACE`. */
+  readonly shutdown: Pick<Shutdown, 'defer'>
+  readonly metrics: Metrics
+  readonly tracing: Tracing
+}
+
+/** What a service reports once it runs. */
+export interface Running {
+  /** Each must hold, or `/readyz` answers 503. */
+  readonly readiness: ReadinessChecks
+  /** The service works without these for a while: a failed check is shown as `degraded`. */
+  readonly withoutWhich?: ReadinessChecks
+  /** For the log line `started`. */
+  readonly details?: LogFields
+}
+
+/**
+ * Runs a service: reads the configuration, opens the health port, tracing and metrics, calls `start`, and reports ready.
+ * SIGTERM and SIGINT close what `start` deferred. Wrong configuration and any unhandled error end the process.
+ */
+export function startService<F extends Fields>(
+  definition: { readonly name: string; readonly fields: F; readonly rules?: readonly Rule<F>[] },
+  start: (service: Service<Config<F> & CommonConfig>) => Promise<Running>,
+): void {
+  const { name, fields, rules } = definition
+  runProcess(name, async () => {
+    const config = loadConfig(fields, process.env, rules) as Config<F> & CommonConfig
+    const log = createLogger(name, config.LOG_LEVEL)
+    const shutdown = new Shutdown(log, config.SHUTDOWN_GRACE)
+    shutdown.onSignals('SIGTERM', 'SIGINT')
+    const metrics = createMetrics(name)
+    const health = await startHealthServer({ port: config.HEALTH_PORT, metrics })
+    shutdown.defer('health', () => health.close())
+    const tracing = await openTracing({ config, service: name, log })
+    shutdown.defer('tracing', () => tracing.close())
+    const { readiness, withoutWhich, details } = await start({ name, config, log, shutdown, metrics, tracing })
+    health.readyWhen(readiness, withoutWhich)
+    log.info('started', { ...details, healthPort: health.port })
+  })
+}
