@@ -1,28 +1,14 @@
-import { type StackFile } from '@switchhook/local'
-import { measureBacklog } from './backlog-figure.ts'
-import { AGENTS, measureCommands } from './commands-figure.ts'
-import { measureDeliveries } from './deliveries-figure.ts'
-import { measureLatency } from './latency-figure.ts'
-import { measureLog } from './log-figure.ts'
-import { measureMemory } from './memory-figure.ts'
-import { measureNoisy } from './noisy-figure.ts'
-import type { BenchOptions } from './options.ts'
-import { measureOutage } from './outage-figure.ts'
-import type { FigureName, Figures } from './results.ts'
-import { COOLDOWN_MS, DEADLINE_MS } from './short-deadline.ts'
-
-/** What a figure is measured with. */
-export interface Bench {
-  readonly stack: StackFile
-  readonly token: string
-  readonly say: (line: string) => void
-  readonly options: BenchOptions
-  /** Starts whatever of the stack is not running, told this as well, and resolves when all of it is ready. */
-  readonly bringUp: (more?: Setting) => Promise<StackFile>
-}
-
-/** What the services of a stack are told; figures that share one share a stack. */
-type Setting = Readonly<Record<string, string>>
+import type { Bench, Setting } from './bench.ts'
+import { measureBacklog } from './figures/backlog.ts'
+import { AGENTS, measureCommands } from './figures/commands.ts'
+import { measureDeliveries } from './figures/deliveries.ts'
+import { measureLatency } from './figures/latency.ts'
+import { measureLog } from './figures/log.ts'
+import { measureMemory } from './figures/memory.ts'
+import { measureNoisy } from './figures/noisy.ts'
+import { measureOutage } from './figures/outage.ts'
+import { COOLDOWN_MS, DEADLINE_MS } from './figures/short-deadline.ts'
+import type { FigureName, Figures } from './report/results.ts'
 
 const agents = [{ agentUri: 'sip:agent-{n}@acme.example', tenant: 'acme', device: 'SIM/{n}', count: AGENTS }]
 const ordinary: Setting = { SIMULATOR_AGENTS: JSON.stringify(agents), WRAP_UP_SECONDS: '0' }

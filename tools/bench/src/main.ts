@@ -4,13 +4,14 @@ import { fileURLToPath } from 'node:url'
 import { addressesOf, DEV_SCOPE, DEV_TENANTS } from '@switchhook/dev-idp'
 import { readStackOptions, startStack, stopStack } from '@switchhook/local'
 import { loadConfig } from '@switchhook/runtime'
-import { type Bench, FIGURE_NAMES, MEASUREMENTS } from './figures.ts'
-import { describeMachine } from './machine.ts'
+import type { Bench } from './bench.ts'
+import { FIGURE_NAMES, MEASUREMENTS } from './figures.ts'
+import { describeMachine } from './measure/machine.ts'
 import { benchFields } from './options.ts'
-import { renderPlots } from './plots.ts'
-import { renderReport } from './report.ts'
-import { type FigureName, type Results, wantedFigures } from './results.ts'
-import { judgeTargets } from './targets.ts'
+import { renderPlots } from './report/plots.ts'
+import { renderReport } from './report/report.ts'
+import { type FigureName, type Results, wantedFigures } from './report/results.ts'
+import { compareWithTargets } from './report/targets.ts'
 
 const say = (line: string): void => console.log(line)
 const docs = fileURLToPath(new URL('../../../docs', import.meta.url))
@@ -87,7 +88,7 @@ async function bench(env: NodeJS.ProcessEnv): Promise<void> {
       }
     })
   }
-  for (const { figure, target, measured, verdict } of judgeTargets(readResults())) {
+  for (const { figure, target, measured, verdict } of compareWithTargets(readResults())) {
     say(`${verdict.padEnd(12)} ${figure}: ${measured} (target ${target})`)
   }
   say('written: docs/benchmarks.md, docs/benchmarks/results.json')

@@ -1,0 +1,58 @@
+import type { TappedEvent } from '../load/event-tap.ts'
+import { checkEvents } from './check-events.ts'
+
+/** An event as an endpoint got it. */
+export interface Told extends TappedEvent {
+  readonly deliveryId: string
+  /** ISO 8601. */
+  readonly occurredAt: string
+  /** When its POST came, ms since 1970. */
+  readonly atMs: number
+}
+
+export interface OutageVerdict {
+  /** Calls that the api accepted, before, meanwhile and after. */
+  readonly calls: number
+  /** Events that occurred while the broker was away. */
+  readonly accepted: number
+  /** From the broker's return to the first POST, and to the last one of what had occurred before. */
+  readonly firstMs: number
+  readonly allMs: number
+  /** Calls that were not told at all, gaps within calls, and calls without an end. */
+  readonly lost: number
+  /** Deliveries that came more than once. */
+  readonly repeated: number
+}
+
+/** What an outage did to the events of these calls. */
+export function checkOutage(
+  calls: readonly string[],
+  told: readonly Told[],
+  diedAtMs: number,
+  returnedAtMs: number,
+): OutageVerdict {
+  const byDelivery = new Map(told.toReversed().map((event) => [event.deliveryId, event]))
+  const events = [...byDelivery.values()]
+  const { missing, unended } = checkEvents(events)
+  const known = new Set(events.map(({ data }) => data.callId))
+  const untold = calls.filter((callId) => !known.has(callId)).length
+  const occurredMs = ({ occurredAt }: Told): number => Date.parse(occurredAt)
+  const after = events.filter(({ atMs }) => atMs >= returnedAtMs)
+  const late = after.filter((event) => occurredMs(event) < returnedAtMs).map(({ atMs }) => atMs - returnedAtMs)
+  return {
+    calls: calls.length,
+    accepted: events.filter((event) => occurredMs(event) >= diedAtMs && occurredMs(event) < returnedAtMs).length,
+    firstMs: late.reduce((least, ms) => Math.min(least, ms), late[0] ?? 0),
+    allMs: late.reduce((most, ms) => Math.max(most, ms), 0),
+    lost: untold + missing + unended,
+    repeated: told.length - events.length,
+  }
+}
+
+/** POSTs in each second from the beginning on, for a picture. */
+export function postsPerSecond(told: readonly Told[], beganAtMs: number): (readonly [second: number, posts: number])[] {
+  const seconds = told.map(({ atMs }) => Math.floor((atMs - beganAtMs) / 1_000))
+  const counts = Array<number>(seconds.reduce((last, second) => Math.max(last, second + 1), 0)).fill(0)
+  for (const second of seconds) counts[second] = (counts[second] ?? 0) + 1
+  return counts.map((posts, second) => [second, posts])
+}
