@@ -1,6 +1,6 @@
 import type { TappedEvent } from '../load/event-tap.ts'
 
-export interface EventVerdict {
+export interface EventCheck {
   readonly events: number
   readonly legs: number
   /** Sequences that are missing between the first and the last of a leg or an agent. */
@@ -11,7 +11,7 @@ export interface EventVerdict {
 }
 
 /** Were all events told? Every leg from 1 to its one end, every agent without a gap. */
-export function checkEvents(events: readonly TappedEvent[]): EventVerdict {
+export function checkEvents(events: readonly TappedEvent[]): EventCheck {
   const streams = new Map<string, TappedEvent[]>()
   for (const event of events) {
     const { callId = '', agentUri } = event.data

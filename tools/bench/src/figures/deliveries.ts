@@ -1,144 +1,176 @@
-import { type StackFile } from '@switchhook/local'
 import { type ConfirmChannel, connect } from 'amqplib'
-import type { Queue } from 'bullmq'
-import { jobOf, openBullmq } from '../baselines/bullmq.ts'
-import { type BareLoop, openBareLoop } from '../baselines/open-bare-loop.ts'
+import { openBareSide } from '../baselines/bare-loop.ts'
+import type { Baseline } from '../baselines/baseline.ts'
+import { openBullmqSide } from '../baselines/bullmq.ts'
+import { openEqualBullmqSide } from '../baselines/bullmq-equal.ts'
+import { openDurableSide } from '../baselines/durable-loop.ts'
+import type { Bench } from '../bench.ts'
 import { callData, publishEvent } from '../load/events.ts'
 import { subscribe } from '../load/subscriptions.ts'
 import { timePosts } from '../load/time-posts.ts'
 import { type CostUs, createMeter, type Meter } from '../measure/processor-cost.ts'
 import { median, round } from '../measure/statistics.ts'
 import { type Child, startChild } from '../processes/child.ts'
+import { pidsOf } from './stack-pids.ts'
 
-/** One event becomes a delivery for each of so many subscriptions. */
-const SUBSCRIPTIONS = 20
-const EVENTS = 500
-const DELIVERIES = SUBSCRIPTIONS * EVENTS
-const RUNS = 5
-/** Until the engines have compiled what they run: these rounds do not count. */
-const WARM_UP_RUNS = 3
-/** In hand at once, on every side: two workers of Switchhook share it. */
+/** Further tenants of the identity provider, each with one subscription of its own. */
+export const TENANTS = 50
+/** In flight at once, on every side. Switchhook, the equal BullMQ and the durable loop share it among two workers. */
 const CONCURRENCY = 200
-const BULLMQ_QUEUE = 'bench-deliveries'
+const RUNS = 3
+/** Rounds that do not count, until the engines have compiled what they run; the last one estimates the rate. */
+const WARM_UP_ROUNDS = 3
+const WARM_UP_DELIVERIES = 4_000
 
-/** POSTs per second; the median, and the runs. */
-interface Rate {
+/** The workloads: how many deliveries an event becomes, and for how many subscriptions. */
+const WORKLOADS = {
+  'one to one': { perEvent: 1, subscriptions: TENANTS },
+  'one subscription': { perEvent: 1, subscriptions: 1 },
+  'twenty to one': { perEvent: 20, subscriptions: 20 },
+} as const
+export type WorkloadName = keyof typeof WORKLOADS
+
+/** Switchhook and its baselines, in the order of a round; each run starts with another one. */
+export const SIDES = ['switchhook', 'bullmq', 'equal', 'durable', 'bare'] as const
+export type SideName = (typeof SIDES)[number]
+
+export interface Rate {
+  /** Deliveries per second: the median of the runs. */
   readonly perSecond: number
   readonly runs: readonly number[]
-  /** Where the processor time of a delivery goes. */
+  /** Processor time of a delivery by process, in µs, without publisher and receiver. */
   readonly costUs: CostUs
+  /** The same of the publisher and the receiver, which are alike on every side. */
+  readonly harnessUs: CostUs
+  /** Part of the machine's processor time that nobody used; null where the system does not tell. */
+  readonly idle: number | null
+}
+
+export interface Workload {
+  readonly perEvent: number
+  readonly subscriptions: number
+  readonly sides: Readonly<Record<SideName, Rate>>
 }
 
 export interface DeliveriesFigure {
-  readonly deliveries: number
-  readonly subscriptions: number
-  readonly ours: Rate
-  readonly bullmq: Rate
-  readonly bare: Rate
-  readonly toBullmq: number
-  readonly toBare: number
+  /** Length of a run on every side. */
+  readonly runMs: number
+  readonly workloads: Readonly<Record<WorkloadName, Workload>>
 }
 
+/** Rate of Switchhook relative to a baseline of the same workload. */
+export const ratioTo = (baseline: SideName, { sides }: Workload): number =>
+  round(sides.switchhook.perSecond / sides[baseline].perSecond, 2)
+
 /**
- * Deliveries per second, from the first event that is published to the last POST that is answered. In the same run and
- * in turn with it, the same number of POSTs with the same body, to the same endpoint: as jobs of BullMQ with axios, and
- * by a bare loop that consumes a quorum queue and POSTs with undici.
+ * Deliveries per second, from the first published event to the last answered POST, beside four baselines in the same run
+ * (docs/benchmarks.md says what each does). Every side gets as many deliveries as it makes in `DELIVERIES_TIME`.
  */
-export async function measureDeliveries(
-  stack: StackFile,
-  token: string,
-  say: (line: string) => void,
-): Promise<DeliveriesFigure> {
+export async function measureDeliveries(bench: Bench): Promise<DeliveriesFigure> {
+  const workloads: Partial<Record<WorkloadName, Workload>> = {}
+  for (const name of Object.keys(WORKLOADS) as WorkloadName[]) {
+    bench.say(`  ${name}`)
+    workloads[name] = await measureWorkload(bench, name)
+  }
+  return { runMs: bench.options.DELIVERIES_TIME, workloads: workloads as DeliveriesFigure['workloads'] }
+}
+
+async function measureWorkload(bench: Bench, name: WorkloadName): Promise<Workload> {
+  const { stack, say } = bench
+  const { perEvent, subscriptions } = WORKLOADS[name]
   const receiver = await startChild('receiver-server.js')
   const url = `http://127.0.0.1:${receiver.ready['port']}/hook`
   const model = await connect(stack.urls.amqp)
   const channel = await model.createConfirmChannel()
-  const unsubscribe = await subscribe(stack, token, Array<string>(SUBSCRIPTIONS).fill(url))
-  const bullmq = openBullmq(stack.urls.redis, BULLMQ_QUEUE)
-  const worker = await startChild('bullmq-worker.js', [stack.urls.redis, BULLMQ_QUEUE, String(CONCURRENCY)])
-  const bareLoop = await openBareLoop(stack, channel, new URL(url).origin, CONCURRENCY)
+  const options = { stack, channel, url, perEvent, concurrency: CONCURRENCY }
+  const baselines: Partial<Record<SideName, Baseline>> = {}
+  const unsubscribe = await subscribeWorkload(bench, name, url)
   try {
-    const { rabbitmq, redis } = stack.processes
-    const brokerPids = rabbitmq === undefined ? [] : [rabbitmq.pid]
-    const redisPids = redis === undefined ? [] : [redis.pid]
-    const pidsOf = (part: RegExp): number[] =>
-      Object.entries(stack.processes).flatMap(([name, { pid }]) => (part.test(name) ? [pid] : []))
-    const sides = {
-      bullmq: openSide(() => addJobs(bullmq, url), { worker: [worker.pid], redis: redisPids }),
-      bare: openSide(() => sendAll(bareLoop, channel), { loop: [bareLoop.pid], rabbitmq: brokerPids }),
-      ours: openSide(() => publishEvents(channel), {
-        workers: pidsOf(/^delivery-worker/),
-        rabbitmq: brokerPids,
-        fanout: pidsOf(/^fanout/),
-        redis: redisPids,
-      }),
-    }
-    for (let run = 1 - WARM_UP_RUNS; run <= RUNS; run++) {
-      for (const side of Object.values(sides)) await side.run(receiver, run > 0)
-      const last = (side: Side): number => side.runs.at(-1) ?? 0
-      const { ours, bullmq: theirs, bare } = sides
-      if (run > 0) {
-        say(`  run ${run} of ${RUNS}: ${last(ours)} deliveries/s, BullMQ ${last(theirs)}/s, bare loop ${last(bare)}/s`)
+    baselines.switchhook = ours(bench, channel, name)
+    baselines.bullmq = await openBullmqSide(options)
+    baselines.equal = await openEqualBullmqSide(options)
+    baselines.durable = await openDurableSide(options)
+    baselines.bare = await openBareSide(options)
+    const sides = SIDES.map((side) => ({ name: side, ...createSide(baselines[side], receiver, perEvent) }))
+    for (const side of sides) await side.warmUp()
+    for (let run = 0; run < RUNS; run++) {
+      for (const side of [...sides.slice(run % sides.length), ...sides.slice(0, run % sides.length)]) {
+        await side.run(bench.options.DELIVERIES_TIME)
       }
+      say(`  run ${run + 1} of ${RUNS}: ${sides.map((side) => `${side.name} ${side.last()}/s`).join(', ')}`)
     }
-    const ours = rateOf(sides.ours)
-    const theirs = rateOf(sides.bullmq)
-    const bare = rateOf(sides.bare)
-    return {
-      deliveries: DELIVERIES,
-      subscriptions: SUBSCRIPTIONS,
-      ours,
-      bullmq: theirs,
-      bare,
-      toBullmq: round(ours.perSecond / theirs.perSecond, 2),
-      toBare: round(ours.perSecond / bare.perSecond, 2),
-    }
+    const rates = Object.fromEntries(sides.map((side) => [side.name, side.rate()])) as Workload['sides']
+    return { perEvent, subscriptions, sides: rates }
   } finally {
-    await bareLoop.close()
-    await Promise.all([worker, receiver].map((child) => child.stop()))
-    await bullmq.obliterate({ force: true })
-    await bullmq.close()
-    await model.close()
+    for (const baseline of Object.values(baselines)) await baseline.close()
     await unsubscribe()
+    await receiver.stop()
+    await model.close()
+  }
+}
+
+/** Subscriptions of the workload: one per further tenant, or all of one tenant. */
+async function subscribeWorkload(bench: Bench, name: WorkloadName, url: string): Promise<() => Promise<void>> {
+  const { subscriptions } = WORKLOADS[name]
+  if (name !== 'one to one') return subscribe(bench.stack, bench.token, Array<string>(subscriptions).fill(url))
+  const ends: (() => Promise<void>)[] = []
+  for (let n = 1; n <= TENANTS; n++) {
+    ends.push(await subscribe(bench.stack, await bench.tokenOf(`tenant-${n}`), [url]))
+  }
+  return async () => {
+    for (const end of ends) await end()
+  }
+}
+
+function ours({ stack }: Bench, channel: ConfirmChannel, name: WorkloadName): Baseline {
+  const { perEvent } = WORKLOADS[name]
+  const tenantOf = (n: number): string => (name === 'one to one' ? `tenant-${(n % TENANTS) + 1}` : 'acme')
+  return {
+    processes: pidsOf(stack, {
+      workers: /^delivery-worker/,
+      fanout: /^fanout/,
+      rabbitmq: /^rabbitmq/,
+      redis: /^redis/,
+    }),
+    publish: async (deliveries) => {
+      for (let n = 0; n < deliveries / perEvent; n++) publishEvent(channel, 'call.status', callData(n), tenantOf(n))
+      await channel.waitForConfirms()
+    },
+    close: async () => {},
   }
 }
 
 interface Side {
-  readonly runs: readonly number[]
-  readonly meter: Meter
-  run(receiver: Child, counts: boolean): Promise<void>
+  warmUp(): Promise<void>
+  run(runMs: number): Promise<void>
+  last(): number
+  rate(): Rate
 }
 
-function openSide(publish: () => Promise<void>, parts: Readonly<Record<string, readonly number[]>>): Side {
+function createSide(baseline: Baseline | undefined, receiver: Child, perEvent: number): Side {
+  if (baseline === undefined) throw new Error('a side was not opened')
+  const { processes, publish } = baseline
   const runs: number[] = []
-  const meter = createMeter(parts)
+  const meter: Meter = createMeter(processes)
+  const harness: Meter = createMeter({ publisher: [process.pid], receiver: [receiver.pid] })
+  let [delivered, perSecond] = [0, 0]
+  const post = (deliveries: number): Promise<number> => timePosts(receiver, () => publish(deliveries), deliveries)
   return {
-    runs,
-    meter,
-    async run(receiver, counts) {
-      if (!counts) await timePosts(receiver, publish, DELIVERIES)
-      else runs.push(await meter.during(() => timePosts(receiver, publish, DELIVERIES)))
+    async warmUp() {
+      for (let round = 0; round < WARM_UP_ROUNDS; round++) perSecond = await post(WARM_UP_DELIVERIES)
     },
+    async run(runMs) {
+      const deliveries = Math.ceil((perSecond * runMs) / 1_000 / perEvent) * perEvent
+      runs.push(await harness.during(() => meter.during(() => post(deliveries))))
+      delivered += deliveries
+    },
+    last: () => runs.at(-1) ?? 0,
+    rate: () => ({
+      perSecond: median(runs),
+      runs,
+      costUs: meter.costUs(delivered),
+      harnessUs: harness.costUs(delivered),
+      idle: meter.idle(),
+    }),
   }
-}
-
-const rateOf = ({ runs, meter }: Side): Rate => ({
-  perSecond: median(runs),
-  runs,
-  costUs: meter.costUs(runs.length * DELIVERIES),
-})
-
-async function publishEvents(channel: ConfirmChannel): Promise<void> {
-  for (let n = 0; n < EVENTS; n++) publishEvent(channel, 'call.status', callData(n))
-  await channel.waitForConfirms()
-}
-
-async function sendAll(bareLoop: BareLoop, channel: ConfirmChannel): Promise<void> {
-  for (let n = 0; n < DELIVERIES; n++) bareLoop.send(callData(n))
-  await channel.waitForConfirms()
-}
-
-async function addJobs(queue: Queue, url: string): Promise<void> {
-  const jobs = Array.from({ length: DELIVERIES }, (_, n) => jobOf(url, callData(n)))
-  for (let from = 0; from < jobs.length; from += 1_000) await queue.addBulk(jobs.slice(from, from + 1_000))
 }

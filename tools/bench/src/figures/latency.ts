@@ -1,5 +1,5 @@
 import { connect } from 'amqplib'
-import { openBareLoop } from '../baselines/open-bare-loop.ts'
+import { openBareLoop } from '../baselines/bare-loop.ts'
 import type { Bench } from '../bench.ts'
 import { openEndpoints } from '../load/endpoints.ts'
 import { callData, publishEvent } from '../load/events.ts'

@@ -3,7 +3,7 @@ import type { ConfirmChannel } from 'amqplib'
 
 export type EventType = 'call.status' | 'agent.status'
 
-/** About as much as a real event of a call carries. */
+/** About the size of a real `call.status` event. */
 export const callData = (n: number) => ({
   callId: randomUUID(),
   agentUri: 'sip:alice@acme.example',
@@ -12,10 +12,10 @@ export const callData = (n: number) => ({
   text: 'x'.repeat(400),
 })
 
-/** Hands an event to the broker by the public seam; the channel's `waitForConfirms` tells when it is stored. */
-export function publishEvent(channel: ConfirmChannel, eventType: EventType, data: object): void {
+/** Publishes an event on the public exchange. It is stored once the channel's `waitForConfirms` has resolved. */
+export function publishEvent(channel: ConfirmChannel, eventType: EventType, data: object, tenant = 'acme'): void {
   const eventId = randomUUID()
-  const event = { eventId, eventType, occurredAt: new Date().toISOString(), tenant: 'acme', data }
+  const event = { eventId, eventType, occurredAt: new Date().toISOString(), tenant, data }
   channel.publish('switchhook.events', eventType, Buffer.from(JSON.stringify(event)), {
     persistent: true,
     contentType: 'application/json',
@@ -24,7 +24,7 @@ export function publishEvent(channel: ConfirmChannel, eventType: EventType, data
   })
 }
 
-/** What the service makes of an event, for those that POST without it. */
+/** The webhook body of an event, for baselines. */
 export const envelope = (data: object): string =>
   JSON.stringify({
     deliveryId: randomUUID(),
@@ -34,7 +34,7 @@ export const envelope = (data: object): string =>
     data,
   })
 
-/** As the service sends them, for those that POST without it. */
+/** Headers of a webhook request, for baselines. */
 export const WEBHOOK_HEADERS = {
   'Content-Type': 'application/json; charset=utf-8',
   'X-SVC-Event': 'call.status',

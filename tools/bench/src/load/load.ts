@@ -1,33 +1,38 @@
-/** A client's turn: makes requests one after the other, and notes how long each took. */
-export type Turn = (note: (name: string, ms: number) => void) => Promise<void>
+/** One round of a client: requests one after the other, each with its latency noted. */
+export type Round = (note: (name: string, ms: number) => void) => Promise<void>
 
-/** What came of so many clients that took turns for so long. */
+/** Result of a load. */
 export interface Load {
+  /** Requests during the measurement. */
   readonly requests: number
+  /** Requests in all, warm-up included: what the processor time was spent on. */
+  readonly allRequests: number
   readonly perSecond: number
   readonly latenciesMs: readonly number[]
 }
 
-/** Clients without think time, each waiting for its answer: the rate is what the service makes of it. */
+/** Closed loop: every client repeats its round without think time, each waiting for its answer. */
 export async function applyLoad(
-  turns: readonly Turn[],
+  rounds: readonly Round[],
   options: { warmUpMs: number; measureMs: number },
 ): Promise<Load> {
   const latenciesMs: number[] = []
   const startedAt = performance.now()
   const from = startedAt + options.warmUpMs
   const to = from + options.measureMs
+  let allRequests = 0
   const note = (_name: string, ms: number): void => {
+    allRequests += 1
     const now = performance.now()
     if (now >= from && now <= to) latenciesMs.push(ms)
   }
   await Promise.all(
-    turns.map(async (turn) => {
-      while (performance.now() < to) await turn(note)
+    rounds.map(async (round) => {
+      while (performance.now() < to) await round(note)
     }),
   )
   const { length: requests } = latenciesMs
-  return { requests, perSecond: (requests * 1_000) / options.measureMs, latenciesMs }
+  return { requests, allRequests, perSecond: (requests * 1_000) / options.measureMs, latenciesMs }
 }
 
 export async function timed<T>(

@@ -1,4 +1,4 @@
-import { cpuMs, cpuTimeMs, residentMib, ticksOf } from './process-usage.ts'
+import { cpuMs, cpuTimeMs, parseMachineTicks, residentMib, ticksOf } from './process-usage.ts'
 
 test('a name with blanks and brackets does not shift the fields', () => {
   const stat = '42 (a (b) c) S 1 42 42 0 -1 4194560 1000 0 0 0 250 50 0 0 20 0 11 0 12345 1000000 5000'
@@ -16,4 +16,8 @@ test.each([
 test('this process has memory, and has been computing', () => {
   expect(residentMib(process.pid)).toBeGreaterThan(10)
   expect(cpuMs(process.pid)).toBeGreaterThan(0)
+})
+
+test('waiting for the disk counts as idle, and guest time is not counted twice', () => {
+  expect(parseMachineTicks('cpu  10 1 5 70 4 2 3 5 9 9\ncpu0 1 1 1 1\n')).toEqual({ idle: 74, all: 100 })
 })

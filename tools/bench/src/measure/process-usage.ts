@@ -34,3 +34,20 @@ export function cpuTimeMs(text: string): number {
   const [seconds = 0, minutes = 0, hours = 0, days = 0] = text.trim().split(/[-:]/).map(Number).toReversed()
   return Math.round((((days * 24 + hours) * 60 + minutes) * 60 + seconds) * 1_000)
 }
+
+/** Ticks of all processors since the machine started (proc(5), /proc/stat); zeros where there is no /proc. */
+export function machineTicks(): { readonly idle: number; readonly all: number } {
+  try {
+    return parseMachineTicks(readFileSync('/proc/stat', 'utf8'))
+  } catch {
+    return { idle: 0, all: 0 }
+  }
+}
+
+/** The first line: user, nice, system, idle, iowait, irq, softirq, steal; guest times are part of user. */
+export function parseMachineTicks(stat: string): { readonly idle: number; readonly all: number } {
+  const [, ...fields] = (stat.split('\n')[0] ?? '').trim().split(/\s+/)
+  const ticks = fields.slice(0, 8).map(Number)
+  const [idle = 0, iowait = 0] = ticks.slice(3, 5)
+  return { idle: idle + iowait, all: ticks.reduce((sum, count) => sum + count, 0) }
+}

@@ -1,3 +1,4 @@
+import { SIDES, type SideName } from '../figures/deliveries.ts'
 import { plotBars, plotLines } from './plot.ts'
 import type { Results } from './results.ts'
 
@@ -6,23 +7,25 @@ export function renderPlots({ commands, deliveries, latency, noisy, memory, outa
   return {
     ...(commands !== undefined && {
       commands: plotBars(
-        'Commands per second, and requests per second of a bare server that does one write',
+        'Commands per second, and requests per second of a bare server that makes one write',
         'per second, more is better',
-        [
-          { name: 'commands accepted', value: commands.figure.commands.perSecond, isOurs: true },
-          { name: 'bare server, one write', value: commands.figure.baseline.perSecond, isOurs: false },
-        ],
+        commands.figure.byClients.flatMap(({ clients, commands, baseline }) => [
+          { name: `commands, ${clients} clients`, value: commands.perSecond, isOurs: true },
+          { name: `bare server, ${clients} clients`, value: baseline.perSecond, isOurs: false },
+        ]),
       ),
     }),
     ...(deliveries !== undefined && {
       deliveries: plotBars(
-        'Deliveries per second, beside BullMQ with axios and a bare loop',
-        'per second, more is better',
-        [
-          { name: 'Switchhook', value: deliveries.figure.ours.perSecond, isOurs: true },
-          { name: 'BullMQ with axios', value: deliveries.figure.bullmq.perSecond, isOurs: false },
-          { name: 'bare loop', value: deliveries.figure.bare.perSecond, isOurs: false },
-        ],
+        'Deliveries per second beside four baselines',
+        'deliveries per second, more is better',
+        (['one to one', 'twenty to one'] as const).flatMap((workload) =>
+          SIDES.map((side) => ({
+            name: `${workload}: ${SHORT[side]}`,
+            value: deliveries.figure.workloads[workload].sides[side].perSecond,
+            isOurs: side === 'switchhook',
+          })),
+        ),
       ),
     }),
     ...(latency !== undefined && {
@@ -76,4 +79,12 @@ export function renderPlots({ commands, deliveries, latency, noisy, memory, outa
       ),
     }),
   }
+}
+
+const SHORT: Readonly<Record<SideName, string>> = {
+  switchhook: 'Switchhook',
+  bullmq: 'BullMQ',
+  equal: 'BullMQ, equal work',
+  durable: 'durable bare loop',
+  bare: 'bare loop',
 }

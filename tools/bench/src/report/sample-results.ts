@@ -1,34 +1,46 @@
+import type { Rate, Workload } from '../figures/deliveries.ts'
 import { spreadOf } from '../measure/statistics.ts'
 import type { Figures, Results, Taken } from './results.ts'
 
 const spread = spreadOf([3, 4, 5])
 const neighbours = { quiet: spread, before: spread, steady: spread, beforeRatio: 1.1, steadyRatio: 1 }
-const side = { perSecond: 1_000, p50Ms: 20, p99Ms: 50, runs: [1_000] }
+const side = { perSecond: 1_000, p50Ms: 20, p99Ms: 50, runs: [1_000], costUs: { api: 500 } }
+const rate = (perSecond: number): Rate => ({
+  perSecond,
+  runs: [perSecond],
+  costUs: { workers: 100, redis: 60 },
+  harnessUs: { publisher: 10, receiver: 20 },
+  idle: 0.05,
+})
+/** Every ratio is 2, 1.6, 1 and 0.8. */
+export const workload = (perSecond: number): Workload => ({
+  perEvent: 1,
+  subscriptions: 20,
+  sides: {
+    switchhook: rate(perSecond),
+    bullmq: rate(perSecond / 2),
+    equal: rate(perSecond / 1.6),
+    durable: rate(perSecond),
+    bare: rate(perSecond / 0.8),
+  },
+})
 
 /** Figures that meet every target. */
 export const sampleFigures: Figures = {
   commands: {
     agents: 1_000,
-    clients: 32,
-    commands: side,
-    baseline: { ...side, perSecond: 10_000 },
-    ratio: 0.1,
+    byClients: [{ clients: 32, commands: side, baseline: { ...side, perSecond: 5_000 }, ratio: 0.2 }],
     events: { events: 9, legs: 3, missing: 0, doubled: 0, unended: 0, commands: 6 },
     redisCalls: { answer: { reads: 3, writes: 4 } },
   },
   deliveries: {
-    deliveries: 10_000,
-    subscriptions: 20,
-    ours: { perSecond: 8_000, runs: [8_000], costUs: { workers: 100, rabbitmq: 60 } },
-    bullmq: { perSecond: 4_000, runs: [4_000], costUs: { worker: 200 } },
-    bare: { perSecond: 10_000, runs: [10_000], costUs: { loop: 30 } },
-    toBullmq: 2,
-    toBare: 0.8,
+    runMs: 20_000,
+    workloads: { 'one to one': workload(5_600), 'one subscription': workload(5_600), 'twenty to one': workload(8_000) },
   },
   latency: {
     perSecond: 500,
     runMs: 8_000,
-    ours: { p50Ms: 4, p99Ms: 20, runs: [spread] },
+    ours: { p50Ms: 4, p99Ms: 15, runs: [spread] },
     bare: { p50Ms: 2, p99Ms: 10, runs: [spread] },
   },
   log: {

@@ -1,49 +1,77 @@
 import type { CommandsFigure } from '../figures/commands.ts'
-import type { DeliveriesFigure } from '../figures/deliveries.ts'
+import { type DeliveriesFigure, ratioTo, SIDES, type SideName, type Workload } from '../figures/deliveries.ts'
 import type { LatencyFigure } from '../figures/latency.ts'
 import type { LogFigure } from '../figures/log.ts'
+import type { CostUs } from '../measure/processor-cost.ts'
 
-export const deliveriesSection = ({
-  deliveries,
-  subscriptions,
-  ours,
-  bullmq,
-  bare,
-  toBullmq,
-  toBare,
-}: DeliveriesFigure): string =>
-  `## Deliveries per second
+const NAMES: Readonly<Record<SideName, string>> = {
+  switchhook: 'Switchhook',
+  bullmq: 'BullMQ with axios',
+  equal: 'BullMQ, equal work',
+  durable: 'durable bare loop',
+  bare: 'bare loop',
+}
 
-${deliveries} deliveries: events that each become one for ${subscriptions} subscriptions. From the first event that is published to the last POST that is
-answered, with everything on: fan-out, confirmed publishes, breaker, lanes, ledger, record of each attempt, one log line per attempt. Two workers. Beside it, the
-same number of POSTs of the same size to the same endpoint, as jobs of BullMQ with axios, and by a bare loop that consumes a quorum queue and POSTs
-with undici (no schedule, no ledger, no record). Medians over ${ours.runs.length} runs, the three in turn.
+export const deliveriesSection = ({ runMs, workloads }: DeliveriesFigure): string => `## Deliveries per second
 
-![Deliveries per second beside BullMQ and a bare loop](images/benchmark-deliveries.svg)
+From the first published event to the last answered POST, in runs of about ${seconds(runMs)} on every side; medians over
+${workloads['one to one'].sides.switchhook.runs.length} runs. A different side starts each run. \`one to one\`: ${workloads['one to one'].subscriptions} tenants with one subscription each; an event
+becomes one delivery. \`one subscription\`: one tenant with one subscription. \`twenty to one\`: one tenant with 20 subscriptions;
+an event becomes 20 deliveries. All sides POST a body of the same size to the same endpoint.
 
-|                       | per second | runs |
-| --------------------- | ---------- | ---- |
-| Switchhook            | ${ours.perSecond} | ${ours.runs.join(', ')} |
-| BullMQ with axios     | ${bullmq.perSecond} | ${bullmq.runs.join(', ')} |
-| bare loop             | ${bare.perSecond} | ${bare.runs.join(', ')} |
+- **Switchhook** as shipped: one fan-out process and two workers, with confirmed publishes, isolation, circuit breaker, signature, ledger, record and log
+  line of each attempt.
+- **BullMQ with axios**: as a team would first write it. One process, a job per delivery, POST with axios. No fan-out, no
+  signature, no record.
+- **BullMQ, equal work**: two processes that fan out with \`addBulk\`, sign, POST with axios over undici, allow eight attempts, write a
+  log line and keep the result for an hour.
+- **Durable bare loop**: the same hops and writes as Switchhook and nothing else. Two confirmed publishes to quorum queues, one fsynced
+  record in Redis, POST with undici, acknowledgement. This is the limit of Switchhook's design.
+- **Bare loop**: one process consumes a quorum queue, POSTs with undici and acknowledges. Nothing else.
 
-Ratios: ${toBullmq} of BullMQ with axios, ${toBare} of the bare loop.
+![Deliveries per second beside four baselines](images/benchmark-deliveries.svg)
 
-Processor time for each delivery, in microseconds, all rounds that count together; what publishes and what receives is not in it.
-[performance.md](performance.md) says what it is spent on.
+| workload | ${SIDES.map((side) => NAMES[side]).join(' | ')} |
+| --- | ${SIDES.map(() => '---').join(' | ')} |
+${Object.entries(workloads).map(rateRow).join('\n')}
 
-| | |
-| --- | --- |
-| Switchhook | ${costsOf(ours)} |
-| BullMQ with axios | ${costsOf(bullmq)} |
-| bare loop | ${costsOf(bare)} |
+Switchhook relative to each baseline:
+
+| workload | ${BASELINES.map((side) => NAMES[side]).join(' | ')} |
+| --- | ${BASELINES.map(() => '---').join(' | ')} |
+${Object.entries(workloads).map(ratioRow).join('\n')}
+
+Processor time of a delivery in microseconds, by process; [performance.md](performance.md) says what it is spent on. Publisher and receiver are
+part of the load, not of the sides. Idle: the part of the machine's processor time that was not used.
+
+| workload | side | µs | by process | publisher, receiver | idle |
+| --- | --- | --- | --- | --- | --- |
+${Object.entries(workloads).flatMap(costRows).join('\n')}
 `
 
-const costsOf = ({ costUs }: DeliveriesFigure['ours']): string => {
-  const sum = Object.values(costUs).reduce((total, us) => total + us, 0)
-  const parts = Object.entries(costUs).map(([part, us]) => `${part} ${us}`)
-  return `${sum} µs: ${parts.join(', ')}`
-}
+const BASELINES = SIDES.filter((side) => side !== 'switchhook')
+
+const rateRow = ([name, { sides }]: [string, Workload]): string =>
+  `| ${name} | ${SIDES.map((side) => `${sides[side].perSecond} (${sides[side].runs.join(', ')})`).join(' | ')} |`
+
+const ratioRow = ([name, workload]: [string, Workload]): string =>
+  `| ${name} | ${BASELINES.map((side) => ratioTo(side, workload)).join(' | ')} |`
+
+const costRows = ([name, { sides }]: [string, Workload]): string[] =>
+  SIDES.map((side) => {
+    const { costUs, harnessUs, idle } = sides[side]
+    const unused = idle === null ? 'not known' : `${Math.round(idle * 100)} %`
+    return `| ${name} | ${NAMES[side]} | ${sumOf(costUs)} | ${partsOf(costUs)} | ${partsOf(harnessUs)} | ${unused} |`
+  })
+
+const sumOf = (costUs: CostUs): number => Object.values(costUs).reduce((total, us) => total + us, 0)
+
+const partsOf = (costUs: CostUs): string =>
+  Object.entries(costUs)
+    .map(([part, us]) => `${part} ${us}`)
+    .join(', ')
+
+const seconds = (ms: number): string => `${ms / 1_000} s`
 
 export function latencySection({ perSecond, runMs, ours, bare }: LatencyFigure): string {
   return `## From an event to its first POST
@@ -84,44 +112,44 @@ With the log to without it: ${ratios.join(', ')}.
 `
 }
 
-export function commandsSection({
-  agents,
-  clients,
-  commands,
-  baseline,
-  ratio,
-  events,
-  redisCalls,
-}: CommandsFigure): string {
+export function commandsSection({ agents, byClients, events, redisCalls }: CommandsFigure): string {
+  const rows = byClients.flatMap(({ clients, commands, baseline }) => [
+    commandRow(clients, 'commands accepted', commands),
+    commandRow(clients, 'bare server, one write', baseline),
+  ])
+  const ratios = byClients.map(({ clients, ratio }) => `${ratio} with ${clients} clients`)
   const costs = Object.entries(redisCalls).map(([name, { reads, writes }]) => `| ${name} | ${reads} | ${writes} |`)
   return `## Commands accepted
 
-${agents} agents on the simulator, one api replica, ${clients} clients without think time. In turn, six commands per agent: a call that comes in is
-answered, held, resumed and hung up, then the agent dials and hangs up. The baseline is a bare Express server that parses the same JSON and does one
-\`SET\` on the same Redis: no token, no rules, no state, no events, no log. Medians over ${commands.runs.length} runs, the two sides in turn.
+${agents} agents on the simulator, one api replica, clients without think time. Six commands per round: an incoming call is
+answered, held, resumed and hung up; then the agent dials and hangs up. The request that makes the simulator ring is not counted, but its cost is included. The
+baseline is a bare Express server that parses the same JSON and makes one \`SET\` on the same Redis: no token, no rules, no state, no events, no log. Medians
+over ${byClients[0]?.commands.runs.length ?? 0} runs, the two sides in turn.
 
 ![Commands per second beside a bare server](images/benchmark-commands.svg)
 
-|                          | per second | p50, ms | p99, ms | runs |
-| ------------------------ | ---------- | ------- | ------- | ---- |
-| commands accepted        | ${commands.perSecond} | ${commands.p50Ms} | ${commands.p99Ms} | ${commands.runs.join(', ')} |
-| bare server, one write   | ${baseline.perSecond} | ${baseline.p50Ms} | ${baseline.p99Ms} | ${baseline.runs.join(', ')} |
+| clients | side | per second | p50, ms | p99, ms | runs | processor time of a request, µs |
+| ------- | ---- | ---------- | ------- | ------- | ---- | --- |
+${rows.join('\n')}
 
-A command costs ${Math.round(1 / ratio)} bare requests (ratio ${ratio}).
+Commands per second relative to the bare server: ${ratios.join(', ')}.
 
 ### Events
 
-Every event was caught in a queue of its own: ${events.events} events of ${events.commands} commands and their calls
+Every event of further commands was collected in a queue: ${events.events} events of ${events.commands} commands and their calls
 (${(events.events / Math.max(1, events.commands)).toFixed(2)} per command), ${events.legs} legs. Missing: ${events.missing}. Published twice: ${events.doubled}. Legs without an
 end: ${events.unended}.
 
 ### What a command costs in Redis
 
-One command at a time on a stack that does nothing else; reads of records, and scripts that write. Each counts one round trip. The
-scripts include the one that counts the client's requests, and those that fetch and clear the outbox, which a busy stack shares among many commands.
+One command at a time on an idle stack: reads of records, and scripts that write. Each is one round trip. The
+scripts include the one that counts the client's requests, and those that read and clear the outbox, which a busy stack shares among many commands.
 
 | command | reads | scripts |
 | ------- | ----- | ------- |
 ${costs.join('\n')}
 `
 }
+
+const commandRow = (clients: number, name: string, side: CommandsFigure['byClients'][number]['commands']): string =>
+  `| ${clients} | ${name} | ${side.perSecond} | ${side.p50Ms} | ${side.p99Ms} | ${side.runs.join(', ')} | ${sumOf(side.costUs)}: ${partsOf(side.costUs)} |`
