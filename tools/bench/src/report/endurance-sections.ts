@@ -8,13 +8,15 @@ const seconds = (ms: number): string => `${Number((ms / 1_000).toFixed(1))} s`
 export function noisySection({ few, many, deadlineMs }: NoisyFigure): string {
   return `## Noisy neighbours
 
-${few.eventsPerSecond * few.endpoints} deliveries a second over ${few.endpoints} endpoints with an origin of their own. First all endpoints answer, then ${few.hanging} of them hang until the deadline,
-which is ${seconds(deadlineMs)} here instead of 10 s. Time from the event to the first POST at the ${few.endpoints - few.hanging} that answer: p99 in ms while all answer, while some hang
-and none of their attempts has timed out yet, and from ${seconds(deadlineMs + 2_000)} on, when the breaker knows. Medians over ${few.runs.length} runs. BullMQ with axios: the same
-POSTs as jobs, two processes with as many in hand as our two workers, the same deadline, no retries, one run. Then the same rate over
-${many.endpoints} endpoints of which ${many.hanging} hang, medians over ${many.runs.length} runs.
+${few.eventsPerSecond * few.endpoints} deliveries a second to ${few.endpoints} endpoints with separate origins. First all endpoints answer, then
+${few.hanging} of them hang until the deadline, which is ${seconds(deadlineMs)} here instead of 10 s. The table shows the p99 in ms
+from the event to the first POST at the ${few.endpoints - few.hanging} that answer: while all answer; while some hang and none of
+their attempts has timed out; and from ${seconds(deadlineMs + 2_000)} on, when the circuit breakers are open. Medians of ${few.runs.length} runs.
+BullMQ with axios sends the same POSTs as jobs: two processes with the concurrency of our two
+workers, the same deadline, no retries, one run. The last row is the same rate over ${many.endpoints} endpoints, of
+which ${many.hanging} hang: medians of ${many.runs.length} runs.
 
-![Healthy endpoints while one in five hangs, beside BullMQ](images/benchmark-noisy.svg)
+![Healthy endpoints while one in five hangs, with BullMQ](images/benchmark-noisy.svg)
 
 |                   | all answer | one in five hangs, before the cool-down | then |
 | ----------------- | ---------- | --- | ---- |
@@ -35,21 +37,23 @@ export function backlogSection(figure: BacklogFigure): string {
   const cpu = Object.entries(cost.cpuMs).map(([part, ms]) => `| ${part} | ${ms ?? 'not known'} |`)
   return `## A dead endpoint with a backlog
 
-${backlog} deliveries for one endpoint that hangs (deadline ${seconds(deadlineMs)}, cool-down ${seconds(cooldownMs)}), published at once beside ${healthyPerSecond} deliveries a second for others. Nearly all
-of them are put off without a POST: most move aside to a lane, use up their first slot in the cool-down, wait 10 s, use up the next, and wait a minute or
-more. That took ${seconds(settledMs)}, and per delivery, above what the healthy load costs:
+${backlog} deliveries for one hanging endpoint (deadline ${seconds(deadlineMs)}, cool-down ${seconds(cooldownMs)}) are published at once, next to
+${healthyPerSecond} deliveries a second for others. Nearly all are deferred without a POST: most move to a lane, use
+up their first slot in the cool-down, wait 10 s, use up the next, and wait a minute or more. That took
+${seconds(settledMs)}. Cost per delivery, in addition to the healthy load:
 
 | CPU time of | ms per delivery |
 | ----------- | --------------- |
 ${cpu.join('\n')}
 
-The broker took ${cost.published} messages per delivery from publishers, the event itself among them, and handed out ${cost.delivered}.
+Per delivery, the broker received ${cost.published} messages from publishers, the event included, and delivered
+${cost.delivered}.
 
 | the healthy endpoints | p50, ms | p99, ms |
 | --------------------- | ------- | ------- |
 | alone | ${alone.p50Ms} | ${alone.p99Ms} |
-| for the ${seconds(burstMs)} in which the burst passes the queues that all share | ${behind.p50Ms} | ${behind.p99Ms} |
-| while the backlog is put off | ${beside.p50Ms} | ${beside.p99Ms} (${ratio} ×) |
+| for the ${seconds(burstMs)} in which the burst passes the shared queues | ${behind.p50Ms} | ${behind.p99Ms} |
+| while the backlog is deferred | ${beside.p50Ms} | ${beside.p99Ms} (${ratio} ×) |
 `
 }
 
@@ -63,7 +67,8 @@ export function memorySection({ endpoints, wild, deliveriesPerSecond, calmMs, wo
   )
   return `## Memory
 
-${endpoints} endpoints with an origin each, ${deliveriesPerSecond} deliveries a second. All of them acknowledge for ${seconds(calmMs)}; then some answer as nobody should:
+${endpoints} endpoints with separate origins, ${deliveriesPerSecond} deliveries a second. All acknowledge for ${seconds(calmMs)}; then some send
+hostile answers:
 
 | answer | endpoints | given |
 | ------ | --------- | ----- |
@@ -71,7 +76,8 @@ ${behaviours.join('\n')}
 
 ![Resident memory of the workers over time](images/benchmark-memory.svg)
 
-Resident memory in MiB. Warm: after a third of the time in which they misbehave; flat: at the end no more than a tenth above it.
+Resident memory in MiB. _Warm_ is the value after a third of the hostile period. _Flat_ means that the
+value at the end is at most a tenth above it.
 
 |          | start | warm | end | most | growth per minute | flat |
 | -------- | ----- | ---- | --- | ---- | ----------------- | ---- |
@@ -88,11 +94,12 @@ const WILD: Readonly<Record<string, string>> = {
 
 export const outageSection = (figure: OutageFigure): string => `## A broker that is away
 
-${figure.callsPerSecond} calls a second come in, are answered and hung up; the broker is killed and started again ${seconds(figure.awayMs)} later. Meanwhile the api accepts
-what comes, and keeps the events. Accepted in all: ${figure.calls} calls; refused calls and commands: ${figure.refused}. Events that occurred while the broker was away: ${figure.accepted}.
+${figure.callsPerSecond} calls a second arrive, are answered and hung up. The broker is killed and restarted ${seconds(figure.awayMs)} later.
+Meanwhile the api accepts calls and stores their events. Accepted calls in total: ${figure.calls}. Refused calls
+and commands: ${figure.refused}. Events while the broker was away: ${figure.accepted}.
 
-![POSTs a second over time, with a broker that is away for a while](images/benchmark-outage.svg)
+![POSTs a second over time; the broker is away for a while](images/benchmark-outage.svg)
 
-From the moment the broker answered again: the first POST after ${seconds(figure.firstMs)}, all that had been kept after ${seconds(figure.allMs)}. Lost: ${figure.lost}. Sent twice:
-${figure.repeated}.
+After the broker's return, the first POST was sent after ${seconds(figure.firstMs)}, and all stored events were delivered
+after ${seconds(figure.allMs)}. Lost: ${figure.lost}. Sent twice: ${figure.repeated}.
 `

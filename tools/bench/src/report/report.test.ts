@@ -5,7 +5,7 @@ import { sampleFigures, sampleResults, takenOf } from './sample-results.ts'
 test('a report without figures has its targets, and no section', () => {
   const report = renderReport({})
   expect(report).toContain('| not measured |')
-  expect(report.match(/^## .*/gm)).toEqual(['## What was aimed at', '## When, and on what'])
+  expect(report.match(/^## .*/gm)).toEqual(['## Targets', '## Date and machine of each figure'])
 })
 
 test('every figure has a section, and says when and on what it was taken', () => {

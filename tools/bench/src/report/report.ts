@@ -25,8 +25,9 @@ const section = <T>(taken: Taken<T> | undefined, render: (figure: T) => string):
 
 const HEAD = `# Benchmarks
 
-Written by \`make bench\`; the numbers are those of one machine on one day, the ratios travel further. Broker, Redis, services,
-endpoints, clients and baselines share the machine. \`make bench FIGURES=latency,noisy\` takes single figures anew and keeps the
+\`make bench\` writes this page. The figures were measured on one machine, which also runs the broker,
+Redis, the services, the endpoints, the clients and the baselines. The ratios apply more widely than
+the absolute numbers. \`make bench FIGURES=latency,noisy\` measures single figures again and keeps the
 others; \`OUTAGE=10m\`, \`BACKLOG=100000\` and \`MEMORY_TIME=10m\` make three of them longer.
 `
 
@@ -34,9 +35,9 @@ function targets(results: Results): string {
   const rows = compareWithTargets(results).map(
     ({ figure, target, measured, verdict }) => `| ${figure} | ${target} | ${measured} | ${verdict} |`,
   )
-  return `## What was aimed at
+  return `## Targets
 
-On two cores that also run everything else.
+For two cores that also run everything else.
 
 | figure | target | measured | |
 | ------ | ------ | -------- | --- |
@@ -49,9 +50,10 @@ function machines(results: Results): string {
     ([name, { at, machine, rungs }]) =>
       `| ${name} | ${at.slice(0, 16).replace('T', ' ')} | ${machine.cores} cores (${machine.processor}), ${machine.memoryGib} GiB, ${machine.system}, Node ${machine.node} | ${rungs['rabbitmq']} | ${rungs['redis']} |`,
   )
-  return `## When, and on what
+  return `## Date and machine of each figure
 
-Redis keeps an append-only file with \`appendfsync always\`. Services log as they do by default, a line per attempt.
+Redis keeps an append-only file with \`appendfsync always\`. Services use the default log level: one line
+per attempt.
 
 | figure | UTC | machine | RabbitMQ | Redis |
 | ------ | --- | ------- | -------- | ----- |

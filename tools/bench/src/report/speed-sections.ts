@@ -76,10 +76,11 @@ const seconds = (ms: number): string => `${ms / 1_000} s`
 export function latencySection({ perSecond, runMs, ours, bare }: LatencyFigure): string {
   return `## From an event to its first POST
 
-${perSecond} events a second for ${runMs / 1_000} s, each for one subscription, sent whether or not the last one has arrived. From just before the event is
-published until the whole POST is with the endpoint, by one clock. The bare loop gets the same rate. Medians over ${ours.runs.length} runs, the two in turn.
+${perSecond} events a second for ${runMs / 1_000} s, one subscription each, at a fixed rate. The time is measured by one
+clock, from just before the event is published until the endpoint has the complete POST. The bare
+loop gets the same rate. Medians of ${ours.runs.length} runs; the two alternate.
 
-![From an event to its first POST beside a bare loop](images/benchmark-latency.svg)
+![From an event to its first POST, with a bare loop](images/benchmark-latency.svg)
 
 |            | p50, ms | p99, ms | runs, p50 / p99 |
 | ---------- | ------- | ------- | --------------- |
@@ -101,14 +102,15 @@ export function logSection({ deliveries, fanOuts }: LogFigure): string {
   const ratios = fanOuts.map(({ subscriptions, ratio }) => `${ratio} with ${subscriptions} per event`)
   return `## The delivery log
 
-${deliveries} deliveries, with the delivery log as it is by default (lists per subscription and tenant, a record per event) and without it
-(\`DELIVERY_LOG_SIZE=0\`). Fan-out is started anew for each, in turn; medians over ${fanOuts[0]?.on.runs.length ?? 0} runs each. Processor time is per delivery.
+${deliveries} deliveries with the default delivery log (lists per subscription and tenant, a record per
+event) and without it (\`DELIVERY_LOG_SIZE=0\`). Fan-out restarts for each run, and the two alternate.
+Medians of ${fanOuts[0]?.on.runs.length ?? 0} runs each. Processor time is per delivery.
 
 | deliveries per event | log | deliveries per second | fan-out, µs | Redis, µs | runs |
 | -------------------- | --- | --------------------- | ----------- | --------- | ---- |
 ${rows.join('\n')}
 
-With the log to without it: ${ratios.join(', ')}.
+Ratio with the log to without it: ${ratios.join(', ')}.
 `
 }
 
@@ -126,7 +128,7 @@ answered, held, resumed and hung up; then the agent dials and hangs up. The requ
 baseline is a bare Express server that parses the same JSON and makes one \`SET\` on the same Redis: no token, no rules, no state, no events, no log. Medians
 over ${byClients[0]?.commands.runs.length ?? 0} runs, the two sides in turn.
 
-![Commands per second beside a bare server](images/benchmark-commands.svg)
+![Commands per second, with a bare server](images/benchmark-commands.svg)
 
 | clients | side | per second | p50, ms | p99, ms | runs | processor time of a request, µs |
 | ------- | ---- | ---------- | ------- | ------- | ---- | --- |
