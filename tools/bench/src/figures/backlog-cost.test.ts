@@ -3,7 +3,7 @@ import { costOf, type Phase } from './backlog-cost.ts'
 const cpuMs = { workers: 100, fanout: 10, broker: 200, redis: null }
 const alone: Phase = { ms: 1_000, events: 10, cpuMs, published: 90, delivered: 90 }
 
-test('nothing above the healthy load costs nothing', () => {
+test('a phase without additional cost costs nothing', () => {
   const twice = {
     ms: 2_000,
     events: 20,
@@ -15,7 +15,7 @@ test('nothing above the healthy load costs nothing', () => {
   expect(costOf(alone, twice, 50)).toEqual({ cpuMs: nothing, published: 0, delivered: 0 })
 })
 
-test('what is above it is divided among the deliveries of the backlog', () => {
+test('the additional cost is divided by the deliveries of the backlog', () => {
   const beside = {
     ms: 2_000,
     events: 30,

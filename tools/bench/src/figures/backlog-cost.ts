@@ -1,9 +1,9 @@
 import { round } from '../measure/statistics.ts'
 
-/** CPU time of each part, where its process is known. */
+/** CPU time by part; null where the process is not known. */
 export type CpuMs = Readonly<Record<'workers' | 'fanout' | 'broker' | 'redis', number | null>>
 
-/** A time under a healthy load, and what it took. */
+/** A phase under the healthy load, and its cost. */
 export interface Phase {
   readonly ms: number
   /** Events of the healthy load. */
@@ -13,15 +13,15 @@ export interface Phase {
   readonly delivered: number
 }
 
-/** Per delivery that was put off. */
+/** Cost per postponed delivery. */
 export interface BacklogCost {
   readonly cpuMs: CpuMs
-  /** Messages that the broker took from publishers, and handed to consumers. */
+  /** Messages that the broker received from publishers and sent to consumers. */
   readonly published: number
   readonly delivered: number
 }
 
-/** What the phase with a backlog took above the phase without: by the time for the CPU, by the events for the messages. */
+/** Additional cost of the phase with a backlog: CPU in proportion to time, messages in proportion to events. */
 export function costOf(alone: Phase, beside: Phase, backlog: number): BacklogCost {
   const above = (first: number, second: number, scale: number): number => round((second - first * scale) / backlog, 3)
   const cpu = (part: keyof CpuMs): number | null => {

@@ -14,17 +14,17 @@ import { type BacklogCost, type CpuMs, costOf, type Phase } from './backlog-cost
 import { COOLDOWN_MS, DEADLINE_MS } from './short-deadline.ts'
 
 const HEALTHY = 8
-/** Each becomes a delivery for every healthy endpoint. */
+/** Each event becomes a delivery for every healthy endpoint. */
 const EVENTS_PER_SECOND = 25
 const ALONE_MS = 10_000
-/** Published before the broker's confirms are waited for. */
+/** Events published before the next wait for confirms. */
 const CHUNK = 500
-/** Whoever waits longer than the first wait of the schedule has been put off twice, and rests for a minute or more. */
+/** A delivery in a wait queue beyond the first has been postponed twice and waits for a minute or more. */
 const SHORT_WAIT = 'delivery.wait.10000'
-/** Queues that deliveries of all endpoints pass; so few of them wait there in ordinary times. */
+/** Queues that deliveries of all endpoints share, and their usual depth. */
 const SHARED = ['fanout.events', 'delivery.due'] as const
 const FEW_READY = 50
-/** Longer than it takes a broker to count anew: 1 s where the stack has configured it, 5 s by default. */
+/** Longer than the broker's statistics interval: 1 s as the stack configures it, 5 s by default. */
 const COUNTS_LAG_MS = { local: 1_500, others: 6_000 } as const
 const GIVE_UP_MS = 300_000
 
@@ -33,12 +33,12 @@ export interface BacklogFigure {
   readonly deadlineMs: number
   readonly cooldownMs: number
   readonly healthyPerSecond: number
-  /** From the first event until all of the backlog waits for a minute or longer. */
+  /** From the first event until the whole backlog waits for a minute or longer. */
   readonly settledMs: number
   readonly cost: BacklogCost
-  /** How long the burst of events took to pass the queues that all deliveries share. */
+  /** How long the burst took to pass the queues that all deliveries share. */
   readonly burstMs: number
-  /** From the event to the first POST at the healthy endpoints: alone, behind the burst, and while the backlog is put off. */
+  /** Latency at the healthy endpoints: alone, behind the burst, and while the backlog is postponed. */
   readonly alone: Spread
   readonly behind: Spread
   readonly beside: Spread
@@ -46,8 +46,8 @@ export interface BacklogFigure {
 }
 
 /**
- * What a dead endpoint with a backlog costs while its deliveries are put off: each moves aside, meets the cool-down, and
- * waits. Measured until all of them are in the waits of a minute and more.
+ * Cost of a dead endpoint with a backlog: each delivery moves to a lane, meets the cool-down and waits. Measured until all of
+ * them wait for a minute or longer.
  */
 export async function measureBacklog({ stack, token, say, options }: Bench): Promise<BacklogFigure> {
   const backlog = options.BACKLOG
@@ -116,7 +116,7 @@ export async function measureBacklog({ stack, token, say, options }: Bench): Pro
 
 const latencies = (arrivals: readonly Arrival[]): number[] => arrivals.map(([, , latencyMs]) => latencyMs)
 
-/** Publishes the backlog, and resolves when all of it rests. */
+/** Publishes the backlog; resolves when all of it waits for a minute or longer. */
 async function putOff(
   channel: ConfirmChannel,
   management: Management,
@@ -136,19 +136,19 @@ async function putOff(
     const resting = messages((name) => name.startsWith('delivery.wait.') && name !== SHORT_WAIT)
     const elapsedMs = performance.now() - startedAt
     if (burstMs === undefined && (await readyInShared(channel)) <= FEW_READY) burstMs = elapsedMs
-    // A few are with the endpoint, as each probe after a cool-down is one of them.
+    // A few are being attempted: each probe after a cool-down is one of them.
     if (resting >= backlog * 0.99) return { burstMs: burstMs ?? elapsedMs, settledMs: elapsedMs }
     if (elapsedMs > GIVE_UP_MS) throw new Error(`${resting} of ${backlog} deliveries wait for a minute or more`)
   }
 }
 
-/** By the channel: what management says of a burst lags behind by seconds. */
+/** Asks through the channel: the management API is seconds behind during a burst. */
 async function readyInShared(channel: ConfirmChannel): Promise<number> {
   const queues = await Promise.all(SHARED.map((name) => channel.checkQueue(name)))
   return queues.reduce((sum, { messageCount }) => sum + messageCount, 0)
 }
 
-/** The broker counts for its management only once in a while: asks until nothing is added any more, a few times at most. */
+/** The broker updates its statistics at intervals: asks until the number no longer grows, a few times at most. */
 async function settledCounts(management: Management, lagMs: number): Promise<{ published: number; delivered: number }> {
   let last = await management.moved()
   for (let asked = 0; asked < 6; asked++) {

@@ -3,14 +3,14 @@ import type { TappedEvent } from '../load/event-tap.ts'
 export interface EventCheck {
   readonly events: number
   readonly legs: number
-  /** Sequences that are missing between the first and the last of a leg or an agent. */
+  /** Missing sequence numbers between the first and the last of a leg or an agent. */
   readonly missing: number
   readonly doubled: number
-  /** Legs whose end was not told. */
+  /** Legs without an event of their end. */
   readonly unended: number
 }
 
-/** Were all events told? Every leg from 1 to its one end, every agent without a gap. */
+/** Checks the sequences: every leg from 1 to its end, every agent without a gap. */
 export function checkEvents(events: readonly TappedEvent[]): EventCheck {
   const streams = new Map<string, TappedEvent[]>()
   for (const event of events) {
@@ -25,7 +25,7 @@ export function checkEvents(events: readonly TappedEvent[]): EventCheck {
   for (const stream of streams.values()) {
     const sequences = new Set(stream.map(({ data }) => data.sequence))
     const isLeg = stream[0]?.eventType === 'call.status'
-    // An agent's stream may have begun before the tap was opened.
+    // An agent's events may have started before the tap was opened.
     const first = isLeg ? 1 : Math.min(...sequences)
     missing += Math.max(...sequences) - first + 1 - sequences.size
     doubled += stream.length - sequences.size

@@ -3,7 +3,7 @@ import { checkMemory, type MemorySample } from './check-memory.ts'
 const samples = (mibAt: (second: number) => number): MemorySample[] =>
   Array.from({ length: 61 }, (_, second) => [second, mibAt(second)])
 
-test('what grows while it warms up and stays then is flat', () => {
+test('memory that grows during the warm-up only is flat', () => {
   expect(
     checkMemory(
       samples((second) => Math.min(100 + second * 10, 250)),
@@ -19,7 +19,7 @@ test('what grows while it warms up and stays then is flat', () => {
   })
 })
 
-test('what goes on growing is not', () => {
+test('memory that keeps growing is not flat', () => {
   expect(
     checkMemory(
       samples((second) => 100 + second),
@@ -28,7 +28,7 @@ test('what goes on growing is not', () => {
   ).toMatchObject({ mibPerMinute: 60, isFlat: false })
 })
 
-test('garbage that comes and goes is no growth', () => {
+test('garbage that is collected is not growth', () => {
   expect(
     checkMemory(
       samples((second) => 200 + (second % 5) * 10),
@@ -37,7 +37,7 @@ test('garbage that comes and goes is no growth', () => {
   ).toMatchObject({ isFlat: true, mostMib: 240 })
 })
 
-test('what was before the misbehaviour does not count', () => {
+test('samples before the misbehaviour do not count', () => {
   const verdict = checkMemory(
     samples((second) => (second < 30 ? 100 : 300)),
     30,

@@ -4,21 +4,21 @@ export type MemorySample = readonly [seconds: number, mib: number]
 
 export interface MemoryVerdict {
   readonly startMib: number
-  /** Medians of the first and of the last quarter of what comes after the warm-up. */
+  /** Medians of the first and the last quarter after the warm-up. */
   readonly warmMib: number
   readonly endMib: number
   readonly mostMib: number
-  /** Of the straight line through all that comes after the warm-up. */
+  /** Slope of the straight line through all samples after the warm-up. */
   readonly mibPerMinute: number
   readonly isFlat: boolean
 }
 
-/** The first part of the time under load is for the heap to find its size. */
+/** During the first part of the load the heap finds its size. */
 const WARM_UP_PART = 1 / 3
-/** What garbage that is not yet collected may add. */
+/** Tolerance for garbage that is not collected yet. */
 const FLAT_WITHIN = 0.1
 
-/** Whether the memory stays, from a while after `fromSeconds` on. */
+/** Whether memory stays flat after `fromSeconds` and the warm-up. */
 export function checkMemory(samples: readonly MemorySample[], fromSeconds: number): MemoryVerdict {
   const lastSeconds = samples.at(-1)?.[0] ?? 0
   const warmFrom = fromSeconds + (lastSeconds - fromSeconds) * WARM_UP_PART

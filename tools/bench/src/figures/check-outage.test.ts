@@ -13,11 +13,11 @@ const told = (sequence: number, state: number, occurredMs: number, atMs: number,
 const whole = [told(1, 2, 9_000, 9_010), told(2, 3, 20_000, 72_000), told(3, 7, 30_000, 75_000)]
 const judge = (calls: string[], events: Told[]) => checkOutage(calls, events, DIED, RETURNED)
 
-test('what was kept meanwhile is told after the return, the first and the last of it', () => {
+test('the first and the last delivery after the return are timed', () => {
   expect(judge(['one'], whole)).toEqual({ calls: 1, accepted: 2, firstMs: 2_000, allMs: 5_000, lost: 0, repeated: 0 })
 })
 
-test('what occurred after the return does not delay the end', () => {
+test('events after the return do not delay the end', () => {
   const later = [told(1, 2, 71_000, 90_000, 'two'), told(2, 7, 72_000, 91_000, 'two')]
   expect(judge(['one', 'two'], [...whole, ...later])).toMatchObject({ calls: 2, accepted: 2, allMs: 5_000, lost: 0 })
 })
@@ -30,12 +30,12 @@ test.each<[string, string[], Told[]]>([
   expect(judge(calls, events).lost).toBe(1)
 })
 
-test('a delivery that came twice is counted, at the time of the first', () => {
+test('a repeated delivery is counted, at the time of the first', () => {
   const again = told(3, 7, 30_000, 80_000)
   expect(judge(['one'], [...whole, again])).toMatchObject({ repeated: 1, allMs: 5_000, lost: 0 })
 })
 
-test('posts are counted by the second, the empty ones too', () => {
+test('POSTs are counted per second, empty seconds included', () => {
   expect(postsPerSecond(whole.slice(0, 1), 6_000)).toEqual([
     [0, 0],
     [1, 0],

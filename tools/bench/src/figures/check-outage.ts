@@ -1,30 +1,30 @@
 import type { TappedEvent } from '../load/event-tap.ts'
 import { checkEvents } from './check-events.ts'
 
-/** An event as an endpoint got it. */
+/** An event that an endpoint received. */
 export interface Told extends TappedEvent {
   readonly deliveryId: string
   /** ISO 8601. */
   readonly occurredAt: string
-  /** When its POST came, ms since 1970. */
+  /** Arrival of its POST, ms since 1970. */
   readonly atMs: number
 }
 
 export interface OutageVerdict {
-  /** Calls that the api accepted, before, meanwhile and after. */
+  /** Calls that the api accepted before, during and after the outage. */
   readonly calls: number
-  /** Events that occurred while the broker was away. */
+  /** Events that occurred during the outage. */
   readonly accepted: number
-  /** From the broker's return to the first POST, and to the last one of what had occurred before. */
+  /** From the broker's return to the first POST, and to the last POST of events that occurred before the return. */
   readonly firstMs: number
   readonly allMs: number
-  /** Calls that were not told at all, gaps within calls, and calls without an end. */
+  /** Calls without events, gaps within calls, and calls without an end. */
   readonly lost: number
-  /** Deliveries that came more than once. */
+  /** Deliveries that arrived more than once. */
   readonly repeated: number
 }
 
-/** What an outage did to the events of these calls. */
+/** Effect of an outage on the events of the calls. */
 export function checkOutage(
   calls: readonly string[],
   told: readonly Told[],
@@ -49,7 +49,7 @@ export function checkOutage(
   }
 }
 
-/** POSTs in each second from the beginning on, for a picture. */
+/** POSTs per second from the start, for the plot. */
 export function postsPerSecond(told: readonly Told[], beganAtMs: number): (readonly [second: number, posts: number])[] {
   const seconds = told.map(({ atMs }) => Math.floor((atMs - beganAtMs) / 1_000))
   const counts = Array<number>(seconds.reduce((last, second) => Math.max(last, second + 1), 0)).fill(0)

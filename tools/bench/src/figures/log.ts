@@ -9,14 +9,14 @@ import { median, round } from '../measure/statistics.ts'
 import { type Child, startChild } from '../processes/child.ts'
 
 const DELIVERIES = 5_000
-/** An event that becomes one delivery costs the log most: its record is for that one alone. */
+/** The log costs most at one delivery per event: the event's record serves that one alone. */
 const FAN_OUTS = [20, 1]
-/** In turn, so that whatever else changes meets both. */
+/** Alternating, so that other changes of the machine affect both. */
 const SETTINGS = ['on', 'off', 'on', 'off', 'on', 'off'] as const
-/** A fan-out that was just started has not compiled what it runs: these rounds do not count. */
+/** Rounds that do not count, until a restarted fan-out has compiled its code. */
 const WARM_UP_RUNS = 2
 const RUNS = 3
-/** The default, which `on` stands for. */
+/** `on` is the default. */
 const SIZES = { on: '1000', off: '0' } as const
 
 type Setting = keyof typeof SIZES
@@ -34,7 +34,7 @@ export interface LogFigure {
     readonly subscriptions: number
     readonly on: Side
     readonly off: Side
-    /** Deliveries per second with the log, to those without. */
+    /** Deliveries per second with the log relative to without. */
     readonly ratio: number
   }[]
 }

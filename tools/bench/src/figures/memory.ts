@@ -12,25 +12,22 @@ import { checkMemory, type MemorySample, type MemoryVerdict } from './check-memo
 const ENDPOINTS = 1_000
 const WILD: readonly Behaviour[] = ['endless', 'bomb', 'headers', 'drip']
 const OF_EACH = 25
-/** Each becomes a delivery for every endpoint. */
+/** Each event becomes a delivery for every endpoint. */
 const EVENTS_PER_SECOND = 0.5
 const CALM_MS = 12_000
 const SAMPLE_MS = 500
 
 export interface MemoryFigure {
   readonly endpoints: number
-  /** How many endpoints behave so, and how many POSTs they have answered so. */
+  /** By behaviour: the endpoints, and the POSTs they answered that way. */
   readonly wild: Readonly<Partial<Record<Behaviour, { readonly endpoints: number; readonly answers: number }>>>
   readonly deliveriesPerSecond: number
   readonly calmMs: number
-  /** Of each worker. */
+  /** One entry per worker. */
   readonly workers: readonly (MemoryVerdict & { readonly samples: readonly MemorySample[] })[]
 }
 
-/**
- * Resident memory of the workers while a thousand endpoints are served: first all of them acknowledge, then some answer
- * as nobody should.
- */
+/** Resident memory of the workers with a thousand endpoints: first all acknowledge, then some misbehave. */
 export async function measureMemory({ stack, token, say, options }: Bench): Promise<MemoryFigure> {
   const pids = Object.entries(stack.processes).flatMap(([name, { pid }]) =>
     name.startsWith('delivery-worker-') ? [pid] : [],

@@ -11,14 +11,14 @@ import { median, round, type Spread, spreadOf } from '../measure/statistics.ts'
 import { startChild } from '../processes/child.ts'
 import { DEADLINE_MS } from './short-deadline.ts'
 
-/** Each event becomes a delivery for every endpoint: 500 a second at both sizes. */
+/** Each event becomes a delivery for every endpoint: 500 deliveries a second at both sizes. */
 interface Size {
   readonly endpoints: number
   readonly hanging: number
   readonly eventsPerSecond: number
 }
 const FEW: Size = { endpoints: 20, hanging: 4, eventsPerSecond: 25 }
-/** So many hang that all they may have in hand is as much as a worker takes. */
+/** The hanging endpoints together may have as many deliveries in flight as a worker takes. */
 const MANY: Size = { endpoints: 100, hanging: 20, eventsPerSecond: 5 }
 const RUNS = 7
 const RUNS_OF_MANY = 3
@@ -28,7 +28,7 @@ const QUIET_MS = 6_000
 const REACTS_MS = DEADLINE_MS + 500
 const STEADY_FROM_MS = DEADLINE_MS + 2_000
 const NOISY_MS = STEADY_FROM_MS + 6_000
-/** Two workers of Switchhook, two of BullMQ, with so many in hand each. */
+/** Two workers of Switchhook and two of BullMQ, each with `CONCURRENCY` deliveries in flight. */
 const WORKERS = 2
 const CONCURRENCY = 200
 const BULLMQ_QUEUE = 'bench-noisy'
@@ -51,7 +51,7 @@ export interface NoisyFigure {
   readonly deadlineMs: number
 }
 
-/** Hands one event, or the jobs that are the same, to whoever delivers. */
+/** Publishes one event, or adds the equivalent jobs. */
 type Send = (data: object) => void
 
 /**
@@ -117,7 +117,7 @@ async function compare(size: Size, endpoints: Endpoints, send: Send, forMs = NOI
   await endpoints.behave(1, 'hang')
   const beganAt = monotonicMs()
   const noisy = await load(size, endpoints, send, forMs)
-  // From here on they answer, so that what still comes is done with at once.
+  // They answer again, so that the remaining deliveries finish at once.
   await endpoints.behave(1, 'quick')
   const between = (fromMs: number, toMs: number): Spread =>
     spreadOf(noisy.flatMap(([, sentAt, ms]) => (sentAt - beganAt >= fromMs && sentAt - beganAt < toMs ? [ms] : [])))
@@ -128,7 +128,7 @@ async function compare(size: Size, endpoints: Endpoints, send: Send, forMs = NOI
   )
 }
 
-/** Resolves to what has come to the endpoints that answer. */
+/** Resolves to the POSTs at the endpoints that answer. */
 async function load(size: Size, endpoints: Endpoints, send: Send, forMs: number): Promise<readonly Arrival[]> {
   const { eventsPerSecond } = size
   const events = await keepPace(eventsPerSecond, forMs, (n) => send({ ...callData(n), sentAt: monotonicMs() }))
@@ -167,7 +167,7 @@ const neighboursOf = (quiet: Spread, before: Spread, steady: Spread): Neighbours
   steadyRatio: round(steady.p99Ms / quiet.p99Ms, 2),
 })
 
-/** Of each number by itself; the ratios are those of the medians. */
+/** Median of each number; the ratios are those of the medians. */
 function medianOf(runs: readonly Neighbours[]): Neighbours {
   const spread = (which: 'quiet' | 'before' | 'steady'): Spread => ({
     count: runs.reduce((sum, run) => sum + run[which].count, 0),

@@ -10,7 +10,7 @@ import { subscribe } from '../load/subscriptions.ts'
 import { checkOutage, type OutageVerdict, postsPerSecond, type Told } from './check-outage.ts'
 import { AGENTS } from './commands.ts'
 
-/** A call comes in, is answered and hung up: two commands, and what they cause. */
+/** An incoming call is answered and hung up: two commands. */
 const CALLS_PER_SECOND = 10
 const BEFORE_MS = 5_000
 const AFTER_MS = 5_000
@@ -20,15 +20,15 @@ export interface OutageFigure extends OutageVerdict {
   readonly awayMs: number
   readonly diedAfterMs: number
   readonly callsPerSecond: number
-  /** Calls and commands that the api did not accept. */
+  /** Calls and commands that the api refused. */
   readonly refused: number
   /** POSTs in each second. */
   readonly perSecond: readonly (readonly [second: number, posts: number])[]
 }
 
 /**
- * The broker is killed while calls come in, and started again after a while: what was accepted meanwhile, and how soon all
- * of it was told. Undefined where the broker is not ours to kill.
+ * Kills the broker under load and starts it again later. Measures what the api accepted meanwhile and when all of it was
+ * delivered. Undefined where the broker does not belong to the stack.
  */
 export async function measureOutage({ stack, token, say, options, bringUp }: Bench): Promise<OutageFigure | undefined> {
   const broker = stack.processes['rabbitmq']
@@ -95,7 +95,7 @@ export async function measureOutage({ stack, token, say, options, bringUp }: Ben
   }
 }
 
-/** Keeps of each POST what it told, and when it came. */
+/** Collects the event and the arrival time of each POST. */
 async function openReceiver(told: Told[]): Promise<Server> {
   const server = createServer((request, response) => {
     const chunks: Buffer[] = []
@@ -111,7 +111,7 @@ async function openReceiver(told: Told[]): Promise<Server> {
   return server
 }
 
-/** Asks until nothing is missing, or it is time to call it lost. */
+/** Repeats until nothing is missing, or until missing events count as lost. */
 async function untilTold(judge: () => OutageVerdict): Promise<OutageVerdict> {
   const startedAt = performance.now()
   for (;;) {

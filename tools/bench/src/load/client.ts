@@ -1,10 +1,10 @@
 import { Pool } from 'undici'
 
-/** One origin, with so many connections that are kept. */
+/** JSON requests to one origin over kept connections. */
 export interface JsonClient {
-  /** @throws for any answer but one of 2xx */
+  /** @throws unless the response is 2xx */
   post(path: string, body: object): Promise<Record<string, unknown>>
-  /** @throws for any answer but one of 2xx */
+  /** @throws unless the response is 2xx */
   delete(path: string): Promise<void>
   close(): Promise<void>
 }

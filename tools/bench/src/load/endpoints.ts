@@ -24,14 +24,14 @@ export interface Endpoints {
   /** One list of urls for each group. */
   readonly urls: readonly (readonly string[])[]
   behave(group: number, behaviour: Behaviour): Promise<void>
-  /** All first POSTs since the last time, and what was answered since then. */
+  /** First POSTs and answers since the previous call. */
   take(): Promise<Heard>
-  /** Takes until so many first POSTs of a group have come, or none has come for `patienceMs`. */
+  /** Collects until a group has `count` first POSTs, or none has arrived for `patienceMs`. */
   takeOf(group: number, count: number, patienceMs?: number): Promise<readonly Arrival[]>
   stop(): Promise<void>
 }
 
-/** All of them answer at once, until they are told to behave in another way. */
+/** Every group answers at once until `behave` changes it. */
 export async function openEndpoints(sizes: readonly number[]): Promise<Endpoints> {
   const child = await startChild<{ ports: number[][] }>('endpoints-server.js', sizes.map(String))
   const take = (question: EndpointsQuestion = {}): Promise<Heard> => child.ask<Heard>(question)

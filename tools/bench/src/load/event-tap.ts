@@ -1,8 +1,8 @@
 import { openManagement } from '../measure/management.ts'
 
-/** Every event that is published while the tap is open lands in a queue of its own, to be counted and looked at. */
+/** Collects every event that is published while it is open in its own queue. */
 export interface EventTap {
-  /** Takes what has come so far. */
+  /** Removes and returns the events collected so far. */
   take(): Promise<readonly TappedEvent[]>
   close(): Promise<void>
 }
@@ -20,7 +20,7 @@ export interface TappedEvent {
 const QUEUE = 'bench.events'
 const CHUNK = 2_000
 
-/** By the broker's management API, which the stacks of this repository have. */
+/** Uses the broker's management API. */
 export async function openEventTap(managementUrl: string): Promise<EventTap> {
   const { ask } = openManagement(managementUrl)
   await ask('PUT', `/queues/%2F/${QUEUE}`, { durable: true, arguments: { 'x-queue-type': 'quorum' } })

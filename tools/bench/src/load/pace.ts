@@ -1,8 +1,8 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 
 /**
- * An open loop: so many a second whether or not the last one has been dealt with, so that a service that stalls meets what
- * has come meanwhile. Resolves to how many were sent until it was over.
+ * Open loop: sends at a fixed rate whether or not earlier sends are finished, so that a service that stalls meets the
+ * backlog. Resolves to the number sent.
  */
 export async function keepPace(
   perSecond: number,

@@ -4,7 +4,7 @@ import type { EventType } from './events.ts'
 
 const AT_ONCE = 8
 
-/** A subscription for each url. Resolves to what ends them all. */
+/** Creates a subscription for each url. Resolves to a function that deletes them. */
 export async function subscribe(
   stack: StackFile,
   token: string,

@@ -1,6 +1,6 @@
 import { cpus, release, totalmem, type } from 'node:os'
 
-/** What the figures were taken on. */
+/** The machine of a measurement. */
 export interface Machine {
   readonly cores: number
   readonly processor: string

@@ -1,11 +1,11 @@
-/** What the figures ask of the broker's management API, which the stacks of this repository have. */
+/** The parts of the broker's management API that the figures use. */
 export interface Management {
   readonly ask: <T>(method: string, path: string, body?: object) => Promise<T>
-  /** Messages by queue, ready and unacknowledged; the broker counts once in a while. */
+  /** Messages by queue, ready and unacknowledged, as of the last statistics interval. */
   depths(): Promise<ReadonlyMap<string, number>>
-  /** Messages that all queues have taken from publishers and handed out since the broker began. */
+  /** Messages published to and delivered from all queues since the broker started. */
   moved(): Promise<{ readonly published: number; readonly delivered: number }>
-  /** Throws away what waits in the queues whose names begin so. */
+  /** Purges the queues whose names start with `prefix`. */
   purge(prefix: string): Promise<void>
 }
 

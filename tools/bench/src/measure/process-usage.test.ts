@@ -13,7 +13,7 @@ test.each([
   expect(cpuTimeMs(text)).toBe(ms)
 })
 
-test('this process has memory, and has been computing', () => {
+test('this process has memory and processor time', () => {
   expect(residentMib(process.pid)).toBeGreaterThan(10)
   expect(cpuMs(process.pid)).toBeGreaterThan(0)
 })

@@ -4,7 +4,7 @@ import { readFileSync } from 'node:fs'
 /** Linux counts in ticks of 1/100 s, whatever the kernel's own clock does (proc(5), sysconf(_SC_CLK_TCK)). */
 const TICK_MS = 10
 
-/** Memory of a process that is resident, in MiB; by ps(1) where there is no /proc. */
+/** Resident memory of a process in MiB; by ps(1) where there is no /proc. */
 export function residentMib(pid: number): number {
   try {
     const [, kib = '0'] = /^VmRSS:\s+(\d+)/m.exec(readFileSync(`/proc/${pid}/status`, 'utf8')) ?? []
@@ -14,7 +14,7 @@ export function residentMib(pid: number): number {
   }
 }
 
-/** Time that all threads of a process have been computing so far. */
+/** Processor time of all threads of a process so far. */
 export function cpuMs(pid: number): number {
   try {
     return ticksOf(readFileSync(`/proc/${pid}/stat`, 'utf8')) * TICK_MS
@@ -23,13 +23,13 @@ export function cpuMs(pid: number): number {
   }
 }
 
-/** Fields 14 and 15 of /proc/pid/stat, after a name that may hold blanks and brackets itself. */
+/** Fields 14 and 15 of /proc/pid/stat. The name before them can contain blanks and brackets. */
 export function ticksOf(stat: string): number {
   const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ')
   return Number(fields[11]) + Number(fields[12])
 }
 
-/** As ps(1) writes it: `[[dd-]hh:]mm:ss[.cc]`. */
+/** Parses the time format of ps(1): `[[dd-]hh:]mm:ss[.cc]`. */
 export function cpuTimeMs(text: string): number {
   const [seconds = 0, minutes = 0, hours = 0, days = 0] = text.trim().split(/[-:]/).map(Number).toReversed()
   return Math.round((((days * 24 + hours) * 60 + minutes) * 60 + seconds) * 1_000)

@@ -1,6 +1,6 @@
 import type { Redis } from 'ioredis'
 
-/** How often each command was called since the server began. */
+/** Calls per command since the server started. */
 async function callsByCommand(redis: Redis): Promise<ReadonlyMap<string, number>> {
   const info = await redis.info('commandstats')
   return new Map(
@@ -9,8 +9,8 @@ async function callsByCommand(redis: Redis): Promise<ReadonlyMap<string, number>
 }
 
 /**
- * What `work` has called, per command, less what the services call anyhow in the same time. Scripts count once, as they
- * are one round trip, whatever they call inside.
+ * Calls that `work` causes, less the calls that idle services make in the same time. A script counts once: it is one round
+ * trip.
  */
 export async function countCalls(
   redis: Redis,

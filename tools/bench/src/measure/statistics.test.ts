@@ -10,11 +10,11 @@ test.each<[number[], number, number]>([
   expect(percentile(values, part)).toBe(expected)
 })
 
-test('one wild run does not move the median', () => {
+test('one outlier does not move the median', () => {
   expect(median([10, 11, 900])).toBe(11)
 })
 
-test('a spread tells how many, the middle and the end', () => {
+test('a spread has count, median and 99th percentile', () => {
   expect(spreadOf(Array.from({ length: 200 }, (_, at) => at + 1.04))).toEqual({ count: 200, p50Ms: 100, p99Ms: 198 })
 })
 

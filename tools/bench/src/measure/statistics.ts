@@ -1,4 +1,4 @@
-/** The value below which the given part (0 to 1) of the values lies, by nearest rank; 0 of nothing. */
+/** Percentile by nearest rank, `part` from 0 to 1; 0 for no values. */
 export function percentile(values: readonly number[], part: number): number {
   const sorted = values.toSorted((a, b) => a - b)
   return sorted[Math.max(0, Math.ceil(part * sorted.length) - 1)] ?? 0
@@ -8,7 +8,7 @@ export const median = (values: readonly number[]): number => percentile(values, 
 
 export const round = (value: number, digits = 1): number => Number(value.toFixed(digits))
 
-/** How times are distributed. */
+/** Count, median and 99th percentile. */
 export interface Spread {
   readonly count: number
   readonly p50Ms: number
@@ -21,7 +21,7 @@ export const spreadOf = (valuesMs: readonly number[]): Spread => ({
   p99Ms: round(percentile(valuesMs, 0.99)),
 })
 
-/** Of the straight line that fits the points best: how much y grows per x. 0 of fewer than two. */
+/** Slope of the least-squares line; 0 for fewer than two points. */
 export function slope(points: readonly (readonly [x: number, y: number])[]): number {
   const mean = (at: 0 | 1): number => points.reduce((sum, point) => sum + point[at], 0) / points.length
   const [meanX, meanY] = [mean(0), mean(1)]

@@ -1,7 +1,7 @@
 import { connect } from 'amqplib'
 import { Pool } from 'undici'
 
-/** The least that can be done with a broker: consume, POST, ack. No schedule, no ledger, no record, no guard. */
+/** Consumes, POSTs and acknowledges. No schedule, no ledger, no record, no address guard. */
 const [amqpUrl = '', queue = '', origin = '', concurrency = '1'] = process.argv.slice(2)
 const model = await connect(amqpUrl)
 const channel = await model.createChannel()

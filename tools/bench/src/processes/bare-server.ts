@@ -4,10 +4,7 @@ import type { AddressInfo } from 'node:net'
 import express from 'express'
 import { Redis } from 'ioredis'
 
-/**
- * The least that a command could cost: the same web framework, the same JSON body, one write to the same Redis, and
- * nothing else: no token, no rules, no events.
- */
+/** The minimum of a command: the same web framework, the same JSON body, one write to the same Redis. */
 const redis = new Redis(process.argv[2] ?? '')
 const app = express()
 app.use(express.json())

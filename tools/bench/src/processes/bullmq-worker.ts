@@ -1,7 +1,7 @@
 import axios from 'axios'
 import { Worker } from 'bullmq'
 
-/** The usual way: jobs in BullMQ, each a POST by axios; the job is done when the POST was answered. */
+/** A BullMQ worker: each job is a POST by axios, done when the POST was answered. */
 const [redisUrl = '', queue = '', concurrency = '1', timeoutMs = '10000'] = process.argv.slice(2)
 const { hostname, port, username, password } = new URL(redisUrl)
 const worker = new Worker<{ url: string; body: string; headers: Record<string, string> }>(

@@ -4,12 +4,12 @@ import { fileURLToPath } from 'node:url'
 
 type Numbers = Readonly<Record<string, number>>
 
-/** A script of this package in a process of its own, which speaks when it is ready. */
+/** A script of this folder in its own process. Its first message says that it is ready. */
 export interface Child<Ready = Numbers> {
-  /** What it said first. */
+  /** The first message. */
   readonly ready: Ready
   readonly pid: number
-  /** Sends a message, and resolves to the next answer: one question at a time. */
+  /** Sends a message and resolves to the next answer. One question at a time. */
   ask<Answer = Numbers>(question?: object): Promise<Answer>
   stop(): Promise<void>
 }

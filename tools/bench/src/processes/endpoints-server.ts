@@ -5,10 +5,7 @@ import { gzipSync } from 'node:zlib'
 import type { Arrival, Behaviour, EndpointsQuestion } from '../load/endpoints.ts'
 import { monotonicMs } from '../measure/clock.ts'
 
-/**
- * Endpoints on a port each, in groups that behave alike, with the time of every first POST that comes. An event tells in
- * its `sentAt` when it was published.
- */
+/** Endpoints with a port each, in groups that behave alike. Notes the latency of every first POST since its `sentAt`. */
 const sizes = process.argv.slice(2).map(Number)
 const behaviours: Behaviour[] = sizes.map(() => 'quick')
 let arrivals: Arrival[] = []
@@ -16,7 +13,7 @@ let answered: Partial<Record<Behaviour, number>> = {}
 
 const CHUNK = Buffer.alloc(65_536, 'endless ')
 const BOMB = gzipSync(Buffer.alloc(50 * 2 ** 20))
-/** More than any client reads of headers. */
+/** More header bytes than any client reads. */
 const HUGE_HEADER = 'x'.repeat(60_000)
 
 const ANSWERS: Readonly<Record<Behaviour, (response: ServerResponse) => void>> = {
@@ -51,7 +48,7 @@ function receive(group: number, request: IncomingMessage, response: ServerRespon
     answered[behaviour] = (answered[behaviour] ?? 0) + 1
     ANSWERS[behaviour](response)
   })
-  // A client that goes away in the middle is what half of these behaviours are about.
+  // Clients give up in the middle of most of these behaviours.
   response.on('error', () => {})
 }
 

@@ -2,7 +2,7 @@ import { once } from 'node:events'
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 
-/** An endpoint that acknowledges at once, and counts. Asked by a message, it tells how many POSTs have come. */
+/** An endpoint that acknowledges at once and counts. Answers every message with the number of POSTs. */
 let posts = 0
 const server = createServer((request, response) => {
   request.resume()

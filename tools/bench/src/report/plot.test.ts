@@ -10,7 +10,7 @@ test.each([
   expect(roundUp(value)).toBe(end)
 })
 
-test('the longest bar is the highest value, and none vanishes', () => {
+test('the longest bar is the highest value, and every bar is visible', () => {
   const svg = plotBars('a title', 'less is better', [
     { name: 'one', value: 5_000, isOurs: false },
     { name: 'two', value: 1, isOurs: true },

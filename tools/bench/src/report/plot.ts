@@ -9,7 +9,7 @@ export interface Line {
   readonly points: readonly (readonly [x: number, y: number])[]
 }
 
-/** What happens to a part of a line plot's time. */
+/** A shaded time range of a line plot. */
 export interface Band {
   readonly from: number
   readonly to: number
@@ -40,7 +40,7 @@ ${rows}
 `
 }
 
-/** Bars with their numbers. */
+/** Horizontal bars with their values. */
 export function plotBars(title: string, heading: string, bars: readonly Bar[]): string {
   const most = Math.max(...bars.map(({ value }) => value))
   const rows = bars.map(({ name, value, isOurs }, at) => {
@@ -53,7 +53,7 @@ export function plotBars(title: string, heading: string, bars: readonly Bar[]): 
   return svg(title, 60 + bars.length * 44, { x: 260, text: heading }, rows.join('\n'))
 }
 
-/** Lines over seconds, from 0 on both axes, with a band behind the time in which something special happens. */
+/** Lines over seconds, both axes from 0, with a shaded band. */
 export function plotLines(title: string, heading: string, lines: readonly Line[], band: Band): string {
   const points = lines.flatMap(({ points: own }) => own)
   const mostX = Math.max(1, ...points.map(([x]) => x))
@@ -84,7 +84,7 @@ export function plotLines(title: string, heading: string, lines: readonly Line[]
   return svg(title, bottom + 60, { x: PLOT.left, text: heading }, [shade, ...grid, ...times, ...curves].join('\n'))
 }
 
-/** To 1, 2, 4, 5 or 8 of its power of ten, so that it and a quarter of it are numbers that one can read. */
+/** Rounds up to 1, 2, 4, 5 or 8 times a power of ten, so that the axis labels are short numbers. */
 export function roundUp(value: number): number {
   const power = 10 ** Math.floor(Math.log10(value))
   return ([1, 2, 4, 5, 8].find((step) => step * power >= value) ?? 10) * power

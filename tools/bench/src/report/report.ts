@@ -3,7 +3,7 @@ import type { Results, Taken } from './results.ts'
 import { commandsSection, deliveriesSection, latencySection, logSection } from './speed-sections.ts'
 import { compareWithTargets } from './targets.ts'
 
-/** `docs/benchmarks.md`: what was aimed at, what was measured, and what it means. */
+/** Renders `docs/benchmarks.md`: targets, figures and how they were measured. */
 export function renderReport(results: Results): string {
   return [
     HEAD,

@@ -12,7 +12,7 @@ test.each<[string | undefined, readonly string[]]>([
   expect(wantedFigures(named, all)).toEqual(expected)
 })
 
-test('a name that is none is refused, and those that there are are told', () => {
+test('an unknown name is rejected with the list of known names', () => {
   expect(() => wantedFigures('noisy,loud', all)).toThrow(
     'FIGURES: there is no loud; there are commands, latency, noisy',
   )

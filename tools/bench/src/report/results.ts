@@ -8,7 +8,7 @@ import type { NoisyFigure } from '../figures/noisy.ts'
 import type { OutageFigure } from '../figures/outage.ts'
 import type { Machine } from '../measure/machine.ts'
 
-/** All there is to measure, by the names that `FIGURES` takes. */
+/** All figures, by the names that `FIGURES` accepts. */
 export interface Figures {
   readonly commands: CommandsFigure
   readonly deliveries: DeliveriesFigure
@@ -22,7 +22,7 @@ export interface Figures {
 
 export type FigureName = keyof Figures
 
-/** A figure, with when and on what it was taken. */
+/** A figure with its date and machine. */
 export interface Taken<T> {
   /** ISO 8601. */
   readonly at: string
@@ -31,12 +31,12 @@ export interface Taken<T> {
   readonly figure: T
 }
 
-/** `docs/benchmarks/results.json`: of each figure the last time it was taken. */
+/** `docs/benchmarks/results.json`: the latest measurement of each figure. */
 export type Results = { readonly [Name in FigureName]?: Taken<Figures[Name]> }
 
 /**
- * The figures that are named, separated by commas; all of them when none is.
- * @throws for a name that is none
+ * The figures named in a comma-separated list; all figures if the list is empty.
+ * @throws for an unknown name
  */
 export function wantedFigures(named: string | undefined, all: readonly FigureName[]): readonly FigureName[] {
   const names = (named ?? '').split(',').flatMap((name) => (name.trim() === '' ? [] : [name.trim()]))

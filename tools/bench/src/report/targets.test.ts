@@ -23,7 +23,7 @@ test('without any figure nothing is measured, and nothing is claimed', () => {
   expect(verdicts({})).toEqual([...Array<string>(6).fill('not measured'), 'tested', 'not measured', 'not measured'])
 })
 
-test('figures that meet their targets exactly have met them', () => {
+test('figures exactly at their targets meet them', () => {
   expect(verdicts(sampleResults())).toEqual(['met', 'met', 'met', 'met', 'met', 'met', 'tested', 'met', 'met'])
 })
 
@@ -63,7 +63,7 @@ test.each<[string, Parameters<typeof sampleResults>[0], number, string]>([
     8,
     'not met',
   ],
-])('%s is judged so', (_name, over, row, verdict) => {
+])('%s', (_name, over, row, verdict) => {
   const judged = verdicts(sampleResults(over))
   expect(judged[row]).toBe(verdict)
   expect(judged.filter((one) => one !== 'met' && one !== 'tested')).toHaveLength(1)

@@ -9,10 +9,10 @@ export interface TargetRow {
   readonly verdict: Verdict
 }
 
-/** `in part`: what was measured is less than what was aimed at. `tested`: shown by tests, and no figure. */
+/** `in part`: measured for less than the target. `tested`: shown by tests, not by a figure. */
 type Verdict = 'met' | 'not met' | 'in part' | 'tested' | 'not measured'
 
-/** What the design aims at on two cores that also run broker, Redis and receivers. */
+/** Targets on two cores that also run broker, Redis and receivers. */
 const TARGETS = {
   twentyToOne: { bullmq: 1.6, equal: 1.25, durable: 0.8 },
   oneToOne: { bullmq: 1.3, equal: 1.1, durable: 0.75 },
@@ -26,7 +26,7 @@ const TARGETS = {
 
 const verdictOf = (isMet: boolean): Verdict => (isMet ? 'met' : 'not met')
 
-/** What was aimed at beside what was measured. */
+/** Compares the results with the targets. */
 export function compareWithTargets(results: Results): readonly TargetRow[] {
   function row<Name extends FigureName>(
     name: Name,
