@@ -2,7 +2,7 @@ import type { TappedEvent } from '../load/event-tap.ts'
 import { checkEvents } from './check-events.ts'
 
 /** An event that an endpoint received. */
-export interface Told extends TappedEvent {
+export interface ReceivedEvent extends TappedEvent {
   readonly deliveryId: string
   /** ISO 8601. */
   readonly occurredAt: string
@@ -10,7 +10,7 @@ export interface Told extends TappedEvent {
   readonly atMs: number
 }
 
-export interface OutageVerdict {
+export interface OutageResult {
   /** Calls that the api accepted before, during and after the outage. */
   readonly calls: number
   /** Events that occurred during the outage. */
@@ -27,16 +27,16 @@ export interface OutageVerdict {
 /** Effect of an outage on the events of the calls. */
 export function checkOutage(
   calls: readonly string[],
-  told: readonly Told[],
+  told: readonly ReceivedEvent[],
   diedAtMs: number,
   returnedAtMs: number,
-): OutageVerdict {
+): OutageResult {
   const byDelivery = new Map(told.toReversed().map((event) => [event.deliveryId, event]))
   const events = [...byDelivery.values()]
   const { missing, unended } = checkEvents(events)
   const known = new Set(events.map(({ data }) => data.callId))
   const untold = calls.filter((callId) => !known.has(callId)).length
-  const occurredMs = ({ occurredAt }: Told): number => Date.parse(occurredAt)
+  const occurredMs = ({ occurredAt }: ReceivedEvent): number => Date.parse(occurredAt)
   const after = events.filter(({ atMs }) => atMs >= returnedAtMs)
   const late = after.filter((event) => occurredMs(event) < returnedAtMs).map(({ atMs }) => atMs - returnedAtMs)
   return {
@@ -50,7 +50,10 @@ export function checkOutage(
 }
 
 /** POSTs per second from the start, for the plot. */
-export function postsPerSecond(told: readonly Told[], beganAtMs: number): (readonly [second: number, posts: number])[] {
+export function postsPerSecond(
+  told: readonly ReceivedEvent[],
+  beganAtMs: number,
+): (readonly [second: number, posts: number])[] {
   const seconds = told.map(({ atMs }) => Math.floor((atMs - beganAtMs) / 1_000))
   const counts = Array<number>(seconds.reduce((last, second) => Math.max(last, second + 1), 0)).fill(0)
   for (const second of seconds) counts[second] = (counts[second] ?? 0) + 1

@@ -7,7 +7,7 @@ import type { Bench } from '../bench.ts'
 import { openClient } from '../load/client.ts'
 import { keepPace } from '../load/pace.ts'
 import { subscribe } from '../load/subscriptions.ts'
-import { checkOutage, type OutageVerdict, postsPerSecond, type Told } from './check-outage.ts'
+import { checkOutage, type OutageResult, postsPerSecond, type ReceivedEvent } from './check-outage.ts'
 import { AGENTS } from './commands.ts'
 
 /** An incoming call is answered and hung up: two commands. */
@@ -16,7 +16,7 @@ const BEFORE_MS = 5_000
 const AFTER_MS = 5_000
 const GIVE_UP_MS = 120_000
 
-export interface OutageFigure extends OutageVerdict {
+export interface OutageFigure extends OutageResult {
   readonly awayMs: number
   readonly diedAfterMs: number
   readonly callsPerSecond: number
@@ -36,7 +36,7 @@ export async function measureOutage({ stack, token, say, options, bringUp }: Ben
     say('  not measured: the broker must be a process of this stack (BACKING=local), as it will be killed')
     return undefined
   }
-  const told: Told[] = []
+  const told: ReceivedEvent[] = []
   const receiver = await openReceiver(told)
   const port = (receiver.address() as AddressInfo).port
   const unsubscribe = await subscribe(stack, token, [`http://127.0.0.1:${port}/hook`])
@@ -75,16 +75,16 @@ export async function measureOutage({ stack, token, say, options, bringUp }: Ben
     isOver = true
     await load
     await Promise.all(turns)
-    const verdict = await untilTold(() => checkOutage(calls, told, diedAtMs, returnedAtMs))
+    const result = await untilComplete(() => checkOutage(calls, told, diedAtMs, returnedAtMs))
     say(
-      `  ${verdict.accepted} events accepted while it was away; first ${verdict.firstMs} ms after its return, all after ${verdict.allMs} ms; lost: ${verdict.lost}`,
+      `  ${result.accepted} events accepted while it was away; first ${result.firstMs} ms after its return, all after ${result.allMs} ms; lost: ${result.lost}`,
     )
     return {
       awayMs: returnedAtMs - diedAtMs,
       diedAfterMs: diedAtMs - beganAtMs,
       callsPerSecond: CALLS_PER_SECOND,
       refused,
-      ...verdict,
+      ...result,
       perSecond: postsPerSecond(told, beganAtMs),
     }
   } finally {
@@ -96,12 +96,12 @@ export async function measureOutage({ stack, token, say, options, bringUp }: Ben
 }
 
 /** Collects the event and the arrival time of each POST. */
-async function openReceiver(told: Told[]): Promise<Server> {
+async function openReceiver(told: ReceivedEvent[]): Promise<Server> {
   const server = createServer((request, response) => {
     const chunks: Buffer[] = []
     request.on('data', (chunk: Buffer) => chunks.push(chunk))
     request.on('end', () => {
-      const body = JSON.parse(Buffer.concat(chunks).toString()) as Omit<Told, 'atMs'>
+      const body = JSON.parse(Buffer.concat(chunks).toString()) as Omit<ReceivedEvent, 'atMs'>
       told.push({ ...body, atMs: Date.now() })
       response.writeHead(204).end()
     })
@@ -112,11 +112,11 @@ async function openReceiver(told: Told[]): Promise<Server> {
 }
 
 /** Repeats until nothing is missing, or until missing events count as lost. */
-async function untilTold(judge: () => OutageVerdict): Promise<OutageVerdict> {
+async function untilComplete(check: () => OutageResult): Promise<OutageResult> {
   const startedAt = performance.now()
   for (;;) {
-    const verdict = judge()
-    if (verdict.lost === 0 || performance.now() - startedAt > GIVE_UP_MS) return verdict
+    const result = check()
+    if (result.lost === 0 || performance.now() - startedAt > GIVE_UP_MS) return result
     await sleep(100)
   }
 }
