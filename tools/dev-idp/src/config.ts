@@ -1,9 +1,11 @@
-import { choice, duration, optional, port, type Rule, text } from '@switchhook/runtime'
+import { choice, duration, integer, optional, port, type Rule, text } from '@switchhook/runtime'
 
 export const devIdpFields = {
   DEV_IDP_HOST: text('127.0.0.1'),
   DEV_IDP_PORT: port(8090),
   DEV_IDP_KEYS: optional(text()),
+  /** Number of further tenants, `tenant-1` and so on. */
+  DEV_IDP_TENANTS: integer({ min: 0, max: 500 }, 0),
   NODE_ENV: choice(['development', 'test', 'production'], 'development'),
   LOG_LEVEL: choice(['error', 'warn', 'info', 'debug'], 'info'),
   SHUTDOWN_GRACE: duration('10s'),

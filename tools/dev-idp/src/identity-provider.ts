@@ -3,7 +3,7 @@ import { createServer, type IncomingMessage, type ServerResponse } from 'node:ht
 import type { AddressInfo } from 'node:net'
 import { loadSigningKeys } from './signing-keys.ts'
 import { tenantProvider } from './tenant-provider.ts'
-import { DEV_TENANTS } from './tenants.ts'
+import type { DevTenant } from './tenants.ts'
 
 export interface IdentityProvider {
   /** A tenant's issuer is this and the tenant's name. */
@@ -21,13 +21,14 @@ export async function startIdentityProvider(options: {
   readonly host: string
   readonly port: number
   readonly keysFile: string | undefined
+  readonly tenants: readonly DevTenant[]
 }): Promise<IdentityProvider> {
   const handlers = new Map<string, Handler>()
   const server = createServer((request, response) => {
     const [, tenant = '', rest = ''] = /^\/([^/?]*)(.*)$/.exec(request.url ?? '') ?? []
     const handle = handlers.get(tenant)
     if (handle === undefined) {
-      answerUnknown(tenant, response)
+      answerUnknown(tenant, options.tenants, response)
       return
     }
     // What the provider sees is its own root; what it tells clients begins with what they asked.
@@ -40,9 +41,9 @@ export async function startIdentityProvider(options: {
 
   const keys = loadSigningKeys(
     options.keysFile,
-    DEV_TENANTS.map(({ tenant }) => tenant),
+    options.tenants.map(({ tenant }) => tenant),
   )
-  for (const tenant of DEV_TENANTS) {
+  for (const tenant of options.tenants) {
     const key = keys[tenant.tenant]
     if (key !== undefined) handlers.set(tenant.tenant, tenantProvider(baseUrl, tenant, key).callback())
   }
@@ -57,8 +58,8 @@ export async function startIdentityProvider(options: {
   }
 }
 
-function answerUnknown(tenant: string, response: ServerResponse): void {
-  const tenants = DEV_TENANTS.map(({ tenant }) => tenant)
+function answerUnknown(tenant: string, known: readonly DevTenant[], response: ServerResponse): void {
+  const tenants = known.map(({ tenant }) => tenant)
   const about = { purpose: 'identity provider for development only', tenants }
   const body = tenant === '' ? about : { error: 'unknown_tenant', tenants }
   response.writeHead(tenant === '' ? 200 : 404, { 'content-type': 'application/json' }).end(JSON.stringify(body))

@@ -1,6 +1,6 @@
 import { join } from 'node:path'
 import { type BackingServices, type Home, repository } from '@switchhook/backing'
-import { addressesOf, DEV_AUDIENCE, DEV_TENANTS } from '@switchhook/dev-idp'
+import { addressesOf, DEV_AUDIENCE, devTenants } from '@switchhook/dev-idp'
 import type { MemberPorts } from './assign-ports.ts'
 import type { StackOptions } from './stack-options.ts'
 
@@ -50,7 +50,7 @@ export function memberEnvironment(
     }
   }
   return {
-    AUTH_ISSUERS: authIssuers(idpUrl),
+    AUTH_ISSUERS: authIssuers(idpUrl, Number(set['DEV_IDP_TENANTS'] ?? 0)),
     // Receivers on this machine are the point of a local stack.
     WEBHOOK_ALLOWED_NETWORKS: '127.0.0.0/8,::1/128',
     ...common,
@@ -62,9 +62,9 @@ export function memberEnvironment(
 }
 
 /** What the api trusts: one issuer per tenant of the local identity provider. */
-const authIssuers = (idpUrl: string): string =>
+const authIssuers = (idpUrl: string, furtherTenants: number): string =>
   JSON.stringify(
-    DEV_TENANTS.map(({ tenant }) => {
+    devTenants(furtherTenants).map(({ tenant }) => {
       const { issuer, jwksUri } = addressesOf(idpUrl, tenant)
       return { issuer, audience: DEV_AUDIENCE, tenant, jwksUri }
     }),
