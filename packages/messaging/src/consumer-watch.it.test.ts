@@ -52,8 +52,18 @@ async function consumeHere() {
     consumer,
     session,
     failures,
-    /** The broker forgets the consumer and tells nobody. */
-    lose: () => channels[0]?.cancel(`here.${Queue.fanoutEvents}.1`),
+    /**
+     * Removes the consumer on the broker; this process is not notified. The queue counts a consumer for a moment after its
+     * cancel is confirmed, as long as it holds unacknowledged messages.
+     */
+    lose: async () => {
+      const [channel] = channels
+      if (channel === undefined) throw new Error('the consumer has no channel')
+      const countConsumers = async () => (await channel.checkQueue(Queue.fanoutEvents)).consumerCount
+      const before = await countConsumers()
+      await channel.cancel(`here.${Queue.fanoutEvents}.1`)
+      await eventually(async () => expect(await countConsumers()).toBe(before - 1))
+    },
   }
 }
 
