@@ -1,11 +1,11 @@
 import { Unavailable } from '@switchhook/contracts'
 import { brokerAlarm, eventually, type TestBroker, testBroker } from '@switchhook/testkit'
 import { type Broker, openBroker } from './broker.ts'
-import { Gate } from './test-support/gate.ts'
-import { openProbe, type Probe } from './test-support/probe.ts'
-import { recordingLog } from './test-support/recording-log.ts'
-import { sampleDelivery, sampleEvent } from './test-support/samples.ts'
-import { Queue, serviceTopology } from './topology.ts'
+import { Gate } from './testing/gate.ts'
+import { openProbe, type Probe } from './testing/observer.ts'
+import { recordingLog } from './testing/recording-log.ts'
+import { sampleDelivery, sampleEvent } from './testing/samples.ts'
+import { Queue, serviceTopology } from './topology/topology.ts'
 
 const alarm = brokerAlarm()
 const whenOurs = alarm === undefined ? describe.skip : describe

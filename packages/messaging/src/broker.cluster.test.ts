@@ -7,9 +7,9 @@ import {
   startBrokerCluster,
 } from '@switchhook/testkit'
 import { type Broker, openBroker } from './broker.ts'
-import { recordingLog } from './test-support/recording-log.ts'
-import { sampleDelivery } from './test-support/samples.ts'
-import { dueQueues, Queue, serviceTopology } from './topology.ts'
+import { recordingLog } from './testing/recording-log.ts'
+import { sampleDelivery } from './testing/samples.ts'
+import { dueQueues, Queue, serviceTopology } from './topology/topology.ts'
 
 const WAIT_MS = 300
 const TOPOLOGY = serviceTopology([WAIT_MS], 0, 2)

@@ -1,12 +1,12 @@
 import { parseDelivery, parseEvent, Unavailable } from '@switchhook/contracts'
 import { eventually, startTcpProxy, type TcpProxy, type TestBroker, testBroker } from '@switchhook/testkit'
 import { type Broker, type BrokerOptions, openBroker } from './broker.ts'
-import { countDueShards } from './count-due-shards.ts'
-import type { IncomingMessage } from './incoming-message.ts'
-import { openProbe } from './test-support/probe.ts'
-import { type RecordingLog, recordingLog } from './test-support/recording-log.ts'
-import { sampleDelivery, sampleEvent } from './test-support/samples.ts'
-import { dueQueues, Queue, serviceTopology, type Topology, waitQueue } from './topology.ts'
+import type { IncomingMessage } from './consuming/incoming-message.ts'
+import { openProbe } from './testing/observer.ts'
+import { type RecordingLog, recordingLog } from './testing/recording-log.ts'
+import { sampleDelivery, sampleEvent } from './testing/samples.ts'
+import { countDueShards } from './topology/count-due-shards.ts'
+import { dueQueues, Queue, serviceTopology, type Topology, waitQueue } from './topology/topology.ts'
 
 let server: TestBroker
 let proxy: TcpProxy

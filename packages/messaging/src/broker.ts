@@ -5,21 +5,21 @@ import {
   type ReceiverCheck,
   Unavailable,
 } from '@switchhook/contracts'
-import { assertTopology } from './assert-topology.ts'
 import {
   CHECK_INTERVAL_MS,
   type ConsumeOptions,
   type Consumer,
   type ConsumerTiming,
   QueueConsumer,
-} from './consumer.ts'
-import { type Link, openLink } from './link.ts'
+} from './consuming/consumer.ts'
+import { type Link, openLink } from './link/link.ts'
+import { toError } from './link/to-error.ts'
 import type { Log } from './log.ts'
-import { checkMessage, copyOf, deliveryMessage, eventMessage } from './messages.ts'
 import { createBrokerMeter, type Meters, NO_METER } from './meters.ts'
-import { Publisher, type Route } from './publisher.ts'
-import { toError } from './to-error.ts'
-import { dueQueueFor, hasRoute, laneQueue, shardsOf, type Topology, waitQueue } from './topology.ts'
+import { checkMessage, copyOf, deliveryMessage, eventMessage } from './publishing/messages.ts'
+import { Publisher, type Route } from './publishing/publisher.ts'
+import { assertTopology } from './topology/assert-topology.ts'
+import { dueQueueFor, hasRoute, laneQueue, shardsOf, type Topology, waitQueue } from './topology/topology.ts'
 
 /** All that a service does with RabbitMQ. Each publish resolves once the message is stored, else rejects with Unavailable. */
 export interface Broker {

@@ -1,11 +1,11 @@
 import { parseEvent, Unavailable, Unparsable } from '@switchhook/contracts'
 import { eventually, startTcpProxy, type TcpProxy, type TestBroker, testBroker } from '@switchhook/testkit'
 import { type Broker, type BrokerOptions, openBroker } from './broker.ts'
-import { Gate } from './test-support/gate.ts'
-import { recordingLog } from './test-support/recording-log.ts'
-import { type RecordingMeters, recordingMeters } from './test-support/recording-meters.ts'
-import { sampleDelivery, sampleEvent } from './test-support/samples.ts'
-import { Queue, serviceTopology } from './topology.ts'
+import { Gate } from './testing/gate.ts'
+import { recordingLog } from './testing/recording-log.ts'
+import { type RecordingMeters, recordingMeters } from './testing/recording-meters.ts'
+import { sampleDelivery, sampleEvent } from './testing/samples.ts'
+import { Queue, serviceTopology } from './topology/topology.ts'
 
 let server: TestBroker
 let proxy: TcpProxy

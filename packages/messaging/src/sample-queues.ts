@@ -1,6 +1,6 @@
 import type { Channel, ChannelModel } from 'amqplib'
-import { connectToAny } from './quarantine.ts'
-import { within } from './within.ts'
+import { within } from './link/within.ts'
+import { connectToAny } from './quarantine/quarantine.ts'
 
 export interface QueueSample {
   readonly queue: string

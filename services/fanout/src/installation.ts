@@ -1,7 +1,7 @@
 import { sampleQueues } from '@switchhook/messaging'
 import { commonFields, duration, durations, loadConfig } from '@switchhook/runtime'
 import { createInstallationStore, openRedis } from '@switchhook/store'
-import { parseCommand, runCommand, USAGE } from './installation-command.ts'
+import { parseCommand, runCommand, USAGE } from './commands/installation-command.ts'
 
 const NAME = 'installation command'
 const REDIS_TIMEOUT_MS = 10_000

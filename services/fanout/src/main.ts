@@ -3,11 +3,11 @@ import { tracePublishDelivery } from '@switchhook/runtime'
 import { openBacking, startService } from '@switchhook/service'
 import { createDeliveryLog, createSubscriptionStore } from '@switchhook/store'
 import { fanoutFields } from './config.ts'
-import { createFanoutMeter, createLogMeter } from './fanout-meter.ts'
-import { createHandleEvent } from './handle-event.ts'
-import { createLogBuffer } from './log-buffer.ts'
-import { parseEventMessage } from './parse-event-message.ts'
-import { traceEvents } from './trace-events.ts'
+import { createLogBuffer } from './delivery-log/log-buffer.ts'
+import { createFanoutMeter, createLogMeter } from './events/fanout-meter.ts'
+import { createHandleEvent } from './events/handle-event.ts'
+import { parseEventMessage } from './events/parse-event-message.ts'
+import { traceEvents } from './events/trace-events.ts'
 
 startService({ name: 'fanout', fields: fanoutFields }, async (service) => {
   const { config, log, shutdown, metrics, tracing } = service

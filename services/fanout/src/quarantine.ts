@@ -1,6 +1,6 @@
 import { openQuarantine } from '@switchhook/messaging'
 import { ConfigError, commonFields, loadConfig } from '@switchhook/runtime'
-import { parseCommand, runCommand, USAGE } from './quarantine-command.ts'
+import { parseCommand, runCommand, USAGE } from './commands/quarantine-command.ts'
 
 const command = parseCommand(process.argv.slice(2))
 

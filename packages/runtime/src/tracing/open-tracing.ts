@@ -1,4 +1,4 @@
-import type { Config } from '../config.ts'
+import type { Config } from '../config/config.ts'
 import type { Logger } from '../logger.ts'
 import { createContextOnly, type Tracing } from './tracing.ts'
 import type { tracingFields } from './tracing-fields.ts'

@@ -1,4 +1,4 @@
-import { choice, described, fraction, optional, url } from '../fields.ts'
+import { choice, described, fraction, optional, url } from '../config/fields.ts'
 
 /**
  * The standard variables that decide whether and what is exported; the exporter reads the others (headers, certificates,

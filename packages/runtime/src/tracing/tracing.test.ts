@@ -1,5 +1,5 @@
 import { newTraceparent, readTraceparent, traceIdOf } from '@switchhook/contracts'
-import { loadConfig } from '../config.ts'
+import { loadConfig } from '../config/config.ts'
 import { createContextOnly, spanned } from './tracing.ts'
 import { tracingFields } from './tracing-fields.ts'
 

@@ -1,4 +1,4 @@
-import type { Session } from './link.ts'
+import type { Session } from '../link/link.ts'
 import type { Topology } from './topology.ts'
 
 /**

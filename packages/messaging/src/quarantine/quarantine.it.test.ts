@@ -2,12 +2,12 @@ import { randomUUID } from 'node:crypto'
 import { parseEvent, Unparsable } from '@switchhook/contracts'
 import { eventually, type TestBroker, testBroker } from '@switchhook/testkit'
 import type { ConfirmChannel, Options } from 'amqplib'
-import { type Broker, openBroker } from './broker.ts'
-import type { IncomingMessage } from './incoming-message.ts'
+import { type Broker, openBroker } from '../broker.ts'
+import type { IncomingMessage } from '../consuming/incoming-message.ts'
+import { openProbe, type Probe } from '../testing/observer.ts'
+import { recordingLog } from '../testing/recording-log.ts'
+import { DELIVERY_EXCHANGE, EVENTS_EXCHANGE, Queue, serviceTopology } from '../topology/topology.ts'
 import { openQuarantine, type Quarantine, type QuarantinedMessage } from './quarantine.ts'
-import { openProbe, type Probe } from './test-support/probe.ts'
-import { recordingLog } from './test-support/recording-log.ts'
-import { DELIVERY_EXCHANGE, EVENTS_EXCHANGE, Queue, serviceTopology } from './topology.ts'
 
 let server: TestBroker
 let broker: Broker

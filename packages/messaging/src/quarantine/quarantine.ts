@@ -1,11 +1,11 @@
 import { Unavailable } from '@switchhook/contracts'
 import { type Channel, type ChannelModel, connect, type GetMessage } from 'amqplib'
-import { assertTopology } from './assert-topology.ts'
-import type { Session } from './link.ts'
-import { Publisher } from './publisher.ts'
+import type { Session } from '../link/link.ts'
+import { within } from '../link/within.ts'
+import { Publisher } from '../publishing/publisher.ts'
+import { assertTopology } from '../topology/assert-topology.ts'
+import { Queue, serviceTopology } from '../topology/topology.ts'
 import { type Origin, originOf, releasedMessage } from './quarantine-message.ts'
-import { Queue, serviceTopology } from './topology.ts'
-import { within } from './within.ts'
 
 export interface QuarantinedMessage {
   /** undefined: somebody put it there by hand, and it cannot be sent back. */

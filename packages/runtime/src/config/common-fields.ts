@@ -1,5 +1,5 @@
+import { tracingFields } from '../tracing/tracing-fields.ts'
 import { choice, described, duration, type Field, integer, networks, port, urls } from './fields.ts'
-import { tracingFields } from './tracing/tracing-fields.ts'
 
 /** One Redis; or, beginning with any of several, the primary that sentinels name, or a cluster. */
 const redisUrls = (): Field<readonly string[]> =>

@@ -1,12 +1,12 @@
 import { eventually, type TestBroker, testBroker } from '@switchhook/testkit'
 import { type Channel, type ChannelModel, connect } from 'amqplib'
-import { assertTopology } from './assert-topology.ts'
-import { type Broker, openBroker } from './broker.ts'
+import { type Broker, openBroker } from '../broker.ts'
+import type { Session } from '../link/link.ts'
+import { recordingLog } from '../testing/recording-log.ts'
+import { sampleEvent } from '../testing/samples.ts'
+import { assertTopology } from '../topology/assert-topology.ts'
+import { Queue, serviceTopology } from '../topology/topology.ts'
 import { QueueConsumer } from './consumer.ts'
-import type { Session } from './link.ts'
-import { recordingLog } from './test-support/recording-log.ts'
-import { sampleEvent } from './test-support/samples.ts'
-import { Queue, serviceTopology } from './topology.ts'
 
 let server: TestBroker
 let model: ChannelModel

@@ -1,11 +1,11 @@
 import { parseEvent } from '@switchhook/contracts'
 import { eventually, type TestBroker, testBroker } from '@switchhook/testkit'
-import { type Broker, openBroker } from './broker.ts'
-import { openProbe, type Probe } from './test-support/probe.ts'
-import { type RecordingLog, recordingLog } from './test-support/recording-log.ts'
-import { type RecordingMeters, recordingMeters } from './test-support/recording-meters.ts'
-import { sampleEvent } from './test-support/samples.ts'
-import { EVENTS_EXCHANGE, Queue, serviceTopology } from './topology.ts'
+import { type Broker, openBroker } from '../broker.ts'
+import { openProbe, type Probe } from '../testing/observer.ts'
+import { type RecordingLog, recordingLog } from '../testing/recording-log.ts'
+import { type RecordingMeters, recordingMeters } from '../testing/recording-meters.ts'
+import { sampleEvent } from '../testing/samples.ts'
+import { EVENTS_EXCHANGE, Queue, serviceTopology } from '../topology/topology.ts'
 
 const LISTENER = 'listener'
 

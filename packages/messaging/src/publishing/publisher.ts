@@ -1,8 +1,8 @@
 import { Unavailable } from '@switchhook/contracts'
 import { type ConfirmChannel, IllegalOperationError, type Options } from 'amqplib'
-import type { Session } from './link.ts'
-import { type BrokerMeter, NO_METER, type PublishFailure } from './meters.ts'
-import { toError } from './to-error.ts'
+import type { Session } from '../link/link.ts'
+import { toError } from '../link/to-error.ts'
+import { type BrokerMeter, NO_METER, type PublishFailure } from '../meters.ts'
 
 export interface OutgoingMessage {
   readonly exchange: string

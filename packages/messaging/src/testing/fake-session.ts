@@ -1,6 +1,6 @@
 import { EventEmitter } from 'node:events'
 import type { ChannelModel, ConsumeMessage } from 'amqplib'
-import type { Session } from '../link.ts'
+import type { Session } from '../link/link.ts'
 
 type Answer = () => Promise<unknown>
 type Receive = (message: ConsumeMessage | null) => void

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import { type InstallationId, newTraceparent, parseDelivery, parseEvent, readInstallation } from '@switchhook/contracts'
+import { sampleDelivery, sampleEvent } from '../testing/samples.ts'
 import { checkMessage, copyOf, deliveryMessage, eventMessage, isCopy } from './messages.ts'
-import { sampleDelivery, sampleEvent } from './test-support/samples.ts'
 
 test('an event travels under its type and id', () => {
   const event = sampleEvent()

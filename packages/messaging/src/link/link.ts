@@ -1,7 +1,7 @@
 import type { Duplex } from 'node:stream'
 import { type ChannelModel, connect } from 'amqplib'
+import type { Log } from '../log.ts'
 import { createBrokerNodes } from './broker-nodes.ts'
-import type { Log } from './log.ts'
 import { toError } from './to-error.ts'
 import { within } from './within.ts'
 

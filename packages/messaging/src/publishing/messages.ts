@@ -7,9 +7,9 @@ import {
   type ReceiverCheck,
   serialiseEvent,
 } from '@switchhook/contracts'
-import type { IncomingMessage } from './incoming-message.ts'
+import type { IncomingMessage } from '../consuming/incoming-message.ts'
+import { COPY_HEADER, DELIVERY_EXCHANGE, EVENTS_EXCHANGE, FANOUT_EXCHANGE, Queue } from '../topology/topology.ts'
 import type { OutgoingMessage } from './publisher.ts'
-import { COPY_HEADER, DELIVERY_EXCHANGE, EVENTS_EXCHANGE, FANOUT_EXCHANGE, Queue } from './topology.ts'
 
 const contentType = 'application/json'
 

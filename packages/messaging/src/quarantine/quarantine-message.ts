@@ -1,6 +1,6 @@
 import type { Message } from 'amqplib'
-import type { OutgoingMessage } from './publisher.ts'
-import { DELIVERY_EXCHANGE, Queue } from './topology.ts'
+import type { OutgoingMessage } from '../publishing/publisher.ts'
+import { DELIVERY_EXCHANGE, Queue } from '../topology/topology.ts'
 
 const REASON = 'sh-quarantine-reason'
 const AT = 'sh-quarantine-at'

@@ -1,7 +1,7 @@
+import type { Session } from '../link/link.ts'
+import { toError } from '../link/to-error.ts'
+import type { Log } from '../log.ts'
 import type { ConsumerChannel, Sighting } from './consumer-channel.ts'
-import type { Session } from './link.ts'
-import type { Log } from './log.ts'
-import { toError } from './to-error.ts'
 
 /** Consecutive checks that must miss the consumer: a single one may fall into the election of a queue's leader. */
 const MISSES_TO_RECONNECT = 2

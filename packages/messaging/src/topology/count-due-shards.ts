@@ -1,5 +1,5 @@
 import type { ChannelModel } from 'amqplib'
-import { type Link, type LinkOptions, openLink } from './link.ts'
+import { type Link, type LinkOptions, openLink } from '../link/link.ts'
 import { dueQueues, MOST_SHARDS } from './topology.ts'
 
 /**

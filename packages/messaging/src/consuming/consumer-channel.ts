@@ -1,8 +1,8 @@
 import type { Channel, ConsumeMessage } from 'amqplib'
+import type { Session } from '../link/link.ts'
+import { toError } from '../link/to-error.ts'
+import { within } from '../link/within.ts'
 import { AckBatch, answer } from './ack-batch.ts'
-import type { Session } from './link.ts'
-import { toError } from './to-error.ts'
-import { within } from './within.ts'
 
 export interface ConsumerChannelOptions {
   readonly queue: string

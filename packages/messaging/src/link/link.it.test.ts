@@ -1,6 +1,6 @@
 import { eventually, startTcpProxy, type TcpProxy, type TestBroker, testBroker } from '@switchhook/testkit'
+import { recordingLog } from '../testing/recording-log.ts'
 import { type Link, openLink, type Session } from './link.ts'
-import { recordingLog } from './test-support/recording-log.ts'
 
 let server: TestBroker
 let proxy: TcpProxy

@@ -1,9 +1,9 @@
 import { Unavailable } from '@switchhook/contracts'
 import { eventually } from '@switchhook/testkit'
+import { type FakeSession, fakeMessage, fakeSession, never } from '../testing/fake-session.ts'
+import { Gate } from '../testing/gate.ts'
+import { recordingLog } from '../testing/recording-log.ts'
 import { type ConsumeOptions, type ConsumerTiming, QueueConsumer } from './consumer.ts'
-import { type FakeSession, fakeMessage, fakeSession, never } from './test-support/fake-session.ts'
-import { Gate } from './test-support/gate.ts'
-import { recordingLog } from './test-support/recording-log.ts'
 
 const FAST: ConsumerTiming = { firstPauseMs: 1, longestPauseMs: 5, holdMs: 60_000, bugHoldMs: 1, answerMs: 20 }
 const log = recordingLog()

@@ -1,13 +1,13 @@
 import { type PlatformEvent, parseEvent, Unavailable, Unparsable } from '@switchhook/contracts'
 import { eventually, startTcpProxy, type TcpProxy, type TestBroker, testBroker } from '@switchhook/testkit'
-import { type Broker, openBroker } from './broker.ts'
+import { type Broker, openBroker } from '../broker.ts'
+import { openQuarantine } from '../quarantine/quarantine.ts'
+import { Gate } from '../testing/gate.ts'
+import { openProbe, type Probe } from '../testing/observer.ts'
+import { type RecordingLog, recordingLog } from '../testing/recording-log.ts'
+import { sampleEvent } from '../testing/samples.ts'
+import { Queue, serviceTopology, type Topology } from '../topology/topology.ts'
 import type { ConsumeOptions, Consumer, ConsumerTiming } from './consumer.ts'
-import { openQuarantine } from './quarantine.ts'
-import { Gate } from './test-support/gate.ts'
-import { openProbe, type Probe } from './test-support/probe.ts'
-import { type RecordingLog, recordingLog } from './test-support/recording-log.ts'
-import { sampleEvent } from './test-support/samples.ts'
-import { Queue, serviceTopology, type Topology } from './topology.ts'
 
 interface Taken {
   readonly event: PlatformEvent
