@@ -7,7 +7,7 @@ import {
   startBrokerCluster,
 } from '@switchhook/testkit'
 import { type Broker, openBroker } from './broker.ts'
-import { recordingLog } from './testing/recording-log.ts'
+import { recordingLog } from './testing/recording.ts'
 import { sampleDelivery } from './testing/samples.ts'
 import { dueQueues, Queue, serviceTopology } from './topology/topology.ts'
 
@@ -46,7 +46,7 @@ const namedNode = (name: string): BrokerNode => {
   return node
 }
 
-/** Asked only while all nodes run. */
+/** Only valid while all nodes run. */
 const management = (): Management => namedNode(cluster.nodes[0]?.name ?? '').management
 
 async function leaderOf(queue: string): Promise<BrokerNode> {
@@ -54,7 +54,7 @@ async function leaderOf(queue: string): Promise<BrokerNode> {
   return namedNode(leader)
 }
 
-/** The node that publishing or consuming leads to just now. */
+/** The node of the current connection for publishing or consuming. */
 async function connectedNode(): Promise<BrokerNode> {
   const [name] = await eventually(async () => {
     const names = await management().connectionNodes()
@@ -64,7 +64,7 @@ async function connectedNode(): Promise<BrokerNode> {
   return namedNode(name ?? '')
 }
 
-/** Publishes as the outbox does, again and again until it is confirmed, for as long as it is not stopped. */
+/** Like the outbox, publishes each delivery repeatedly until it is confirmed. Runs until it is stopped. */
 function publishOn(): { readonly confirmed: Set<string>; stop(): Promise<void> } {
   const confirmed = new Set<string>()
   const stopping = new AbortController()
@@ -86,7 +86,7 @@ function publishOn(): { readonly confirmed: Set<string>; stop(): Promise<void> }
   }
 }
 
-/** Sends each delivery through a wait once, and notes those that have come back. */
+/** Sends each delivery through a wait queue once, and records those that have returned. */
 async function deliverOnce(): Promise<Set<string>> {
   const done = new Set<string>()
   for (const queue of dueQueues(2)) {
@@ -104,11 +104,11 @@ async function deliverOnce(): Promise<Set<string>> {
   return done
 }
 
-/** How many, as a list of thousands helps nobody. */
+/** The number only: a list of thousands is unreadable in a failure. */
 const allCameBack = (confirmed: ReadonlySet<string>, done: ReadonlySet<string>): Promise<void> =>
   eventually(() => expect([...confirmed].filter((id) => !done.has(id)).length).toBe(0), PATIENT)
 
-test('every queue has a member on each of three nodes', async () => {
+test('every queue has a member on each of the three nodes', async () => {
   const queues = await eventually(async () => {
     const found = await management().queues()
     expect(found.map(({ name }) => name).toSorted()).toEqual(Object.keys(TOPOLOGY.queues).toSorted())
@@ -117,7 +117,7 @@ test('every queue has a member on each of three nodes', async () => {
   for (const { name, members } of queues) expect([name, members.length]).toEqual([name, 3])
 })
 
-test('when the node of a leader is killed, and then the one that is connected to, all goes on and nothing is lost', async () => {
+test('killing the node of a leader, and then the connected node, loses nothing', async () => {
   const done = await deliverOnce()
   const publishing = publishOn()
   for (const victim of [() => leaderOf(Queue.deliveryDue), connectedNode]) {
@@ -133,7 +133,7 @@ test('when the node of a leader is killed, and then the one that is connected to
   await allCameBack(publishing.confirmed, done)
 })
 
-test('with one node of three nothing is confirmed, and with a second one it goes on by itself', async () => {
+test('with one of three nodes nothing is confirmed; with a second one publishing continues', async () => {
   const done = await deliverOnce()
   const others = cluster.nodes.slice(1)
   for (const node of others) await node.kill()

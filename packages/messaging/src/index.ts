@@ -1,8 +1,6 @@
 export { type Broker, type BrokerOptions, openBroker } from './broker.ts'
 export { type ConsumeOptions, type Consumer, type ConsumerTiming, LONGEST_HOLD_MS } from './consuming/consumer.ts'
 export type { IncomingMessage } from './consuming/incoming-message.ts'
-export type { Log } from './log.ts'
-export type { Meters } from './meters.ts'
 export { CONFIRM_TIMEOUT_MS } from './publishing/publisher.ts'
 export {
   openQuarantine,

@@ -1,3 +1,4 @@
+export { backoffMs } from './backoff.ts'
 export { type ClockWatch, startClockWatch } from './clock-watch.ts'
 export { commonFields, deliveryShardsField, sharedFields } from './config/common-fields.ts'
 export { type Config, ConfigError, type Fields, loadConfig, type Rule } from './config/config.ts'

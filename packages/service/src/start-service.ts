@@ -33,7 +33,7 @@ export interface Running {
   /** Each must hold, or `/readyz` answers 503. */
   readonly readiness: ReadinessChecks
   /** The service works without these for a while: a failed check is shown as `degraded`. */
-  readonly withoutWhich?: ReadinessChecks
+  readonly optional?: ReadinessChecks
   /** For the log line `started`. */
   readonly details?: LogFields
 }
@@ -57,8 +57,8 @@ export function startService<F extends Fields>(
     shutdown.defer('health', () => health.close())
     const tracing = await openTracing({ config, service: name, log })
     shutdown.defer('tracing', () => tracing.close())
-    const { readiness, withoutWhich, details } = await start({ name, config, log, shutdown, metrics, tracing })
-    health.readyWhen(readiness, withoutWhich)
+    const { readiness, optional, details } = await start({ name, config, log, shutdown, metrics, tracing })
+    health.readyWhen(readiness, optional)
     log.info('started', { ...details, healthPort: health.port })
   })
 }

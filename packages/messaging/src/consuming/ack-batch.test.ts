@@ -7,7 +7,7 @@ interface Ack {
   readonly allUpTo: boolean
 }
 
-/** What a broker makes of the acks of a channel: AMQP 0-9-1, basic.ack. */
+/** How a broker interprets the acks of a channel: AMQP 0-9-1, basic.ack. */
 class Broker {
   readonly outstanding = new Set<number>()
   readonly acked: number[] = []
@@ -37,7 +37,7 @@ function given(count: number) {
   return { broker, batch, messages }
 }
 
-test('what is done up to the oldest in hand takes one ack, and what is done beyond it one each', () => {
+test('one ack covers the messages up to the oldest in flight; later ones get one ack each', () => {
   const { broker, batch, messages } = given(6)
   for (const done of [4, 1, 0, 2, 5]) batch.done(messages[done] ?? message(0))
   batch.flush()
@@ -48,7 +48,7 @@ test('what is done up to the oldest in hand takes one ack, and what is done beyo
   ])
 })
 
-test('when nothing is in hand any more, one ack says it all', () => {
+test('with no message in flight, one ack covers everything', () => {
   const { broker, batch, messages } = given(100)
   for (const each of messages.toReversed()) batch.done(each)
   batch.flush()
@@ -56,7 +56,7 @@ test('when nothing is in hand any more, one ack says it all', () => {
   expect(broker.outstanding.size).toBe(0)
 })
 
-test('whatever the order, exactly what is done is acked, each once', () => {
+test('in any order, exactly the handled messages are acknowledged, each once', () => {
   const step = fc.record({ at: fc.nat(), what: fc.constantFrom('done', 'done', 'given back', 'taken', 'flush') })
   fc.assert(
     fc.property(fc.array(step, { maxLength: 200 }), (steps) => {
@@ -79,7 +79,7 @@ test('whatever the order, exactly what is done is acked, each once', () => {
             done.push(deliveryTag)
             batch.done(chosen)
           } else {
-            batch.givenBack(chosen)
+            batch.returned(chosen)
             broker.outstanding.delete(deliveryTag)
           }
         }

@@ -1,18 +1,18 @@
 import { type Channel, IllegalOperationError, type Message } from 'amqplib'
 
-/** Long enough for some to come together on a busy queue; on a quiet one nobody waits for an ack. */
+/** Long enough to batch the acknowledgements of a busy queue. No delivery waits for its acknowledgement. */
 const GATHER_MS = 5
 
 /**
- * Acks of one channel, gathered, and as few as can say it: all up to the oldest message that is still in hand are acked by
- * one. A quorum queue writes each ack into its log, and takes 32 at a time from a channel: more than that wait in the
- * channel, and are lost when it is closed (rabbit_fifo_client). Whatever the channel is handed comes by here, or would be
- * acked unseen. What is lost with the channel is handed out again, as if it had not been done.
+ * Batches the acknowledgements of one channel into as few as possible: one `multiple` ack covers every message up to the
+ * oldest that is still in flight. A quorum queue writes each ack into its log and accepts 32 at a time from a channel.
+ * Further ones wait in the channel and are lost when it closes (rabbit_fifo_client). The broker redelivers a message whose
+ * ack is lost. Every message of the channel must be registered with `taken`, or a `multiple` ack would cover it too early.
  */
 export class AckBatch {
   readonly #channel: Channel
-  /** Delivery tags of what is in hand; they come in ascending order, so the first one is the lowest. */
-  readonly #inHand = new Set<number>()
+  /** Delivery tags of the messages in flight. They arrive in ascending order, so the first one is the lowest. */
+  readonly #inFlight = new Set<number>()
   #messages: Message[] = []
   #timer: NodeJS.Timeout | undefined
 
@@ -20,44 +20,44 @@ export class AckBatch {
     this.#channel = channel
   }
 
-  /** Of each message, before anything is said of it. */
+  /** Must be called for each message before `done` or `returned`. */
   taken(message: Message): void {
-    this.#inHand.add(message.fields.deliveryTag)
+    this.#inFlight.add(message.fields.deliveryTag)
   }
 
   done(message: Message): void {
-    this.#inHand.delete(message.fields.deliveryTag)
+    this.#inFlight.delete(message.fields.deliveryTag)
     this.#messages.push(message)
     this.#timer ??= setTimeout(() => this.flush(), GATHER_MS)
   }
 
-  /** Nacked or rejected, which the caller does after this. */
-  givenBack(message: Message): void {
-    this.#inHand.delete(message.fields.deliveryTag)
+  /** The caller nacks or rejects the message afterwards. */
+  returned(message: Message): void {
+    this.#inFlight.delete(message.fields.deliveryTag)
   }
 
-  /** Before the channel is closed. */
+  /** Sends the acks now; call it before closing the channel. */
   flush(): void {
     clearTimeout(this.#timer)
     this.#timer = undefined
     const messages = this.#messages
     this.#messages = []
-    const [oldest = Infinity] = this.#inHand
+    const [oldest = Infinity] = this.#inFlight
     let last: Message | undefined
-    const alone: Message[] = []
+    const single: Message[] = []
     for (const message of messages) {
       const { deliveryTag } = message.fields
-      if (deliveryTag > oldest) alone.push(message)
+      if (deliveryTag > oldest) single.push(message)
       else if (last === undefined || deliveryTag > last.fields.deliveryTag) last = message
     }
     answer(() => {
       if (last !== undefined) this.#channel.ack(last, true)
-      for (const message of alone) this.#channel.ack(message)
+      for (const message of single) this.#channel.ack(message)
     })
   }
 }
 
-/** Answers on a lost channel say nothing: the broker has already handed the message out again. */
+/** Ignores a lost channel: the broker redelivers its messages anyway. */
 export function answer(send: () => void): void {
   try {
     send()

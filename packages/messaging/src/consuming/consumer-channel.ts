@@ -1,24 +1,23 @@
 import type { Channel, ConsumeMessage } from 'amqplib'
-import type { Session } from '../link/link.ts'
-import { toError } from '../link/to-error.ts'
-import { within } from '../link/within.ts'
+import pTimeout from 'p-timeout'
+import { type Session, toError } from '../link/session.ts'
 import { AckBatch, answer } from './ack-batch.ts'
 
 export interface ConsumerChannelOptions {
   readonly queue: string
   /** Limit of unacknowledged messages. */
   readonly concurrency: number
-  /** How long the broker may take to answer on this channel before its connection is given up. */
+  /** After this long without an answer on this channel, the connection is given up. */
   readonly answerMs: number
   readonly take: (message: ConsumeMessage, from: ConsumerChannel) => void
   readonly closed: (channel: ConsumerChannel) => void
 }
 
-/** What the broker and this channel report about a queue at one moment. */
+/** A queue and its consumer at one moment, as seen by the broker and by this channel. */
 export interface Sighting {
   /** Consumers of the queue, those of other processes included. */
   readonly consumers: number
-  /** Messages that wait for a consumer. */
+  /** Messages that wait in the queue. */
   readonly ready: number
   /** Messages received on this channel since it was opened. */
   readonly taken: number
@@ -30,8 +29,8 @@ const CLOSE_TIMEOUT_MS = 3_000
 
 /**
  * One queue's consumer on one channel of one connection. The consumer tag and the acknowledgements belong to the channel
- * and are never carried over to the next one. Whenever the broker refuses or does not answer, the session fails, so that
- * the link makes a new connection and everything on it.
+ * and are never carried over to the next one. If the broker refuses or does not answer, the session fails and the link
+ * reconnects.
  */
 export class ConsumerChannel {
   readonly session: Session
@@ -41,7 +40,7 @@ export class ConsumerChannel {
   #tag: string | undefined
   #isConsuming = false
   #isRetired = false
-  #inHand = 0
+  #inFlight = 0
   #taken = 0
 
   static async open(session: Session, options: ConsumerChannelOptions): Promise<ConsumerChannel> {
@@ -50,7 +49,10 @@ export class ConsumerChannel {
       await channel.prefetch(options.concurrency)
       return opened
     })
-    return await within(options.answerMs, opening, `RabbitMQ opened no channel for ${options.queue}`)
+    return await pTimeout(opening, {
+      milliseconds: options.answerMs,
+      message: `RabbitMQ opened no channel for ${options.queue}`,
+    })
   }
 
   private constructor(session: Session, channel: Channel, options: ConsumerChannelOptions) {
@@ -67,7 +69,7 @@ export class ConsumerChannel {
     })
   }
 
-  /** The broker confirmed the consumer on this channel, and it was not cancelled since. */
+  /** The broker has confirmed the consumer on this channel, and nothing has cancelled it since. */
   isConsuming(): boolean {
     return this.#isConsuming && !this.#isRetired
   }
@@ -86,14 +88,17 @@ export class ConsumerChannel {
     const { queue, answerMs, take } = this.#options
     this.#tag = tag
     const receive = (message: ConsumeMessage | null): void => {
-      // The broker cancelled the consumer because the queue was deleted; a new connection declares the queue again.
+      // The broker cancels a consumer when its queue is deleted; the next connection declares the queue again.
       if (message === null) this.session.fail(new Error(`RabbitMQ cancelled the consumer of ${queue}`))
-      // An answer on a replaced channel could only send the message round in circles.
+      // This process cannot acknowledge on a replaced channel; the broker redelivers the message.
       else if (!this.#isRetired) take(message, this)
     }
     try {
       const consuming = this.#channel.consume(queue, receive, { consumerTag: tag })
-      await within(answerMs, consuming, `RabbitMQ did not confirm the consumer of ${queue}`)
+      await pTimeout(consuming, {
+        milliseconds: answerMs,
+        message: `RabbitMQ did not confirm the consumer of ${queue}`,
+      })
       this.#isConsuming = this.#tag === tag
     } catch (error) {
       this.session.fail(toError(error))
@@ -108,49 +113,55 @@ export class ConsumerChannel {
     if (tag === undefined || this.#isRetired) return
     const { queue, answerMs } = this.#options
     try {
-      await within(answerMs, this.#channel.cancel(tag), `RabbitMQ did not cancel the consumer of ${queue}`)
+      await pTimeout(this.#channel.cancel(tag), {
+        milliseconds: answerMs,
+        message: `RabbitMQ did not cancel the consumer of ${queue}`,
+      })
     } catch (error) {
       this.session.fail(toError(error))
     }
   }
 
-  /** Must be called for each message before it is answered. */
+  /** Must be called for each message before it is acknowledged or returned. */
   taken(message: ConsumeMessage): void {
-    this.#inHand += 1
+    this.#inFlight += 1
     this.#taken += 1
     this.#acks.taken(message)
   }
 
   done(message: ConsumeMessage): void {
-    this.#inHand -= 1
+    this.#inFlight -= 1
     this.#acks.done(message)
   }
 
   /** Returns the message to the queue. From RabbitMQ 4.3 on only a failure counts towards the delivery limit. */
-  giveBack(message: ConsumeMessage, isFailure: boolean): void {
-    this.#inHand -= 1
-    this.#acks.givenBack(message)
+  return(message: ConsumeMessage, isFailure: boolean): void {
+    this.#inFlight -= 1
+    this.#acks.returned(message)
     if (this.#isRetired) return
     answer(() => (isFailure ? this.#channel.reject(message, true) : this.#channel.nack(message, false, true)))
   }
 
-  /** Rejects when the broker does not answer on this channel. */
+  /** @throws Error if the broker does not answer on this channel */
   async look(): Promise<Sighting> {
     const { queue, answerMs, concurrency } = this.#options
     const asking = this.#channel.checkQueue(queue)
-    const { consumerCount, messageCount } = await within(answerMs, asking, `RabbitMQ did not answer about ${queue}`)
+    const { consumerCount, messageCount } = await pTimeout(asking, {
+      milliseconds: answerMs,
+      message: `RabbitMQ did not answer the check of ${queue}`,
+    })
     return {
       consumers: consumerCount,
       ready: messageCount,
       taken: this.#taken,
-      hasRoom: this.#inHand < concurrency,
+      hasRoom: this.#inFlight < concurrency,
     }
   }
 
-  /** Closing the channel before its connection makes sure that the broker reads the last acknowledgements. */
+  /** Closes the channel before its connection, so that the broker reads the last acknowledgements. */
   async close(): Promise<void> {
     this.#acks.flush()
     this.retire()
-    await within(CLOSE_TIMEOUT_MS, this.#channel.close(), 'no answer').catch(() => {})
+    await pTimeout(this.#channel.close(), { milliseconds: CLOSE_TIMEOUT_MS }).catch(() => {})
   }
 }

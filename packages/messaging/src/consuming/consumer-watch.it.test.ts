@@ -1,11 +1,10 @@
 import { eventually, type TestBroker, testBroker } from '@switchhook/testkit'
 import { type Channel, type ChannelModel, connect } from 'amqplib'
 import { type Broker, openBroker } from '../broker.ts'
-import type { Session } from '../link/link.ts'
-import { recordingLog } from '../testing/recording-log.ts'
+import type { Session } from '../link/session.ts'
+import { recordingLog } from '../testing/recording.ts'
 import { sampleEvent } from '../testing/samples.ts'
-import { assertTopology } from '../topology/assert-topology.ts'
-import { Queue, serviceTopology } from '../topology/topology.ts'
+import { assertTopology, Queue, serviceTopology } from '../topology/topology.ts'
 import { QueueConsumer } from './consumer.ts'
 
 let server: TestBroker
@@ -23,7 +22,7 @@ afterEach(async () => {
   await server.close()
 })
 
-/** A consumer on a real connection, and the channel that it uses. */
+/** A consumer on a real connection, with a way to remove it on the broker alone. */
 async function consumeHere() {
   const failures: Error[] = []
   const channels: Channel[] = []
@@ -67,7 +66,7 @@ async function consumeHere() {
   }
 }
 
-test('a consumer that the broker lost is missed on a queue that nobody else consumes', async () => {
+test('a consumer that the broker lost is found missing on a queue without other consumers', async () => {
   const { consumer, session, failures, lose } = await consumeHere()
   for (let n = 0; n < 3; n++) await consumer.check(session)
   expect(failures).toEqual([])
@@ -77,7 +76,7 @@ test('a consumer that the broker lost is missed on a queue that nobody else cons
   expect(consumer.isConsuming(session)).toBe(false)
 })
 
-test('a consumer that the broker lost is missed beside another replica that cannot take everything', async () => {
+test('a consumer that the broker lost is found missing while another replica is busy', async () => {
   const { consumer, session, failures, lose } = await consumeHere()
   const other = await model.createChannel()
   await other.prefetch(1)
@@ -100,7 +99,7 @@ test('a consumer that the broker lost is missed beside another replica that cann
   expect(failures.map(({ message }) => message)).toEqual([expect.stringContaining('has 1 consumers')])
 })
 
-test('checks do not disturb a busy consumer that is served', async () => {
+test('checks do not disturb a busy consumer', async () => {
   const log = recordingLog()
   const broker = await openBroker({
     url: server.amqpUrl,

@@ -3,8 +3,8 @@ import { eventually, startTcpProxy, type TcpProxy, type TestBroker, testBroker }
 import { type Broker, openBroker } from '../broker.ts'
 import { openQuarantine } from '../quarantine/quarantine.ts'
 import { Gate } from '../testing/gate.ts'
-import { openProbe, type Probe } from '../testing/observer.ts'
-import { type RecordingLog, recordingLog } from '../testing/recording-log.ts'
+import { type Observer, openObserver } from '../testing/observer.ts'
+import { type RecordingLog, recordingLog } from '../testing/recording.ts'
 import { sampleEvent } from '../testing/samples.ts'
 import { Queue, serviceTopology, type Topology } from '../topology/topology.ts'
 import type { ConsumeOptions, Consumer, ConsumerTiming } from './consumer.ts'
@@ -20,19 +20,19 @@ const FAST: ConsumerTiming = { firstPauseMs: 20, longestPauseMs: 50, holdMs: 60_
 let server: TestBroker
 let proxy: TcpProxy
 let log: RecordingLog
-let probe: Probe
+let observer: Observer
 const opened: Broker[] = []
 
 beforeEach(async () => {
   server = await testBroker()
   proxy = await startTcpProxy(server.amqpUrl)
   log = recordingLog()
-  probe = await openProbe(server.amqpUrl)
+  observer = await openObserver(server.amqpUrl)
 })
 
 afterEach(async () => {
   await Promise.all(opened.splice(0).map((broker) => broker.close()))
-  await probe.close()
+  await observer.close()
   await proxy.close()
   await server.close()
 })
@@ -66,20 +66,20 @@ const publish = (broker: Broker, count: number): Promise<unknown> =>
 const away = (): Promise<never> => Promise.reject(new Unavailable('redis', 'away'))
 
 const waiting = (count: number, queue: string = Queue.fanoutEvents): Promise<void> =>
-  eventually(async () => expect(await probe.ready(queue)).toBe(count))
+  eventually(async () => expect(await observer.ready(queue)).toBe(count))
 
-/** How many are left once nobody has any in hand. */
+/** Messages left in the queue once none is in flight. */
 async function left(broker: Broker, consumer: Consumer): Promise<number> {
   await consumer.drain()
   await broker.close()
-  return await probe.ready(Queue.fanoutEvents)
+  return await observer.ready(Queue.fanoutEvents)
 }
 
 jest.setTimeout(20_000)
 
 const TIMING = { firstPauseMs: 1, longestPauseMs: 5, holdMs: 60_000, bugHoldMs: 5 }
 
-test('a message whose handling resolves is acked', async () => {
+test('a message is acknowledged when its handler resolves', async () => {
   const broker = await open()
   let handled = 0
   const consumer = await consume(broker, { handle: async () => void (handled += 1) })
@@ -88,7 +88,7 @@ test('a message whose handling resolves is acked', async () => {
   expect(await left(broker, consumer)).toBe(0)
 })
 
-test('no more messages are in hand than agreed', async () => {
+test('no more messages are in flight than the concurrency', async () => {
   const broker = await open()
   const finish = new Gate()
   let [inHand, most] = [0, 0]
@@ -108,8 +108,8 @@ test('no more messages are in hand than agreed', async () => {
   expect(most).toBe(5)
 })
 
-describe('while something that it needs is away', () => {
-  test('a consumer takes nothing, asks once per message, and goes on with the same messages afterwards', async () => {
+describe('while a dependency is down', () => {
+  test('a consumer takes no messages, calls the handler once per message, and then continues with the same messages', async () => {
     const broker = await open()
     const back = new Gate()
     let isAway = true
@@ -130,20 +130,20 @@ describe('while something that it needs is away', () => {
     await publish(broker, 12)
     await eventually(() => expect(asked).toBe(1))
     expect(calls).toHaveLength(5)
-    expect(await probe.ready(Queue.fanoutEvents)).toBe(7)
+    expect(await observer.ready(Queue.fanoutEvents)).toBe(7)
     expect(log.count('consuming paused')).toBe(1)
 
     isAway = false
     back.open()
     await eventually(() => expect(handled).toHaveLength(12))
     expect(calls).toHaveLength(17)
-    // None went back to the queue, so none came nearer to the delivery limit.
+    // No message returned to the queue, so none counted towards the delivery limit.
     expect(handled.filter(({ redelivered }) => redelivered)).toEqual([])
     expect(log.count('consuming resumed')).toBe(1)
     expect(await left(broker, consumer)).toBe(0)
   })
 
-  test('what comes meanwhile stays in the queue, for whoever can handle it', async () => {
+  test('new messages stay in the queue for other replicas', async () => {
     const broker = await open()
     const consumer = await consume(broker, { handle: away, recovered: () => new Promise(() => {}) })
     await publish(broker, 1)
@@ -153,7 +153,7 @@ describe('while something that it needs is away', () => {
     expect(consumer.inFlight()).toBe(1)
   })
 
-  test('it waits longer each time that coming back was a false alarm', async () => {
+  test('each failed retry makes the next pause longer', async () => {
     const broker = await open({ firstPauseMs: 50, longestPauseMs: 200, holdMs: 60_000, bugHoldMs: 5 })
     const calls: number[] = []
     const consumer = await consume(broker, {
@@ -169,7 +169,7 @@ describe('while something that it needs is away', () => {
     expect(await left(broker, consumer)).toBe(0)
   })
 
-  test('after the hold its messages go back to the queue, once, for a replica that can handle them', async () => {
+  test('after the hold its messages return to the queue, once, for a replica that can handle them', async () => {
     const [troubled, healthy] = [await open({ ...FAST, holdMs: 100, bugHoldMs: 5 }), await open()]
     let failures = 0
     await consume(troubled, {
@@ -184,12 +184,12 @@ describe('while something that it needs is away', () => {
     const handled: Taken[] = []
     await consume(healthy, { handle: async (taken) => void handled.push(taken) })
     await eventually(() => expect(handled).toHaveLength(3))
-    // From RabbitMQ 4.3 on a message that was given back is not counted.
+    // From RabbitMQ 4.3 on a returned message is not counted.
     expect(handled.map(({ deliveryCount = 1 }) => deliveryCount)).toEqual([1, 1, 1])
     expect(failures).toBe(3)
   })
 
-  test('a lost connection does not make it take messages before it may', async () => {
+  test('a reconnection during a pause does not resume consuming', async () => {
     const broker = await open()
     const back = new Gate()
     let isAway = true
@@ -214,7 +214,7 @@ describe('while something that it needs is away', () => {
     expect(await left(broker, consumer)).toBe(0)
   })
 
-  test('a drain gives back what waits for a second try', async () => {
+  test('a drain returns the messages that wait for a retry', async () => {
     const broker = await open()
     const consumer = await consume(broker, { handle: away, recovered: () => new Promise(() => {}) })
     await publish(broker, 2)
@@ -225,7 +225,7 @@ describe('while something that it needs is away', () => {
     await waiting(2)
   })
 
-  test('a broken question whether it is back is asked again', async () => {
+  test('a recovery check that fails is repeated', async () => {
     const broker = await open()
     let [asked, calls] = [0, 0]
     await consume(broker, {
@@ -241,7 +241,7 @@ describe('while something that it needs is away', () => {
   })
 })
 
-test('a message that hits a bug comes back after a moment, and holds nobody else up', async () => {
+test('a message that hits a bug is redelivered after a moment, and delays no other message', async () => {
   const broker = await open({ ...TIMING, bugHoldMs: 300 })
   const poison = sampleEvent({ poison: true })
   const calls: number[] = []
@@ -263,7 +263,7 @@ test('a message that hits a bug comes back after a moment, and holds nobody else
   expect(await left(broker, consumer)).toBe(0)
 })
 
-test('a message that cannot be handled, for whatever bug, ends in quarantine and the others are handled', async () => {
+test('a message that always hits a bug ends in quarantine, and the others are handled', async () => {
   const broker = await open({ ...TIMING, bugHoldMs: 2 })
   const poison = sampleEvent({ poison: true })
   let attempts = 0
@@ -296,8 +296,8 @@ test('a message that cannot be handled, for whatever bug, ends in quarantine and
   expect(log.lines.filter(({ level }) => level === 'error').length).toBeGreaterThan(0)
 })
 
-describe('what cannot be parsed', () => {
-  test('goes into quarantine at once, and never to the handler', async () => {
+describe('a message that cannot be parsed', () => {
+  test('is moved to quarantine at once, and never reaches the handler', async () => {
     const broker = await open()
     const handled: Taken[] = []
     const consumer = await consume(broker, {
@@ -317,7 +317,7 @@ describe('what cannot be parsed', () => {
     })
   })
 
-  test('waits, and is not lost, while the quarantine takes nothing', async () => {
+  test('waits, and is not lost, while the quarantine accepts no messages', async () => {
     const { queues, ...rest } = serviceTopology([])
     const tight: Topology = {
       ...rest,
@@ -334,7 +334,7 @@ describe('what cannot be parsed', () => {
     await publish(broker, 10)
     await eventually(() => expect(log.count('consuming paused')).toBeGreaterThan(0))
     await eventually(async () => {
-      await probe.channel.purgeQueue(Queue.quarantine)
+      await observer.channel.purgeQueue(Queue.quarantine)
       expect(log.count('message put into quarantine')).toBe(10)
     })
     expect(await left(broker, consumer)).toBe(0)
@@ -342,7 +342,7 @@ describe('what cannot be parsed', () => {
 })
 
 describe('draining', () => {
-  test('finishes and acks what is in hand, takes no more, and leaves the rest', async () => {
+  test('finishes and acknowledges the messages in flight, and leaves the rest in the queue', async () => {
     const broker = await open()
     const finish = new Gate()
     let handled = 0
@@ -366,8 +366,8 @@ describe('draining', () => {
     expect(await left(broker, consumer)).toBe(4)
   })
 
-  // A quorum queue keeps some acks waiting in the channel, from where they do not survive its end.
-  test('none of many that were handled just before comes again', async () => {
+  // A quorum queue holds some acks back in the channel, and they are lost when it closes.
+  test('redelivers none of many messages that were handled just before', async () => {
     const broker = await open()
     const finish = new Gate()
     const consumer = await consume(broker, { concurrency: 200, handle: () => finish.opened })
@@ -377,7 +377,7 @@ describe('draining', () => {
     expect(await left(broker, consumer)).toBe(0)
   })
 
-  test('a drained consumer does not come back with a new connection', async () => {
+  test('is final: a reconnection does not resume a drained consumer', async () => {
     const broker = await open()
     let handled = 0
     const consumer = await consume(broker, { handle: async () => void (handled += 1) })
@@ -391,7 +391,7 @@ describe('draining', () => {
   })
 })
 
-test('a message in hand when the connection is lost comes again, and its late ack does no harm', async () => {
+test('a message in flight when the connection is lost is redelivered, and its late ack has no effect', async () => {
   const broker = await open()
   const finish = new Gate()
   const calls: Taken[] = []

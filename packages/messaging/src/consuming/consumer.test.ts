@@ -2,7 +2,7 @@ import { Unavailable } from '@switchhook/contracts'
 import { eventually } from '@switchhook/testkit'
 import { type FakeSession, fakeMessage, fakeSession, never } from '../testing/fake-session.ts'
 import { Gate } from '../testing/gate.ts'
-import { recordingLog } from '../testing/recording-log.ts'
+import { recordingLog } from '../testing/recording.ts'
 import { type ConsumeOptions, type ConsumerTiming, QueueConsumer } from './consumer.ts'
 
 const FAST: ConsumerTiming = { firstPauseMs: 1, longestPauseMs: 5, holdMs: 60_000, bugHoldMs: 1, answerMs: 20 }
@@ -34,7 +34,7 @@ const away = (): Promise<never> => Promise.reject(new Unavailable('redis', 'away
 const count = ({ requests }: FakeSession, name: string): number => requests.filter((request) => request === name).length
 
 describe('a second connection', () => {
-  test('is consumed although the first one never confirmed its consumer and never closed', async () => {
+  test('gets a consumer although the first one never confirmed its consumer and never closed', async () => {
     const consumer = create()
     const [first, second] = [fakeSession({ consume: never }), fakeSession()]
     void consumer.attach(first)
@@ -66,7 +66,7 @@ describe('a second connection', () => {
     expect(first.requests).not.toContain('nack')
   })
 
-  test('releases messages that wait for the end of a pause on the first one', async () => {
+  test('releases messages of the first one that wait for the end of a pause', async () => {
     const back = new Gate()
     let calls = 0
     const consumer = create({
@@ -96,13 +96,13 @@ test.each(['prefetch', 'consume'])('a %s that is not answered costs the connecti
   await eventually(() => expect(session.failures).toHaveLength(1))
 })
 
-test('a cancel that is not answered costs the connection, and the pause goes on', async () => {
+test('a cancel that is not answered costs the connection, and the pause continues', async () => {
   const session = fakeSession({ cancel: never })
   const consumer = create({ handle: away, recovered: never as () => Promise<never> })
   await consumer.attach(session)
   session.receive(fakeMessage())
   await eventually(() => expect(session.failures).toHaveLength(1))
-  // What the link does then.
+  // The link then closes the channel.
   await consumer.attach(fakeSession())
   await eventually(() => expect(consumer.inFlight()).toBe(0))
 })
@@ -119,7 +119,7 @@ test('a consume that is refused after a pause costs the connection', async () =>
   expect(consumer.isConsuming(session)).toBe(false)
 })
 
-test('a channel that closes by itself costs the connection', async () => {
+test('a channel that closes unexpectedly costs the connection', async () => {
   const session = fakeSession()
   const consumer = create()
   await consumer.attach(session)
@@ -128,7 +128,7 @@ test('a channel that closes by itself costs the connection', async () => {
   expect(consumer.isConsuming(session)).toBe(false)
 })
 
-test('a consumer that pauses does not consume, and says so', async () => {
+test('a paused consumer does not consume, and isConsuming is false', async () => {
   const back = new Gate()
   const consumer = create({ handle: away, recovered: () => back.opened })
   const session = fakeSession()
@@ -154,10 +154,10 @@ describe('a check', () => {
 
   test.each<[string, () => Promise<unknown>]>([
     ['finds no consumer on the queue', sees(0, 0)],
-    ['finds messages that wait while there is room for them', sees(2, 7)],
+    ['finds ready messages while the channel has room for them', sees(2, 7)],
     ['is refused', () => Promise.reject(new Error('closed'))],
     ['is not answered', never],
-  ])('that %s costs the connection when it repeats', async (_what, checkQueue) => {
+  ])('that %s costs the connection when it repeats', async (_case, checkQueue) => {
     const session = fakeSession({ checkQueue })
     const consumer = create()
     await consumer.attach(session)
@@ -168,7 +168,7 @@ describe('a check', () => {
     expect(consumer.isConsuming(session)).toBe(false)
   })
 
-  test('that finds the consumer again ends the alarm', async () => {
+  test('that finds the consumer again makes isConsuming true', async () => {
     const consumer = create()
     const [missing, found] = [fakeSession({ checkQueue: sees(0, 0) }), fakeSession({ checkQueue: sees(1, 0) })]
     await consumer.attach(missing)
@@ -179,7 +179,7 @@ describe('a check', () => {
     expect(consumer.isConsuming(found)).toBe(true)
   })
 
-  test('that misses the consumer once is no alarm', async () => {
+  test('that misses the consumer once changes nothing', async () => {
     const counts = [0, 1, 0, 1]
     const session = fakeSession({ checkQueue: () => sees(counts.shift() ?? 1, 0)() })
     const consumer = create()
@@ -189,7 +189,7 @@ describe('a check', () => {
     expect(consumer.isConsuming(session)).toBe(true)
   })
 
-  test('costs a connection on which the consumer was never made', async () => {
+  test('costs a connection on which the consumer was never created', async () => {
     const consumer = create()
     await consumer.attach(fakeSession())
     const present = fakeSession()

@@ -1,50 +1,48 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { Unavailable, Unparsable } from '@switchhook/contracts'
+import { backoffMs, type Logger } from '@switchhook/runtime'
 import type { ConsumeMessage } from 'amqplib'
-import { Backoff } from '../backoff.ts'
-import type { Session } from '../link/link.ts'
-import type { Log } from '../log.ts'
+import type { Session } from '../link/session.ts'
 import { type BrokerMeter, NO_METER } from '../meters.ts'
-import { isCopy } from '../publishing/messages.ts'
 import type { OutgoingMessage } from '../publishing/publisher.ts'
 import { type Origin, quarantineMessage } from '../quarantine/quarantine-message.ts'
 import { ConsumerChannel } from './consumer-channel.ts'
 import { ConsumerWatch } from './consumer-watch.ts'
-import { type IncomingMessage, toIncoming } from './incoming-message.ts'
+import { type IncomingMessage, isCopy, toIncoming } from './incoming-message.ts'
 import { Pause } from './pause.ts'
 
 export interface ConsumeOptions<T> {
   readonly queue: string
   /**
-   * @throws Unparsable for what can never be understood: it goes into quarantine, with the reason.
-   * @throws Unavailable as `handle` does
+   * @throws Unparsable for a message that can never be parsed: it is moved to quarantine, with the reason
+   * @throws Unavailable with the same effect as in `handle`
    */
   readonly parse: (message: IncomingMessage) => T
   /**
-   * Resolved: the message is acked. Rejected with Unavailable: something that it needs is away; the consumer pauses and
-   * tries this message again afterwards. Rejected with anything else: a bug; this message alone is held for a
-   * moment and given back, and the queue's delivery limit moves it into quarantine in the end.
+   * Resolved: the message is acknowledged. Rejected with Unavailable: a dependency is down; the consumer pauses and
+   * retries this message afterwards. Rejected with any other error: a bug; only this message is held for a moment and
+   * returned to the queue, whose delivery limit finally moves it to quarantine.
    */
   readonly handle: (value: T) => Promise<void>
-  /** How many messages are in hand at a time. */
+  /** Limit of messages that are handled at the same time. */
   readonly concurrency: number
-  /** Resolves when what `handle` needs is there again; asked in each pause. The broker itself need not be asked. */
+  /** Called in each pause. Resolves when the dependencies of `handle` work again; the broker is checked separately. */
   readonly recovered: () => Promise<void>
 }
 
 export interface Consumer {
-  /** Takes no more messages; resolves when all that are in hand are acked or given back. */
+  /** Stops taking messages. Resolves when those in flight are acknowledged or returned to the queue. */
   drain(): Promise<void>
   inFlight(): number
 }
 
 export interface ConsumerDeps {
-  readonly log: Log
+  readonly log: Logger
   readonly publish: (message: OutgoingMessage) => Promise<void>
   readonly brokerReady: () => Promise<void>
-  /** An obsolete binding brought a copy, whose original is in the queue as well. */
+  /** Called for a message that is a copy, see `isCopy`. */
   readonly copyArrived?: () => void
-  /** Makes the consumer tags of this process tell where they come from. */
+  /** The first part of the consumer tags, which names the process in RabbitMQ's management pages. */
   readonly name: string
   readonly timing?: ConsumerTiming
   readonly meter?: Pick<BrokerMeter, 'paused' | 'quarantined'>
@@ -54,21 +52,22 @@ export interface ConsumerTiming {
   readonly firstPauseMs: number
   readonly longestPauseMs: number
   /**
-   * How long a failed message is kept for another try. Giving it back is what counts towards the delivery limit, so an
-   * outage costs one per hold at most; and it stays far below the broker's own limit for unacked messages (30 minutes).
+   * How long a failed message is held for a retry. Only its return counts towards the delivery limit, so an outage costs
+   * at most one delivery per hold. Must stay far below the broker's limit for unacknowledged messages (30 minutes).
    */
   readonly holdMs: number
-  /** How long a message that hits a bug is kept before it goes back: it must not circle. */
+  /** How long a message that hits a bug is held before its return, so that it does not loop. */
   readonly bugHoldMs: number
-  /** How long the broker may take to answer a consume, cancel or check. */
+  /** The time limit of the broker's answer to a consume, cancel or check. */
   readonly answerMs?: number
-  /** How often each consumer is checked for signs of life. */
+  /** How often `ConsumerWatch` checks each consumer. */
   readonly checkMs?: number
 }
 
-type Fate = 'done' | 'give back' | 'failed'
+/** What happens to a message after handling. `return`: back to the queue. `failed`: back, counted as a failure. */
+type Fate = 'done' | 'return' | 'failed'
 
-/** How long the broker may take to answer a consume or cancel before its connection is given up. */
+/** After this long without an answer to a consume, cancel or check, the connection is given up. */
 const ANSWER_TIMEOUT_MS = 10_000
 export const CHECK_INTERVAL_MS = 15_000
 const HOLD_MS = 300_000
@@ -76,18 +75,17 @@ const HOLD_MS = 300_000
 const TIMING: ConsumerTiming = { firstPauseMs: 1_000, longestPauseMs: 30_000, holdMs: HOLD_MS, bugHoldMs: 1_000 }
 
 /**
- * The longest time that a message waits unacknowledged because what its handler needs is away. The message may enter a
- * last pause just before its hold is over, and that pause may last for another hold.
+ * The longest time that a message stays unacknowledged because a dependency is down. It may enter its last pause just
+ * before its hold ends, and that pause may last for another hold.
  */
 export const LONGEST_HOLD_MS = 2 * HOLD_MS + ANSWER_TIMEOUT_MS
 
-/** Consumes one queue over all connections of a link, by the rule stated at `ConsumeOptions.handle`. */
+/** Consumes one queue across the reconnections of a link. `ConsumeOptions.handle` states when it acknowledges. */
 export class QueueConsumer<T> implements Consumer {
   readonly #options: ConsumeOptions<T>
   readonly #deps: ConsumerDeps
   readonly #timing: ConsumerTiming
   readonly #meter: Pick<BrokerMeter, 'paused' | 'quarantined'>
-  readonly #backoff: Backoff
   readonly #watch: ConsumerWatch
   readonly #stopping = new AbortController()
   readonly #stopped: Promise<void>
@@ -95,6 +93,8 @@ export class QueueConsumer<T> implements Consumer {
   #channel: ConsumerChannel | undefined
   #tags = 0
   #pause: Pause | undefined
+  /** Pauses since the last handled message. */
+  #pauses = 0
   #inFlight = 0
   #idle: () => void = () => {}
   #drained: Promise<void> | undefined
@@ -104,21 +104,20 @@ export class QueueConsumer<T> implements Consumer {
     this.#deps = deps
     this.#timing = deps.timing ?? TIMING
     this.#meter = deps.meter ?? NO_METER
-    this.#backoff = new Backoff(this.#timing.firstPauseMs, this.#timing.longestPauseMs)
     this.#watch = new ConsumerWatch(options.queue, deps.log)
     this.#stopped = new Promise((resolve) => {
       this.#stopping.signal.addEventListener('abort', () => resolve())
     })
   }
 
-  /** Part of a connection's set-up. Repeating it for the same session does nothing. */
+  /** Part of a connection's set-up. Repeated calls for the same session share one result. */
   attach(session: Session): Promise<void> {
     if (this.#attached?.session !== session) this.#attached = { session, done: this.#attach(session) }
     return this.#attached.done
   }
 
   async #attach(session: Session): Promise<void> {
-    // The close event of the former channel may come late, or never.
+    // The close event of the previous channel may come late, or never.
     if (this.#channel !== undefined) this.#detach(this.#channel)
     const channel = await ConsumerChannel.open(session, {
       queue: this.#options.queue,
@@ -145,15 +144,15 @@ export class QueueConsumer<T> implements Consumer {
     return this.#drained
   }
 
-  /** The end without waiting: nothing new begins, and what is in hand is given back by the connection's end. */
+  /** Stops without waiting: nothing new starts, and closing the connection returns the messages in flight. */
   stop(): void {
     this.#stopping.abort()
-    this.#pause?.decide('give back')
+    this.#pause?.decide('return')
   }
 
   /**
-   * Messages can arrive: the broker confirmed a consumer on the link's present connection, and the last check did not
-   * miss it. A paused consumer does not consume. One that stops is expected not to.
+   * Whether messages can arrive: the broker confirmed the consumer on the link's current connection, and the last check
+   * found it. False for a paused consumer. True for one that stops, because it is not expected to consume.
    */
   isConsuming(session: Session | undefined): boolean {
     if (this.#isStopping()) return true
@@ -161,7 +160,7 @@ export class QueueConsumer<T> implements Consumer {
     return channel !== undefined && channel.session === session && channel.isConsuming() && !this.#watch.isMissing()
   }
 
-  /** Asks the broker for signs of this consumer, see `ConsumerWatch`. */
+  /** Checks that the broker still serves this consumer, see `ConsumerWatch`. */
   async check(session: Session | undefined): Promise<void> {
     if (session === undefined) return
     const isWanted = (): boolean => !this.#isStopping() && this.#pause === undefined
@@ -185,12 +184,12 @@ export class QueueConsumer<T> implements Consumer {
     return this.#stopping.signal.aborted
   }
 
-  /** The broker redelivers everything that was unacknowledged on this channel. */
+  /** The channel is lost; the broker redelivers its unacknowledged messages. */
   #detach(channel: ConsumerChannel): void {
     channel.retire()
     if (this.#channel !== channel) return
     this.#channel = undefined
-    this.#pause?.decide('give back')
+    this.#pause?.decide('return')
   }
 
   async #subscribe(): Promise<void> {
@@ -208,7 +207,7 @@ export class QueueConsumer<T> implements Consumer {
     channel.taken(message)
     const fate = await this.#process(message, channel)
     if (fate === 'done') channel.done(message)
-    else channel.giveBack(message, fate === 'failed')
+    else channel.return(message, fate === 'failed')
     this.#inFlight -= 1
     if (this.#inFlight === 0) this.#idle()
   }
@@ -216,31 +215,31 @@ export class QueueConsumer<T> implements Consumer {
   async #process(message: ConsumeMessage, channel: ConsumerChannel): Promise<Fate> {
     const takenAt = performance.now()
     for (;;) {
-      if (this.#isStopping() || channel.isRetired() || (await this.#pause?.verdict) === 'give back') return 'give back'
+      if (this.#isStopping() || channel.isRetired() || (await this.#pause?.verdict) === 'return') return 'return'
       try {
-        await this.#work(message)
-        this.#backoff.reset()
+        await this.#parseAndHandle(message)
+        this.#pauses = 0
         return 'done'
       } catch (error) {
-        if (this.#isStopping()) return 'give back'
+        if (this.#isStopping()) return 'return'
         if (!(error instanceof Unavailable)) return await this.#fail(message, error)
-        // A message returned before the cancel is confirmed would be redelivered to this consumer at once.
+        // A message that is returned before the cancel is confirmed would be redelivered to this consumer at once.
         await this.#pauseBecauseOf(error).cancelled
-        // Several short pauses must not keep a message until the broker's consumer timeout closes the channel.
-        if (performance.now() - takenAt >= this.#timing.holdMs) return 'give back'
+        // Several short pauses must not hold a message until the broker's consumer timeout closes the channel.
+        if (performance.now() - takenAt >= this.#timing.holdMs) return 'return'
       }
     }
   }
 
-  /** It fails for this message alone, as far as we know: the others go on. */
+  /** A bug, as far as we know with this message alone: the others continue. */
   async #fail(message: ConsumeMessage, error: unknown): Promise<Fate> {
     const { messageId } = toIncoming(message)
-    this.#deps.log.error('a message cannot be handled', { queue: this.#options.queue, messageId, error })
+    this.#deps.log.error('message handling failed', { queue: this.#options.queue, messageId, error })
     await sleep(this.#timing.bugHoldMs, undefined, { signal: this.#stopping.signal }).catch(() => {})
     return 'failed'
   }
 
-  async #work(message: ConsumeMessage): Promise<void> {
+  async #parseAndHandle(message: ConsumeMessage): Promise<void> {
     const incoming = toIncoming(message)
     if (isCopy(incoming)) return this.#deps.copyArrived?.()
     let value: T
@@ -269,25 +268,26 @@ export class QueueConsumer<T> implements Consumer {
     this.#deps.log.warn('consuming paused', { queue, error })
     const pause = new Pause(this.#unsubscribe(), this.#timing.holdMs)
     this.#pause = pause
-    void this.#waitOut(pause)
+    void this.#endWhenRecovered(pause)
     return pause
   }
 
-  async #waitOut(pause: Pause): Promise<void> {
+  async #endWhenRecovered(pause: Pause): Promise<void> {
     const startedAt = performance.now()
     do {
-      await sleep(this.#backoff.nextMs(), undefined, { signal: this.#stopping.signal }).catch(() => {})
+      const waitMs = backoffMs(this.#pauses++, this.#timing.firstPauseMs, this.#timing.longestPauseMs)
+      await sleep(waitMs, undefined, { signal: this.#stopping.signal }).catch(() => {})
     } while (!this.#isStopping() && !(await this.#hasRecovered()))
     if (this.#isStopping()) return
     await pause.cancelled
     this.#pause = undefined
-    pause.decide('again')
+    pause.decide('retry')
     const pausedMs = Math.round(performance.now() - startedAt)
     this.#deps.log.info('consuming resumed', { queue: this.#options.queue, pausedMs })
     await this.#subscribe()
   }
 
-  /** Waits for as long as it takes. false: asking failed, or the consumer stops. */
+  /** Waits without a limit. false: a check failed, or the consumer stops. */
   async #hasRecovered(): Promise<boolean> {
     try {
       const recovered = Promise.all([this.#options.recovered(), this.#deps.brokerReady()])

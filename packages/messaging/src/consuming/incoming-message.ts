@@ -1,6 +1,7 @@
 import type { ConsumeMessage } from 'amqplib'
+import { COPY_HEADER, EVENTS_EXCHANGE } from '../topology/topology.ts'
 
-/** A message as a parser sees it. */
+/** A received message, as parsers get it. */
 export interface IncomingMessage {
   readonly content: Buffer
   readonly headers: Readonly<Record<string, unknown>>
@@ -9,7 +10,7 @@ export interface IncomingMessage {
   readonly messageId: string | undefined
   /** The AMQP property `type`. */
   readonly type: string | undefined
-  /** It was handed out before, to this or another consumer. */
+  /** The broker has delivered it before, to this or another consumer. */
   readonly redelivered: boolean
 }
 
@@ -23,12 +24,19 @@ export function toIncoming({
     headers: properties.headers ?? {},
     exchange: fields.exchange,
     routingKey: fields.routingKey,
-    messageId: textOrNothing(properties.messageId),
-    type: textOrNothing(properties.type),
+    messageId: textOrUndefined(properties.messageId),
+    type: textOrUndefined(properties.type),
     redelivered: fields.redelivered,
   }
 }
 
 type Fields = Pick<ConsumeMessage['fields'], 'exchange' | 'routingKey' | 'redelivered'>
 
-const textOrNothing = (value: unknown): string | undefined => (typeof value === 'string' ? value : undefined)
+const textOrUndefined = (value: unknown): string | undefined => (typeof value === 'string' ? value : undefined)
+
+/**
+ * A copy of an event whose original is in the queue as well. It arrives in fan-out's queue when a process of an earlier
+ * version has declared that version's binding again.
+ */
+export const isCopy = ({ exchange, headers }: Pick<IncomingMessage, 'exchange' | 'headers'>): boolean =>
+  exchange === EVENTS_EXCHANGE && headers[COPY_HEADER] === true

@@ -3,17 +3,17 @@ import { Pause } from './pause.ts'
 beforeEach(() => void jest.useFakeTimers())
 afterEach(() => void jest.useRealTimers())
 
-test('the first decision stands', async () => {
+test('only the first decision counts', async () => {
   const pause = new Pause(Promise.resolve(), 1_000)
-  pause.decide('again')
-  pause.decide('give back')
-  await expect(pause.verdict).resolves.toBe('again')
+  pause.decide('retry')
+  pause.decide('return')
+  await expect(pause.verdict).resolves.toBe('retry')
 })
 
-test('without a decision the messages are given back at the end of the hold, and no timer is left after one', async () => {
+test('without a decision the messages are returned at the end of the hold, and a decision leaves no timer behind', async () => {
   const undecided = new Pause(Promise.resolve(), 1_000)
-  new Pause(Promise.resolve(), 1_000).decide('again')
+  new Pause(Promise.resolve(), 1_000).decide('retry')
   expect(jest.getTimerCount()).toBe(1)
   jest.advanceTimersByTime(1_000)
-  await expect(undecided.verdict).resolves.toBe('give back')
+  await expect(undecided.verdict).resolves.toBe('return')
 })

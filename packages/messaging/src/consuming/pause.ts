@@ -1,24 +1,24 @@
-/** What becomes of a message that failed for lack of infrastructure: it is tried again here, or given back to the queue. */
-export type Verdict = 'again' | 'give back'
+/** What happens to the messages that failed: they are retried here, or returned to the queue. */
+export type Verdict = 'retry' | 'return'
 
-/** A time in which a consumer takes no messages, and those that failed wait for a verdict. */
+/** A period in which a consumer takes no messages. The messages that failed wait for its verdict. */
 export class Pause {
-  /** Resolves once the broker sends no more. */
+  /** Resolves once the broker sends no more messages. */
   readonly cancelled: Promise<void>
   readonly verdict: Promise<Verdict>
   #resolve!: (verdict: Verdict) => void
   readonly #timer: NodeJS.Timeout
 
-  /** After `holdMs` without a decision the messages are given back, so that a replica without the trouble gets them. */
+  /** After `holdMs` without a decision the messages are returned, so that a replica without the problem gets them. */
   constructor(cancelled: Promise<void>, holdMs: number) {
     this.cancelled = cancelled
     this.verdict = new Promise((resolve) => {
       this.#resolve = resolve
     })
-    this.#timer = setTimeout(() => this.decide('give back'), holdMs)
+    this.#timer = setTimeout(() => this.decide('return'), holdMs)
   }
 
-  /** The first decision stands. */
+  /** Only the first decision counts. */
   decide(verdict: Verdict): void {
     clearTimeout(this.#timer)
     this.#resolve(verdict)

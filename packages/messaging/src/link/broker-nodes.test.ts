@@ -1,6 +1,6 @@
 import { createBrokerNodes } from './broker-nodes.ts'
 
-test('nodes are tried in turn, beginning with any', () => {
+test('nodes are tried in order, starting at a random one', () => {
   const nodes = createBrokerNodes(['amqp://a', 'amqp://b', 'amqp://c'], () => 0.5)
   const tried = Array.from({ length: 5 }, () => {
     const { hostname } = nodes.target
@@ -10,7 +10,7 @@ test('nodes are tried in turn, beginning with any', () => {
   expect(tried).toEqual(['b', 'c', 'a', 'b', 'c'])
 })
 
-test('nothing of the node before is left in the next one', () => {
+test('the next node keeps no option of the previous one', () => {
   const nodes = createBrokerNodes(
     ['amqps://u%40:p%2Fw@a:1234/v%2Fh?heartbeat=3&frameMax=8192', 'amqp://[::1]'],
     () => 0,

@@ -1,17 +1,17 @@
 import type { Options } from 'amqplib'
 
-/** A peer that vanished without a word is noticed after two to three of these. */
+/** A dead peer is detected after two to three missed heartbeats. */
 const HEARTBEAT_SECONDS = 10
 
-/** The nodes of one RabbitMQ, of which one at a time is connected to. */
+/** The nodes of one RabbitMQ cluster. A link connects to one of them at a time. */
 export interface BrokerNodes {
-  /** The node to connect to, always the same object: what it says changes with `next`. */
+  /** The node to connect to. `next` changes this object in place, because amqplib keeps the reference. */
   readonly target: Options.Connect
-  /** From now on the one after it, in the order given, and after the last the first. */
+  /** Moves to the next node in the given order; the last is followed by the first. */
   next(): void
 }
 
-/** Begins with any of them, so that the connections of many replicas spread over the nodes. */
+/** Starts at a random node, so that the connections of many replicas are spread over the cluster. */
 export function createBrokerNodes(urls: readonly string[], random: () => number = Math.random): BrokerNodes {
   const nodes = urls.map(toConnectOptions)
   let at = Math.floor(random() * nodes.length)
@@ -25,7 +25,7 @@ export function createBrokerNodes(urls: readonly string[], random: () => number 
   }
 }
 
-/** Every field is named in each, so that none of the node before is left when the next one is assigned. */
+/** Always sets every field: `next` assigns over the previous node, and a missing field would keep its value. */
 function toConnectOptions(url: string): Options.Connect {
   const { protocol, hostname, port, username, password, pathname, searchParams } = new URL(url)
   const number = (name: string): number | undefined =>
@@ -37,7 +37,7 @@ function toConnectOptions(url: string): Options.Connect {
     port: port === '' ? undefined : Number(port),
     username: anonymous ? 'guest' : decodeURIComponent(username),
     password: anonymous ? 'guest' : decodeURIComponent(password),
-    // The library decodes it.
+    // amqplib decodes it.
     vhost: pathname.slice(1),
     heartbeat: number('heartbeat') ?? HEARTBEAT_SECONDS,
     frameMax: number('frameMax'),

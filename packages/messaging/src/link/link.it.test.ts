@@ -1,6 +1,7 @@
 import { eventually, startTcpProxy, type TcpProxy, type TestBroker, testBroker } from '@switchhook/testkit'
-import { recordingLog } from '../testing/recording-log.ts'
-import { type Link, openLink, type Session } from './link.ts'
+import { recordingLog } from '../testing/recording.ts'
+import { type Link, openLink } from './link.ts'
+import type { Session } from './session.ts'
 
 let server: TestBroker
 let proxy: TcpProxy
@@ -17,14 +18,14 @@ afterEach(async () => {
   await server.close()
 })
 
-function open(setUp: (session: Session, life: number) => Promise<void>): Promise<Link> {
-  let life = 0
+function open(setUp: (session: Session, generation: number) => Promise<void>): Promise<Link> {
+  let generation = 0
   return openLink({
     url: proxy.url,
     name: 'test',
     log: recordingLog(),
     changed: () => {},
-    setUp: (session) => setUp(session, ++life),
+    setUp: (session) => setUp(session, ++generation),
   })
 }
 
@@ -35,11 +36,11 @@ const sessionOf = (opened: Link): Promise<Session> =>
     return session
   })
 
-test('a connection that is lost during a set-up that does not notice is not taken for alive', async () => {
-  const lives: number[] = []
-  link = await open(async ({ model }, life) => {
-    lives.push(life)
-    if (life > 1) return
+test('a connection that is lost unnoticed during its set-up is replaced', async () => {
+  const generations: number[] = []
+  link = await open(async ({ model }, generation) => {
+    generations.push(generation)
+    if (generation > 1) return
     const closed = new Promise<void>((resolve) => {
       model.on('close', () => resolve())
     })
@@ -48,43 +49,43 @@ test('a connection that is lost during a set-up that does not notice is not take
   })
   const session = await sessionOf(link)
   await session.model.createChannel()
-  expect(lives).toEqual([1, 2])
+  expect(generations).toEqual([1, 2])
 })
 
-test('a channel that dies unnoticed during the set-up costs the connection', async () => {
-  link = await open(async ({ model, fail }, life) => {
+test('a channel that fails unnoticed during the set-up costs the connection', async () => {
+  link = await open(async ({ model, fail }, generation) => {
     const [doomed, other] = [await model.createChannel(), await model.createChannel()]
     doomed.on('error', fail)
-    if (life === 1) await doomed.checkQueue('no such queue').catch(() => {})
-    await other.prefetch(life)
-    if (life === 2) await other.close()
+    if (generation === 1) await doomed.checkQueue('no such queue').catch(() => {})
+    await other.prefetch(generation)
+    if (generation === 2) await other.close()
   })
   const { model } = await sessionOf(link)
   expect(proxy.accepted()).toBe(2)
   await model.createChannel()
 })
 
-test('a set-up that fails is repeated', async () => {
-  const lives: number[] = []
-  link = await open(async (_session, life) => {
-    lives.push(life)
-    if (life < 3) throw new Error('not yet')
+test('a failed set-up is repeated', async () => {
+  const generations: number[] = []
+  link = await open(async (_session, generation) => {
+    generations.push(generation)
+    if (generation < 3) throw new Error('not yet')
   })
   await sessionOf(link)
-  expect(lives).toEqual([1, 2, 3])
+  expect(generations).toEqual([1, 2, 3])
   await eventually(() => expect(proxy.connections()).toBe(1))
 })
 
-test('giving a connection up makes a new one, once, however many complain', async () => {
+test('failing a connection several times opens one new connection', async () => {
   link = await open(() => Promise.resolve())
   const session = await sessionOf(link)
-  for (let n = 0; n < 5; n++) session.fail(new Error('of no use'))
+  for (let n = 0; n < 5; n++) session.fail(new Error('unusable'))
   await eventually(() => expect(link?.session()).toBeUndefined())
   expect(await sessionOf(link)).not.toBe(session)
   expect(proxy.accepted()).toBe(2)
 })
 
-test('closing a link whose server does not answer ends all the same', async () => {
+test('closing a link ends although the server does not answer', async () => {
   link = await open(() => Promise.resolve())
   await sessionOf(link)
   proxy.freeze()
@@ -92,11 +93,11 @@ test('closing a link whose server does not answer ends all the same', async () =
   expect(link.session()).toBeUndefined()
 }, 10_000)
 
-test('giving up a connection that is lost at that moment leads to a new one', async () => {
+test('a connection that is lost while it is given up is replaced', async () => {
   link = await open(() => Promise.resolve())
   const session = await sessionOf(link)
   proxy.freeze()
-  session.fail(new Error('of no use'))
+  session.fail(new Error('unusable'))
   await eventually(() => expect(link?.session()).toBeUndefined())
   proxy.thaw()
   expect(await sessionOf(link)).not.toBe(session)

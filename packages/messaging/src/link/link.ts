@@ -1,32 +1,25 @@
 import type { Duplex } from 'node:stream'
+import type { Logger } from '@switchhook/runtime'
 import { type ChannelModel, connect } from 'amqplib'
-import type { Log } from '../log.ts'
+import pTimeout from 'p-timeout'
 import { createBrokerNodes } from './broker-nodes.ts'
-import { toError } from './to-error.ts'
-import { within } from './within.ts'
-
-/** One life of a connection. */
-export interface Session {
-  readonly model: ChannelModel
-  /** Gives this connection up, so that everything on it is made anew. */
-  readonly fail: (error: Error) => void
-}
+import { type Session, toError } from './session.ts'
 
 export interface LinkOptions {
-  /** Several: the nodes of one RabbitMQ. When one is lost, or cannot be set up, the next one is tried. */
+  /** Several URLs are the nodes of one cluster. When a connection is lost or its set-up fails, the next node is tried. */
   readonly url: string | readonly string[]
-  /** Shown by the broker's management as the connection's name. */
+  /** The connection's name in RabbitMQ's management pages. */
   readonly name: string
-  readonly log: Log
-  /** Makes everything that lives on the connection; runs again on each new one. */
+  readonly log: Logger
+  /** Creates the channels and consumers of a connection. Runs on every new connection. */
   readonly setUp: (session: Session) => Promise<void>
-  /** Called whenever the link came up or went down. */
+  /** Called when the link goes up or down. */
   readonly changed: () => void
 }
 
-/** A connection that comes back by itself, for ever. */
+/** A connection that reconnects until it is closed. */
 export interface Link {
-  /** The present connection, set up; undefined while there is none. */
+  /** The current connection once it is set up; undefined while there is none. */
   session(): Session | undefined
   close(): Promise<void>
 }
@@ -38,7 +31,7 @@ const FIRST_RETRY_MS = 250
 const MAX_RETRY_MS = 5_000
 const REPEAT_WARNING_MS = 30_000
 
-/** Answers at once, whether or not the broker is there. */
+/** Resolves without waiting for the broker; `changed` reports the first connection. */
 export async function openLink({ url, name, log, setUp, changed }: LinkOptions): Promise<Link> {
   let current: Session | undefined
   let candidate: Session | undefined
@@ -48,9 +41,9 @@ export async function openLink({ url, name, log, setUp, changed }: LinkOptions):
   async function giveUp(session: Session, error: Error): Promise<void> {
     if (current !== session || closing) return
     log.warn('giving up a RabbitMQ connection', { connection: name, error })
-    await within(CLOSE_TIMEOUT_MS, session.model.close(), 'no answer').catch(() => {
+    await pTimeout(session.model.close(), { milliseconds: CLOSE_TIMEOUT_MS }).catch(() => {
       dropSocket(session.model, error)
-      // amqplib does not notice a connection that is lost while it closes: this makes it connect again.
+      // amqplib misses a connection that is lost while it closes; the event makes it reconnect.
       if (current === session) session.model.emit('close', error)
     })
   }
@@ -62,11 +55,11 @@ export async function openLink({ url, name, log, setUp, changed }: LinkOptions):
       fail: (error) => {
         if (lost !== undefined) return
         lost = error
-        // Later: a connection that is closing by itself closes its channels first, and they report here.
+        // Deferred: a connection that closes closes its channels first, and each of them reports its error here.
         setImmediate(() => void giveUp(session, error))
       },
     }
-    // Without a listener, from before the first await, an error would end the process; 'close' follows and tells.
+    // An error without a listener ends the process, so listen before the first await. 'close' follows with the reason.
     model.on('error', () => {})
     model.on('close', (error) => {
       lost ??= error ?? new Error('connection closed')
@@ -76,18 +69,22 @@ export async function openLink({ url, name, log, setUp, changed }: LinkOptions):
     })
     candidate = session
     try {
-      await within(SET_UP_TIMEOUT_MS, setUp(session), 'the set-up of the connection takes too long')
-      // amqplib listens for 'close' only after the set-up: one that came earlier would go unnoticed, for ever.
+      await pTimeout(setUp(session), {
+        milliseconds: SET_UP_TIMEOUT_MS,
+        message: `the connection was not set up within ${SET_UP_TIMEOUT_MS} ms`,
+      })
+      // amqplib listens for 'close' only after the set-up; an earlier close would never be noticed.
       if (lost !== undefined) throw lost
     } catch (error) {
-      // amqplib closes what could not be set up and waits for the answer without a limit; closing twice ends at once.
-      await within(CLOSE_TIMEOUT_MS, model.close(), 'no answer').catch(() => dropSocket(model, toError(error)))
+      // amqplib closes a connection whose set-up failed and waits for the answer without a limit. After this close its
+      // own one returns at once.
+      await pTimeout(model.close(), { milliseconds: CLOSE_TIMEOUT_MS }).catch(() => dropSocket(model, toError(error)))
       throw error
     }
   }
 
   const nodes = createBrokerNodes([url].flat())
-  // The library reads the target anew each time that it connects.
+  // amqplib reads the target again for every connection.
   const recovering = await connect(nodes.target, {
     noDelay: true,
     keepAlive: true,
@@ -107,7 +104,7 @@ export async function openLink({ url, name, log, setUp, changed }: LinkOptions):
   })
   recovering.on('connect-failed', (error) => {
     if (closing) return
-    if (needsAPerson(error)) log.error('RabbitMQ refuses the set-up; trying again', { connection: name, error })
+    if (needsAnOperator(error)) log.error('RabbitMQ refuses the set-up; retrying', { connection: name, error })
     else if (mayWarn()) log.warn('waiting for RabbitMQ', { connection: name, error })
   })
 
@@ -115,11 +112,12 @@ export async function openLink({ url, name, log, setUp, changed }: LinkOptions):
     session: () => current,
     close: async () => {
       closing = true
-      await within(CLOSE_TIMEOUT_MS, recovering.close(), 'RabbitMQ did not answer the closing').catch(
-        (error: unknown) => {
-          log.warn('closed a RabbitMQ connection the hard way', { connection: name, error })
-        },
-      )
+      await pTimeout(recovering.close(), {
+        milliseconds: CLOSE_TIMEOUT_MS,
+        message: 'RabbitMQ did not confirm the close',
+      }).catch((error: unknown) => {
+        log.warn('RabbitMQ connection dropped without a clean close', { connection: name, error })
+      })
       current = undefined
       changed()
     },
@@ -127,17 +125,16 @@ export async function openLink({ url, name, log, setUp, changed }: LinkOptions):
 }
 
 /**
- * Ends a connection whose broker does not answer the close. Its channels close, and the broker redelivers what they held
- * as soon as it reads the end of the stream. Otherwise it would serve the consumers of the old connection until a
- * heartbeat is missed.
+ * Destroys the socket of a connection whose broker does not answer the close. The broker then redelivers the unacknowledged
+ * messages at the end of the stream. Otherwise it would serve the old consumers until a heartbeat is missed.
  */
 function dropSocket({ connection }: ChannelModel, error: Error): void {
   const { stream } = connection as unknown as { readonly stream?: Pick<Duplex, 'destroy'> }
   stream?.destroy(error)
 }
 
-/** Access refused, or something is declared otherwise: waiting does not help. */
-const needsAPerson = (error: Error): boolean => 'code' in error && (error.code === 403 || error.code === 406)
+/** Access refused (403), or a queue or exchange exists with other arguments (406): retrying does not help. */
+const needsAnOperator = (error: Error): boolean => 'code' in error && (error.code === 403 || error.code === 406)
 
 function atMostEvery(ms: number): () => boolean {
   let last = Number.NEGATIVE_INFINITY

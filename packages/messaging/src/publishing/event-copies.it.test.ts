@@ -1,30 +1,29 @@
 import { parseEvent } from '@switchhook/contracts'
 import { eventually, type TestBroker, testBroker } from '@switchhook/testkit'
 import { type Broker, openBroker } from '../broker.ts'
-import { openProbe, type Probe } from '../testing/observer.ts'
-import { type RecordingLog, recordingLog } from '../testing/recording-log.ts'
-import { type RecordingMeters, recordingMeters } from '../testing/recording-meters.ts'
+import { type Observer, openObserver } from '../testing/observer.ts'
+import { type RecordingLog, type RecordingMetrics, recordingLog, recordingMetrics } from '../testing/recording.ts'
 import { sampleEvent } from '../testing/samples.ts'
 import { EVENTS_EXCHANGE, Queue, serviceTopology } from '../topology/topology.ts'
 
 const LISTENER = 'listener'
 
 let server: TestBroker
-let probe: Probe
+let observer: Observer
 let log: RecordingLog
-let meters: RecordingMeters
+let meters: RecordingMetrics
 const opened: Broker[] = []
 
 beforeEach(async () => {
   server = await testBroker()
-  probe = await openProbe(server.amqpUrl)
+  observer = await openObserver(server.amqpUrl)
   log = recordingLog()
-  meters = recordingMeters()
+  meters = recordingMetrics()
 })
 
 afterEach(async () => {
   await Promise.all(opened.splice(0).map((broker) => broker.close()))
-  await probe.close()
+  await observer.close()
   await server.close()
 })
 
@@ -40,14 +39,14 @@ async function open(): Promise<Broker> {
   return broker
 }
 
-/** A queue of others on the public exchange. */
+/** Binds another system's queue to the public exchange. */
 async function listen(queueArguments: Record<string, unknown> = {}): Promise<void> {
-  await probe.channel.assertQueue(LISTENER, { arguments: { 'x-queue-type': 'quorum', ...queueArguments } })
-  await probe.channel.bindQueue(LISTENER, EVENTS_EXCHANGE, '#')
+  await observer.channel.assertQueue(LISTENER, { arguments: { 'x-queue-type': 'quorum', ...queueArguments } })
+  await observer.channel.bindQueue(LISTENER, EVENTS_EXCHANGE, '#')
 }
 
-/** As former versions bind it, at each of their connections. */
-const bindAsBefore = () => probe.channel.bindQueue(Queue.fanoutEvents, EVENTS_EXCHANGE, '#')
+/** The binding that earlier versions declare on each of their connections. */
+const bindAsBefore = () => observer.channel.bindQueue(Queue.fanoutEvents, EVENTS_EXCHANGE, '#')
 
 const bindingsOfFanout = async () =>
   (await server.management.bindings()).filter(
@@ -72,61 +71,61 @@ const publish = async (broker: Broker, count: number): Promise<readonly string[]
   return events.map(({ eventId }) => eventId)
 }
 
-async function publishAsOthersDo(): Promise<string> {
+async function publishAsAnotherPlatform(): Promise<string> {
   const event = sampleEvent()
-  probe.channel.publish(EVENTS_EXCHANGE, event.eventType, Buffer.from(JSON.stringify(event)), { persistent: true })
-  await probe.channel.waitForConfirms()
+  observer.channel.publish(EVENTS_EXCHANGE, event.eventType, Buffer.from(JSON.stringify(event)), { persistent: true })
+  await observer.channel.waitForConfirms()
   return event.eventId
 }
 
-test('an event that only a queue of others takes does not count as published, and the lost binding comes back', async () => {
+test('an event that only another system’s queue accepts does not count as published, and the lost binding is restored', async () => {
   const broker = await open()
   await listen()
   for (const { source, routingKey } of await bindingsOfFanout()) {
-    await probe.channel.unbindQueue(Queue.fanoutEvents, source, routingKey)
+    await observer.channel.unbindQueue(Queue.fanoutEvents, source, routingKey)
   }
   const event = sampleEvent()
-  await expect(broker.publishEvent(event)).rejects.toThrow('no queue takes call.status')
+  await expect(broker.publishEvent(event)).rejects.toThrow('no queue accepts call.status')
   await eventually(() => broker.publishEvent(event))
-  expect(await probe.ready(Queue.fanoutEvents)).toBe(1)
+  expect(await observer.ready(Queue.fanoutEvents)).toBe(1)
 })
 
-test('an event reaches fan-out once, and each queue of others once', async () => {
+test('an event reaches fan-out once, and each queue of another system once', async () => {
   const broker = await open()
   await listen()
   await publish(broker, 10)
-  expect([await probe.ready(Queue.fanoutEvents), await probe.ready(LISTENER)]).toEqual([10, 10])
+  expect([await observer.ready(Queue.fanoutEvents), await observer.ready(LISTENER)]).toEqual([10, 10])
 })
 
-test('an event of others reaches fan-out once, and each queue of others once', async () => {
+test('an event of another platform reaches fan-out once, and each queue of another system once', async () => {
   const broker = await open()
   await listen()
   const ids = await collect(broker)
-  const id = await publishAsOthersDo()
+  const id = await publishAsAnotherPlatform()
   await eventually(() => expect(ids).toEqual([id]))
-  expect(await probe.ready(LISTENER)).toBe(1)
+  expect(await observer.ready(LISTENER)).toBe(1)
 })
 
-test('beside a former version that binds fan-out to the public exchange, each event is handled once', async () => {
-  await probe.channel.assertExchange(EVENTS_EXCHANGE, 'topic', { durable: true })
+test('each event is handled once while an earlier version binds fan-out to the public exchange', async () => {
+  await observer.channel.assertExchange(EVENTS_EXCHANGE, 'topic', { durable: true })
   const queueArguments = serviceTopology([]).queues[Queue.fanoutEvents]
-  await probe.channel.assertQueue(Queue.fanoutEvents, { durable: true, arguments: queueArguments })
+  await observer.channel.assertQueue(Queue.fanoutEvents, { durable: true, arguments: queueArguments })
   await bindAsBefore()
   const broker = await open()
   expect((await bindingsOfFanout()).map(({ source }) => source)).toEqual(['switchhook.fanout'])
   await bindAsBefore()
   const ids = await collect(broker)
-  const published = [...(await publish(broker, 5)), await publishAsOthersDo()]
+  const published = [...(await publish(broker, 5)), await publishAsAnotherPlatform()]
   await eventually(async () => expect(await bindingsOfFanout()).toHaveLength(1))
   published.push(...(await publish(broker, 5)))
   await eventually(() => expect(ids).toHaveLength(published.length))
   expect(new Set(ids)).toEqual(new Set(published))
 })
 
-test('a queue of others that is full does not hold up events', async () => {
+test('a full queue of another system does not delay events', async () => {
   const broker = await open()
   await listen({ 'x-max-length': 1, 'x-overflow': 'reject-publish' })
   for (let n = 0; n < 20; n++) await publish(broker, 1)
-  expect(await probe.ready(Queue.fanoutEvents)).toBe(20)
+  expect(await observer.ready(Queue.fanoutEvents)).toBe(20)
   expect(meters.value('switchhook_publish_failures_total', { reason: 'copy' })).toBeGreaterThan(0)
 })

@@ -1,9 +1,10 @@
 import { randomUUID } from 'node:crypto'
 import { type InstallationId, newTraceparent, parseDelivery, parseEvent, readInstallation } from '@switchhook/contracts'
+import { isCopy } from '../consuming/incoming-message.ts'
 import { sampleDelivery, sampleEvent } from '../testing/samples.ts'
-import { checkMessage, copyOf, deliveryMessage, eventMessage, isCopy } from './messages.ts'
+import { checkMessage, copyOf, deliveryMessage, eventMessage } from './messages.ts'
 
-test('an event travels under its type and id', () => {
+test('an event message has the event’s type as routing key, and its id', () => {
   const event = sampleEvent()
   const message = eventMessage(event)
   expect(message).toMatchObject({
@@ -14,7 +15,7 @@ test('an event travels under its type and id', () => {
   expect(parseEvent(message.content)).toEqual(event)
 })
 
-test('the trace context of an event is a header, and no part of its content', () => {
+test('the trace context of an event is a header, not part of its content', () => {
   const [event, traceparent] = [sampleEvent(), newTraceparent()]
   const message = eventMessage({ ...event, traceparent })
   expect(message.properties.headers).toEqual({ traceparent })
@@ -22,7 +23,7 @@ test('the trace context of an event is a header, and no part of its content', ()
   expect(eventMessage(event).properties.headers).toBeUndefined()
 })
 
-test('a copy differs from its original by the exchange and one header', () => {
+test('a copy differs from its original only by the exchange and one header', () => {
   const original = eventMessage({ ...sampleEvent(), traceparent: newTraceparent() })
   const copy = copyOf(original)
   const { traceparent } = original.properties.headers ?? {}
@@ -35,7 +36,7 @@ test('a copy differs from its original by the exchange and one header', () => {
   expect([isCopy(arrived(copy)), isCopy(arrived(original))]).toEqual([true, false])
 })
 
-test('a delivery is its body and headers of our own', () => {
+test('a delivery message is the body, with the delivery in headers', () => {
   const delivery = sampleDelivery({ slot: 3, attempt: 2 })
   const { exchange, routingKey, content, properties } = deliveryMessage(delivery, 'delivery.wait.1000')
   expect([exchange, routingKey]).toEqual(['switchhook.delivery', 'delivery.wait.1000'])

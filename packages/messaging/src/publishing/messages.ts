@@ -7,7 +7,6 @@ import {
   type ReceiverCheck,
   serialiseEvent,
 } from '@switchhook/contracts'
-import type { IncomingMessage } from '../consuming/incoming-message.ts'
 import { COPY_HEADER, DELIVERY_EXCHANGE, EVENTS_EXCHANGE, FANOUT_EXCHANGE, Queue } from '../topology/topology.ts'
 import type { OutgoingMessage } from './publisher.ts'
 
@@ -32,21 +31,14 @@ export function eventMessage(event: PlatformEvent, installation?: InstallationId
   }
 }
 
-/** For the queues that others have bound to the public exchange. */
+/** The copy for queues that other systems have bound to the public exchange. */
 export const copyOf = (message: OutgoingMessage): OutgoingMessage => ({
   ...message,
   exchange: EVENTS_EXCHANGE,
   properties: { ...message.properties, headers: { ...message.properties.headers, [COPY_HEADER]: true } },
 })
 
-/**
- * A binding of a former version, which a process of that version has made again, brings copies to fan-out. The original
- * is in the queue as well.
- */
-export const isCopy = ({ exchange, headers }: Pick<IncomingMessage, 'exchange' | 'headers'>): boolean =>
-  exchange === EVENTS_EXCHANGE && headers[COPY_HEADER] === true
-
-/** The content is the webhook's body, byte for byte; only what is ours goes into the headers, never the broker's. */
+/** The content is the webhook's body, byte for byte. The headers are only our own: the broker's are not copied. */
 export function deliveryMessage(delivery: Delivery, queue: string, installation?: InstallationId): OutgoingMessage {
   return {
     exchange: DELIVERY_EXCHANGE,

@@ -1,7 +1,6 @@
 import { Unavailable } from '@switchhook/contracts'
 import { type ConfirmChannel, IllegalOperationError, type Options } from 'amqplib'
-import type { Session } from '../link/link.ts'
-import { toError } from '../link/to-error.ts'
+import { type Session, toError } from '../link/session.ts'
 import { type BrokerMeter, NO_METER, type PublishFailure } from '../meters.ts'
 
 export interface OutgoingMessage {
@@ -26,8 +25,8 @@ interface Pending {
 
 type Settle = (error?: Error, reason?: PublishFailure) => void
 
-/** What a publish does at each end that it may have. */
-interface Course {
+/** How a publish is sent, and what happens at each of its possible outcomes. */
+interface PublishMode {
   readonly mandatory: boolean
   readonly timeoutMs: number
   readonly notConnected: (reason: PublishFailure) => void
@@ -40,31 +39,34 @@ interface Course {
 export type Route = Pick<OutgoingMessage, 'exchange' | 'routingKey'>
 
 export interface PublisherOptions {
-  /** Called whenever it was blocked or unblocked. */
+  /** Called when the broker blocks or unblocks this connection. */
   readonly changed: () => void
-  /** Called when nothing took a message. */
+  /** Called when the broker returns a message because no queue accepts it. */
   readonly returned?: (route: Route) => void
   readonly confirmTimeoutMs?: number
-  /** For how long no message of a route may have been stored before the connection is given up for another. */
+  /** A route on which no message was stored for this long costs the connection: the link then tries another node. */
   readonly stuckAfterMs?: number
   readonly meter?: Pick<BrokerMeter, 'confirmed' | 'failed'>
 }
 
-/** How long a publish waits for its confirm. */
+/** The time limit of a publish, from sending to its confirm. */
 export const CONFIRM_TIMEOUT_MS = 10_000
-/** A node without a majority confirms nothing while it keeps its connections; and after a failover channels were seen that refused for ever. */
+/**
+ * A node without a majority keeps its connections and confirms nothing. After a failover, channels were also seen that
+ * refused every message.
+ */
 const STUCK_AFTER_MS = 30_000
-/** What the broker took before its alarm it still confirms; what it did not read by then it reads only afterwards. */
+/** In an alarm, the broker still confirms the messages that it had already read. It reads the others after the alarm. */
 const CONFIRM_IN_ALARM_MS = 1_000
 
-/** How long the confirm of a copy is waited for. */
+/** The time limit of a copy's confirm. */
 const COPY_CONFIRM_MS = 1_000
-/** After one copy was not confirmed, how long no confirm of a copy is waited for. */
+/** After an unconfirmed copy, copies are sent without waiting for their confirms for this long. */
 const COPIES_SLOW_MS = 10_000
-/** amqplib's message for a negative confirm; a closed channel has another one. */
+/** amqplib's error message for a negative confirm. A closed channel has a different one. */
 const NACKED = 'message nacked'
 
-/** Publishes on one confirm channel, which is made anew with each connection. */
+/** Publishes on one confirm channel. Each connection gets a new one. */
 export class Publisher {
   readonly #confirmTimeoutMs: number
   readonly #changed: () => void
@@ -72,7 +74,7 @@ export class Publisher {
   readonly #stuckAfterMs: number
   readonly #meter: Pick<BrokerMeter, 'confirmed' | 'failed'>
   readonly #inFlight = new Set<Pending>()
-  /** By route: when what was published there began to fail. */
+  /** By route: since when every publish has failed. */
   readonly #failingSince = new Map<string, number>()
   #channel: ConfirmChannel | undefined
   #blocked = false
@@ -87,7 +89,7 @@ export class Publisher {
     this.#confirmTimeoutMs = options.confirmTimeoutMs ?? CONFIRM_TIMEOUT_MS
   }
 
-  /** Part of a connection's set-up: from here on it publishes on this connection. */
+  /** Part of a connection's set-up: later publishes use this connection. */
   async attach({ model, fail }: Session): Promise<void> {
     this.#blocked = false
     this.#failingSince.clear()
@@ -104,8 +106,8 @@ export class Publisher {
   }
 
   /**
-   * RabbitMQ has a memory or disk alarm and reads nothing from us. It says so only to who publishes: the first message
-   * after the alarm finds out.
+   * RabbitMQ has a memory or disk alarm and reads nothing from this connection. It notifies only connections that publish,
+   * so the first message after the alarm started is still sent.
    */
   isBlocked(): boolean {
     return this.#blocked
@@ -113,12 +115,12 @@ export class Publisher {
 
   /**
    * Resolves once the broker has stored the message in at least one queue.
-   * @throws Unavailable when it was not stored, or when that is unknown: then it may arrive all the same.
+   * @throws Unavailable if it was not stored, or if that is unknown; an unconfirmed message may still be delivered
    */
   publish(message: OutgoingMessage): Promise<void> {
     const { exchange, routingKey } = message
     return this.#send(message, {
-      // Without `mandatory` the broker confirms a message that no queue takes.
+      // Without `mandatory` the broker confirms a message that no queue accepts.
       mandatory: true,
       timeoutMs: this.#confirmTimeoutMs,
       notConnected: (reason) => this.#meter.failed(reason),
@@ -128,12 +130,12 @@ export class Publisher {
       },
       refused: (cause, channel, settle) => {
         this.#noteFailure(exchange, routingKey, channel)
-        settle(new Unavailable('rabbitmq', 'RabbitMQ did not take the message', { cause }), 'refused')
+        settle(new Unavailable('rabbitmq', 'RabbitMQ rejected the message', { cause }), 'refused')
       },
       confirmed: (wasReturned, settle) => {
         if (this.#failingSince.size > 0) this.#failingSince.delete(`${exchange} ${routingKey}`)
         if (wasReturned) {
-          settle(new Unavailable('rabbitmq', `no queue takes ${routingKey} on ${exchange}`), 'unroutable')
+          settle(new Unavailable('rabbitmq', `no queue accepts ${routingKey} on ${exchange}`), 'unroutable')
           return
         }
         settle()
@@ -143,9 +145,9 @@ export class Publisher {
   }
 
   /**
-   * Publishes a copy for queues that others have bound, if there are any. A queue of others must not hold up the original:
-   * this resolves as well when such a queue refuses the copy or does not confirm it soon.
-   * @throws Unavailable when the broker cannot be reached or has an alarm
+   * Publishes a copy for the queues that other systems have bound. Their queues must not delay the original, so this also
+   * resolves when such a queue refuses the copy or does not confirm it in time.
+   * @throws Unavailable if the broker cannot be reached or has an alarm
    */
   publishCopy(message: OutgoingMessage): Promise<void> {
     return this.#send(message, {
@@ -170,31 +172,31 @@ export class Publisher {
     })
   }
 
-  #send({ exchange, routingKey, content, properties }: OutgoingMessage, course: Course): Promise<void> {
+  #send({ exchange, routingKey, content, properties }: OutgoingMessage, mode: PublishMode): Promise<void> {
     const channel = this.#channel
     if (channel === undefined || this.#blocked) {
-      course.notConnected(channel === undefined ? 'not-connected' : 'alarm')
+      mode.notConnected(channel === undefined ? 'not-connected' : 'alarm')
       return Promise.reject(channel === undefined ? unavailable() : inAlarm())
     }
     return new Promise((resolve, reject) => {
       const startedAt = performance.now()
       const settle: Settle = (error, reason) => {
         clearTimeout(timer)
-        // A confirm that comes after its time was up changes nothing any more.
+        // A confirm after the time limit changes nothing.
         if (!this.#inFlight.delete(pending)) return
         if (reason !== undefined) this.#meter.failed(reason)
         if (error !== undefined) return reject(error)
-        course.stored(performance.now() - startedAt)
+        mode.stored(performance.now() - startedAt)
         resolve()
       }
-      const timer = setTimeout(() => course.timedOut(channel, settle), course.timeoutMs)
+      const timer = setTimeout(() => mode.timedOut(channel, settle), mode.timeoutMs)
       const pending: Pending = { exchange, routingKey, messageId: properties.messageId, returned: false, settle }
       this.#inFlight.add(pending)
       try {
-        const options = { ...properties, mandatory: course.mandatory, persistent: true }
+        const options = { ...properties, mandatory: mode.mandatory, persistent: true }
         channel.publish(exchange, routingKey, content, options, (error: unknown) => {
-          if (error) course.refused(toError(error), channel, settle)
-          else course.confirmed(pending.returned, settle)
+          if (error) mode.refused(toError(error), channel, settle)
+          else mode.confirmed(pending.returned, settle)
         })
       } catch (error) {
         if (error instanceof IllegalOperationError) settle(unavailable(error), 'not-connected')
@@ -203,18 +205,18 @@ export class Publisher {
     })
   }
 
-  /** A channel that is gone has no say any more, nor has a broker in alarm. */
+  /** Failures on a replaced channel or during an alarm do not count. */
   #noteFailure(exchange: string, routingKey: string, channel: ConfirmChannel): void {
     if (this.#channel !== channel || this.#blocked) return
     const route = `${exchange} ${routingKey}`
     const since = this.#failingSince.get(route)
     if (since === undefined) this.#failingSince.set(route, performance.now())
     else if (performance.now() - since > this.#stuckAfterMs) {
-      this.#giveUp(new Error(`nothing was stored under ${routingKey} for ${this.#stuckAfterMs} ms`))
+      this.#giveUp(new Error(`no message was stored under ${routingKey} for ${this.#stuckAfterMs} ms`))
     }
   }
 
-  /** A return comes before the confirm of the same message, and says which it is only by its route and its id. */
+  /** RabbitMQ returns a message before it confirms it, and identifies it only by route and message id. */
   #markReturned(message: { exchange: string; routingKey: string; messageId: unknown }): void {
     for (const pending of this.#inFlight) {
       if (
@@ -236,16 +238,16 @@ export class Publisher {
     this.#changed()
   }
 
-  /** Whoever published it should not wait for the end of the alarm. It may arrive then all the same, as a duplicate. */
-  #expire(underWay: readonly Pending[]): void {
+  /** Publishers must not wait for the end of the alarm. A message that is read afterwards arrives as a duplicate. */
+  #expire(pending: readonly Pending[]): void {
     setTimeout(() => {
-      if (this.#blocked) for (const { settle } of underWay) settle(inAlarm(), 'alarm')
+      if (this.#blocked) for (const { settle } of pending) settle(inAlarm(), 'alarm')
     }, CONFIRM_IN_ALARM_MS).unref()
   }
 }
 
 const inAlarm = (): Unavailable =>
-  new Unavailable('rabbitmq', 'RabbitMQ takes no messages: it has a memory or disk alarm')
+  new Unavailable('rabbitmq', 'RabbitMQ accepts no messages: it has a memory or disk alarm')
 
 const unavailable = (cause?: Error): Unavailable =>
   new Unavailable('rabbitmq', 'not connected to RabbitMQ', cause && { cause })

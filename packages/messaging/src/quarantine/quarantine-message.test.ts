@@ -17,7 +17,7 @@ function message(properties: Partial<Message['properties']>): Message {
   }
 }
 
-test('what goes into quarantine comes out as it was, to where it was', () => {
+test('a released message has its original content, properties and route', () => {
   const sent = message({
     messageId: 'm1',
     type: 'call.status',
@@ -42,7 +42,7 @@ test('what goes into quarantine comes out as it was, to where it was', () => {
   })
 })
 
-test('neither an expiry nor copies, neither a user nor the broker’s notes are carried on', () => {
+test('expiry, CC and BCC, user and the broker’s headers are not kept', () => {
   const { properties } = quarantineMessage(
     message({
       expiration: '1000',
@@ -68,7 +68,7 @@ test('neither an expiry nor copies, neither a user nor the broker’s notes are 
   ])
 })
 
-test('a second stay in quarantine replaces the traces of the first', () => {
+test('a second quarantine replaces the headers of the first', () => {
   const once = quarantineMessage(message({}), origin)
   const twice = quarantineMessage(message(once.properties), {
     ...origin,
@@ -85,7 +85,7 @@ const death = {
   time: { '!': 'timestamp', value: 1_795_163_400 },
 }
 
-test('a dead letter of the broker tells its origin by its newest death', () => {
+test('the origin of a dead letter is its newest death', () => {
   const headers = { 'x-death': [death, { ...death, queue: 'delivery.wait.1000', reason: 'expired' }] }
   expect(originOf(message({ headers } as unknown as Message['properties']))).toEqual({
     reason: 'delivery_limit',
@@ -98,15 +98,15 @@ test('a dead letter of the broker tells its origin by its newest death', () => {
 
 test.each<[string, Record<string, unknown> | undefined]>([
   ['without headers', undefined],
-  ['with half an origin', { 'sh-quarantine-reason': 'x' }],
-  ['with deaths that are none', { 'x-death': 'x' }],
+  ['with an incomplete origin', { 'sh-quarantine-reason': 'x' }],
+  ['with invalid deaths', { 'x-death': 'x' }],
   ['with an empty list of deaths', { 'x-death': [] }],
   ['with a death without a route', { 'x-death': [{ ...death, 'routing-keys': [] }] }],
-])('a message %s has no origin', (_name, headers) => {
+])('a message %s has no origin', (_case, headers) => {
   expect(originOf(message({ headers }))).toBeUndefined()
 })
 
-test('headers that are too large to be published again are left out and counted; the content and the origin stay', () => {
+test('headers that are too large to be published again are dropped and counted; content and origin stay', () => {
   const kept = quarantineMessage(message({ headers: { a: 'x'.repeat(65_000), b: 1 } }), origin)
   expect(kept.properties.headers).toMatchObject({ 'sh-quarantine-dropped-headers': 2 })
   expect(JSON.stringify(kept.properties.headers).length).toBeLessThan(1_000)

@@ -9,13 +9,13 @@ const EXCHANGE = 'sh-quarantine-exchange'
 const ROUTING_KEY = 'sh-quarantine-routing-key'
 const DROPPED = 'sh-quarantine-dropped-headers'
 
-/** All headers of a message have to fit into 64 KiB; ours come on top of the sender's. */
+/** In characters of JSON. All headers of a message must fit into 64 KiB, ours included. */
 const MAX_FOREIGN_HEADERS = 16_384
 
-/** Why a message lies in quarantine, and where it goes when it is tried again. */
+/** Why a message is in quarantine, and where a requeue sends it. */
 export interface Origin {
   readonly reason: string
-  /** The queue that it was taken from. */
+  /** The queue that it was consumed from. */
   readonly queue: string
   readonly exchange: string
   readonly routingKey: string
@@ -24,8 +24,8 @@ export interface Origin {
 }
 
 /**
- * The message as it goes into quarantine: content and description as they came, and the origin in headers of our own.
- * Foreign headers that are too large to be published again are left out, and counted.
+ * A message for the quarantine: content and properties unchanged, with the origin in headers of our own. The sender's
+ * headers are dropped if they are too large to be published again; a header counts them.
  */
 export function quarantineMessage(message: Message, origin: Origin): OutgoingMessage {
   const foreign = originalHeaders(message)
@@ -35,7 +35,7 @@ export function quarantineMessage(message: Message, origin: Origin): OutgoingMes
     routingKey: Queue.quarantine,
     content: message.content,
     properties: {
-      ...descriptionOf(message),
+      ...propertiesOf(message),
       headers: {
         ...(isSmall ? foreign : { [DROPPED]: Object.keys(foreign).length }),
         [REASON]: origin.reason,
@@ -48,23 +48,23 @@ export function quarantineMessage(message: Message, origin: Origin): OutgoingMes
   }
 }
 
-/** The message as it goes back to where it came from. */
+/** The message as a requeue sends it back to its origin. */
 export function releasedMessage(message: Message, origin: Origin): OutgoingMessage {
   return {
     exchange: origin.exchange,
     routingKey: origin.routingKey,
     content: message.content,
-    properties: { ...descriptionOf(message), headers: originalHeaders(message) },
+    properties: { ...propertiesOf(message), headers: originalHeaders(message) },
   }
 }
 
-/** undefined: neither we nor the broker put it there, so nobody knows where it belongs. */
+/** undefined: neither this service nor the broker moved it to quarantine, so its origin is unknown. */
 export function originOf({ properties }: Pick<Message, 'properties'>): Origin | undefined {
   const headers: Readonly<Record<string, unknown>> = properties.headers ?? {}
-  return ownOrigin(headers) ?? brokersOrigin(headers)
+  return recordedOrigin(headers) ?? deadLetterOrigin(headers)
 }
 
-function ownOrigin(headers: Readonly<Record<string, unknown>>): Origin | undefined {
+function recordedOrigin(headers: Readonly<Record<string, unknown>>): Origin | undefined {
   const [reason, at, queue, exchange, routingKey] = [REASON, AT, FROM, EXCHANGE, ROUTING_KEY].map(
     (name) => headers[name],
   )
@@ -72,8 +72,8 @@ function ownOrigin(headers: Readonly<Record<string, unknown>>): Origin | undefin
   return { reason, at, queue, exchange, routingKey }
 }
 
-/** A dead letter: the broker gave up on it, mostly as it came back `x-delivery-limit` times. The newest death comes first. */
-function brokersOrigin(headers: Readonly<Record<string, unknown>>): Origin | undefined {
+/** A dead letter: the broker moved it here, mostly after `x-delivery-limit` returns. The newest death comes first. */
+function deadLetterOrigin(headers: Readonly<Record<string, unknown>>): Origin | undefined {
   const deaths = headers['x-death']
   const death: unknown = Array.isArray(deaths) ? deaths[0] : undefined
   if (!isRecord(death)) return undefined
@@ -85,16 +85,16 @@ function brokersOrigin(headers: Readonly<Record<string, unknown>>): Origin | und
 }
 
 /**
- * What the sender said of the content. Left behind on purpose: `expiration` would let it vanish from quarantine, and
- * `userId` is checked against our own user.
+ * The sender's properties of the content. Deliberately without `expiration`, which would delete the message from
+ * quarantine, and `userId`, which the broker checks against our own user.
  */
-function descriptionOf({ properties }: Message): OutgoingMessage['properties'] {
+function propertiesOf({ properties }: Message): OutgoingMessage['properties'] {
   const { appId, contentEncoding, contentType, correlationId, messageId, timestamp, type } = properties
   const all = { appId, contentEncoding, contentType, correlationId, messageId, timestamp, type }
   return Object.fromEntries(Object.entries(all).filter(([, value]) => value !== undefined))
 }
 
-/** The sender's headers, without the broker's notes on the message's way, its copy instructions (CC, BCC), and ours. */
+/** The sender's headers: without the broker's own, the routing instructions (CC, BCC), and ours. */
 function originalHeaders({ properties }: Message): Record<string, unknown> {
   return Object.fromEntries(Object.entries(properties.headers ?? {}).filter(([name]) => !NOT_THE_SENDERS.test(name)))
 }

@@ -4,15 +4,15 @@ import { eventually, type TestBroker, testBroker } from '@switchhook/testkit'
 import type { ConfirmChannel, Options } from 'amqplib'
 import { type Broker, openBroker } from '../broker.ts'
 import type { IncomingMessage } from '../consuming/incoming-message.ts'
-import { openProbe, type Probe } from '../testing/observer.ts'
-import { recordingLog } from '../testing/recording-log.ts'
+import { type Observer, openObserver } from '../testing/observer.ts'
+import { recordingLog } from '../testing/recording.ts'
 import { DELIVERY_EXCHANGE, EVENTS_EXCHANGE, Queue, serviceTopology } from '../topology/topology.ts'
 import { openQuarantine, type Quarantine, type QuarantinedMessage } from './quarantine.ts'
 
 let server: TestBroker
 let broker: Broker
 let quarantine: Quarantine
-let probe: Probe
+let observer: Observer
 let channel: ConfirmChannel
 jest.setTimeout(30_000)
 
@@ -20,22 +20,22 @@ beforeEach(async () => {
   server = await testBroker()
   broker = await openBroker({ url: server.amqpUrl, topology: serviceTopology([]), log: recordingLog(), name: 'test' })
   quarantine = await openQuarantine({ url: server.amqpUrl, name: 'test quarantine' })
-  probe = await openProbe(server.amqpUrl)
-  channel = probe.channel
+  observer = await openObserver(server.amqpUrl)
+  channel = observer.channel
 })
 
 afterEach(async () => {
-  await Promise.all([quarantine.close(), broker.close(), probe.close()])
+  await Promise.all([quarantine.close(), broker.close(), observer.close()])
   await server.close()
 })
 
-/** As a foreign platform would. */
+/** Publishes like another platform. */
 async function publishForeign(content: string, options: Options.Publish = {}): Promise<void> {
   channel.publish(EVENTS_EXCHANGE, 'call.status', Buffer.from(content), options)
   await channel.waitForConfirms()
 }
 
-/** Puts everything into quarantine that is not an event; the rest is found in the list. */
+/** Moves everything that is not an event to quarantine. Returns the list of received events, which grows. */
 async function consumeEvents(): Promise<IncomingMessage[]> {
   const messages: IncomingMessage[] = []
   await broker.consume({
@@ -58,7 +58,7 @@ const listed = (count: number): Promise<QuarantinedMessage[]> =>
     return messages
   })
 
-test('what is in quarantine can be looked at, with the reason and all that its sender said, as often as one likes', async () => {
+test('messages in quarantine can be listed repeatedly, with the reason and the sender’s properties', async () => {
   await consumeEvents()
   await publishForeign('{"eventId":7}', { messageId: 'm1', type: 'call.status', headers: { traceparent: '00-1' } })
   await listed(1)
@@ -75,7 +75,7 @@ test('what is in quarantine can be looked at, with the reason and all that its s
   expect(Date.now() - Date.parse(message?.origin?.at ?? '')).toBeLessThan(60_000)
 })
 
-test('the oldest come first, and no more than asked for', async () => {
+test('a list starts with the oldest and respects the limit', async () => {
   await consumeEvents()
   for (const messageId of ['one', 'two', 'three']) {
     await publishForeign('?', { messageId })
@@ -86,7 +86,7 @@ test('the oldest come first, and no more than asked for', async () => {
   })
 })
 
-test('sent back, a message arrives where it came from as it was', async () => {
+test('a requeued message arrives at its origin unchanged', async () => {
   let understood = false
   const messages: IncomingMessage[] = []
   await broker.consume({
@@ -116,7 +116,7 @@ test('sent back, a message arrives where it came from as it was', async () => {
   await listed(0)
 })
 
-test('what comes back into quarantine is not sent again and again', async () => {
+test('a message that returns to quarantine is not requeued twice', async () => {
   await consumeEvents()
   for (let n = 0; n < 120; n++) await publishForeign('?')
   await listed(100)
@@ -127,7 +127,7 @@ test('what comes back into quarantine is not sent again and again', async () => 
   await eventually(async () => expect(await quarantine.list(200)).toHaveLength(120))
 })
 
-test('what nobody knows the origin of, or nothing takes there, stays', async () => {
+test('a message without an origin, or whose origin is gone, stays', async () => {
   await broker.ready()
   channel.publish(DELIVERY_EXCHANGE, Queue.quarantine, Buffer.from('by hand'), {})
   channel.publish(DELIVERY_EXCHANGE, Queue.quarantine, Buffer.from('from a queue that is gone'), {
@@ -144,7 +144,7 @@ test('what nobody knows the origin of, or nothing takes there, stays', async () 
   expect((await listed(2)).map(({ origin }) => origin?.queue)).toEqual([undefined, 'delivery.gone'])
 })
 
-test('a message that was to expire does not expire in quarantine', async () => {
+test('a message with an expiration does not expire in quarantine', async () => {
   await consumeEvents()
   await publishForeign('?', { expiration: '5000' })
   await listed(1)
@@ -156,7 +156,7 @@ test('a message that was to expire does not expire in quarantine', async () => {
   expect(found.properties.expiration).toBeUndefined()
 })
 
-test('a tool does not wait for a broker that is away', async () => {
+test('opening the quarantine does not wait for an unreachable broker', async () => {
   await expect(openQuarantine({ url: 'amqp://user:secret@127.0.0.1:1', name: 'test' })).rejects.toMatchObject({
     name: 'Unavailable',
     message: 'RabbitMQ cannot be reached',

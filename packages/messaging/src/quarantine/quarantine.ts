@@ -1,14 +1,13 @@
 import { Unavailable } from '@switchhook/contracts'
 import { type Channel, type ChannelModel, connect, type GetMessage } from 'amqplib'
-import type { Session } from '../link/link.ts'
-import { within } from '../link/within.ts'
+import pTimeout from 'p-timeout'
+import type { Session } from '../link/session.ts'
 import { Publisher } from '../publishing/publisher.ts'
-import { assertTopology } from '../topology/assert-topology.ts'
-import { Queue, serviceTopology } from '../topology/topology.ts'
+import { assertTopology, Queue, serviceTopology } from '../topology/topology.ts'
 import { type Origin, originOf, releasedMessage } from './quarantine-message.ts'
 
 export interface QuarantinedMessage {
-  /** undefined: somebody put it there by hand, and it cannot be sent back. */
+  /** undefined: the message was published to the quarantine by hand, so it cannot be sent back. */
   readonly origin: Origin | undefined
   readonly messageId: string | undefined
   readonly type: string | undefined
@@ -18,25 +17,28 @@ export interface QuarantinedMessage {
 
 export interface RequeueResult {
   readonly requeued: number
-  /** Left where they are, as nobody knows where they came from or nothing takes them there. */
+  /** Messages that stay in quarantine, because their origin is unknown or no queue accepts them there. */
   readonly kept: number
 }
 
-/** What a person does with messages that could not be handled. */
+/** An operator's access to the messages that could not be handled. */
 export interface Quarantine {
-  /** The oldest first. They stay where they are. */
+  /** Oldest first. The messages stay in quarantine. */
   list(limit: number): Promise<QuarantinedMessage[]>
-  /** Sends the oldest back to where each came from; none is lost on the way, and what comes back again is not sent twice. */
+  /** Sends the oldest messages back to their origin. A message that returns to quarantine meanwhile is not sent twice. */
   requeue(limit: number): Promise<RequeueResult>
   close(): Promise<void>
 }
 
 const CONNECT_TIMEOUT_MS = 10_000
 const CLOSE_TIMEOUT_MS = 5_000
-/** Published in parallel; held in memory meanwhile. */
+/** Messages that are published in parallel, and held in memory meanwhile. */
 const BATCH = 50
 
-/** For a tool, not for a service: it does not wait for a broker that is away. @throws Unavailable */
+/**
+ * For a command-line tool, not for a service: does not wait for the broker.
+ * @throws Unavailable
+ */
 export async function openQuarantine({
   url,
   name,
@@ -45,7 +47,7 @@ export async function openQuarantine({
   readonly name: string
 }): Promise<Quarantine> {
   const model = await connectToAny([url].flat(), name)
-  model.on('error', () => {}) // Whatever is under way rejects.
+  model.on('error', () => {}) // The pending calls reject.
   const session: Session = { model, fail: () => {} }
   await assertTopology(session, serviceTopology([]))
   const publisher = new Publisher({ changed: () => {} })
@@ -73,7 +75,10 @@ export async function openQuarantine({
         return { requeued, kept: seen - requeued }
       }),
     close: async () => {
-      await within(CLOSE_TIMEOUT_MS, model.close(), 'RabbitMQ did not answer the closing')
+      await pTimeout(model.close(), {
+        milliseconds: CLOSE_TIMEOUT_MS,
+        message: 'RabbitMQ did not confirm the close',
+      })
     },
   }
 }
@@ -95,7 +100,7 @@ export async function connectToAny(urls: readonly string[], name: string): Promi
   throw new Unavailable('rabbitmq', 'RabbitMQ cannot be reached', { cause })
 }
 
-/** What the work took and did not ack is back in the queue when the channel is closed. */
+/** Closing the channel returns the messages that `work` took and did not acknowledge. */
 async function onOwnChannel<T>({ model, fail }: Session, work: (channel: Channel) => Promise<T>): Promise<T> {
   const channel = await model.createChannel()
   channel.on('error', fail)
@@ -114,7 +119,7 @@ async function take(channel: Channel, limit: number): Promise<GetMessage[]> {
   return messages
 }
 
-/** Was it sent back? */
+/** Resolves to whether the message was sent back. */
 async function release(publisher: Publisher, message: GetMessage): Promise<boolean> {
   const origin = originOf(message)
   if (origin === undefined) return false

@@ -1,14 +1,14 @@
 import { EventEmitter } from 'node:events'
 import type { ChannelModel, ConsumeMessage } from 'amqplib'
-import type { Session } from '../link/link.ts'
+import type { Session } from '../link/session.ts'
 
 type Answer = () => Promise<unknown>
 type Receive = (message: ConsumeMessage | null) => void
 
-/** A connection with one channel whose broker answers as the test says. */
+/** A connection with one channel, whose broker gives the answers that the test sets. */
 export interface FakeSession extends Session {
   readonly channel: EventEmitter
-  /** Every request on the channel, in order. */
+  /** The requests on the channel, in order. */
   readonly requests: readonly string[]
   readonly failures: readonly Error[]
   readonly receive: Receive

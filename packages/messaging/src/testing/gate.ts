@@ -1,4 +1,4 @@
-/** Something to wait at until the test opens it. */
+/** Holds back whatever awaits `opened` until the test opens it. */
 export class Gate {
   readonly opened: Promise<void>
   #open!: () => void

@@ -1,14 +1,14 @@
 import { type ConfirmChannel, connect } from 'amqplib'
 
-/** A client beside the one under test. */
-export interface Probe {
+/** A second client, independent of the one under test. */
+export interface Observer {
   readonly channel: ConfirmChannel
-  /** Messages that wait in the queue, without those in hand; exact, which the management's counts are not. */
+  /** Messages ready in the queue, without those in flight. Exact, unlike the counts of RabbitMQ's management API. */
   ready(queue: string): Promise<number>
   close(): Promise<void>
 }
 
-export async function openProbe(url: string): Promise<Probe> {
+export async function openObserver(url: string): Promise<Observer> {
   const model = await connect(url)
   const channel = await model.createConfirmChannel()
   return {

@@ -23,7 +23,7 @@ export function sampleDelivery(change: Partial<Delivery> = {}): Delivery {
     slot: 0,
     attempt: 0,
     firstDueAt: '2026-11-20T08:30:00.000Z',
-    // What a parser and a serialiser between here and there would change.
+    // Bytes that parsing and serialising the JSON again would change.
     body: Buffer.from('{ "n": 1.0, "id": 12345678901234567890, "text": "ä\\u00e4" }\n'),
     ...change,
   }

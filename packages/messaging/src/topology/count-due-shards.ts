@@ -3,9 +3,9 @@ import { type Link, type LinkOptions, openLink } from '../link/link.ts'
 import { dueQueues, MOST_SHARDS } from './topology.ts'
 
 /**
- * How many shards of due deliveries must be consumed: the configured ones, and those that an earlier configuration left on
- * the broker, in which deliveries may wait. Every possible shard is looked for, because one in between may have been
- * deleted. Waits for a broker that is not there yet.
+ * The number of shards of due deliveries to consume: the configured ones, and those that an earlier configuration left on
+ * the broker, which may still hold deliveries. Checks every possible shard, because one in between may have been deleted.
+ * Waits until the broker is reachable.
  */
 export async function countDueShards({
   configured,
@@ -15,7 +15,7 @@ export async function countDueShards({
   const link = await new Promise<Link>((resolve) => {
     const opening = openLink({
       ...options,
-      // It came up, so it is set up.
+      // The link came up, so `setUp` has run.
       changed: () => void opening.then(resolve),
       setUp: async ({ model }) => {
         const found = await Promise.all(dueQueues(MOST_SHARDS).map((queue) => exists(model, queue)))
@@ -27,7 +27,7 @@ export async function countDueShards({
   return shards
 }
 
-/** RabbitMQ closes the channel when the queue does not exist. */
+/** RabbitMQ closes the channel if the queue does not exist. */
 async function exists(model: ChannelModel, queue: string): Promise<boolean> {
   const channel = await model.createChannel()
   channel.on('error', () => {})

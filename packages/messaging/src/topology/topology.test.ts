@@ -17,11 +17,11 @@ import {
 
 const waits = fc.array(fc.integer({ min: 1, max: 2_073_600_000 }), { maxLength: 20 })
 
-test('no name of any schedule’s topology points at nothing', () => {
+test('no topology of any schedule has dangling names', () => {
   fc.assert(fc.property(waits, (waitsMs) => expect(danglingNames(serviceTopology(waitsMs))).toEqual([])))
 })
 
-test('a queue’s arguments depend on its name alone, so two schedules never declare one queue differently', () => {
+test('a queue’s arguments depend only on its name, so two schedules never declare one queue differently', () => {
   fc.assert(
     fc.property(waits, waits, (some, others) => {
       const { queues: one } = serviceTopology(some)
@@ -33,7 +33,7 @@ test('a queue’s arguments depend on its name alone, so two schedules never dec
   )
 })
 
-test('every queue is a quorum queue that loses nothing and says how often a message may come back', () => {
+test('every queue is a quorum queue that loses nothing and has an explicit delivery limit', () => {
   for (const [name, queueArguments] of Object.entries(serviceTopology([10_000]).queues)) {
     expect([name, queueArguments]).toEqual([
       name,
@@ -47,7 +47,7 @@ test('every queue is a quorum queue that loses nothing and says how often a mess
   }
 })
 
-test('the arguments are those of the queues that stand on brokers already: another value needs another name', () => {
+test('the arguments equal those of existing queues: another value needs another name', () => {
   const letters = {
     'x-dead-letter-exchange': 'switchhook.delivery',
     'x-dead-letter-strategy': 'at-least-once',
@@ -71,14 +71,14 @@ test('the arguments are those of the queues that stand on brokers already: anoth
   })
 })
 
-test('no queue but the one of fan-out is bound where our events are published', () => {
+test('only fan-out’s queue is bound to the exchange of our events', () => {
   const { bindings, links = [] } = serviceTopology([1_000], 4, 2)
   expect([...bindings, ...links].filter(({ from }) => from === FANOUT_EXCHANGE)).toEqual([
     { from: 'switchhook.fanout', key: '#', to: 'fanout.events' },
   ])
 })
 
-test('every lane is declared, and reached by its name', () => {
+test('every lane is declared, and bound by its name', () => {
   const topology = serviceTopology([], 16)
   for (const lane of laneQueues(16)) {
     expect(Object.keys(topology.queues)).toContain(lane)
@@ -86,7 +86,7 @@ test('every lane is declared, and reached by its name', () => {
   }
 })
 
-test('so many shards are declared and bound as there are, and each subscription has one of them', () => {
+test('every shard is declared and bound, and each subscription has one shard', () => {
   const topology = serviceTopology([1_000], 2, 3)
   const names = ['delivery.due', 'delivery.due.1', 'delivery.due.2']
   expect(dueQueues(3)).toEqual(names)
@@ -108,11 +108,11 @@ test.each<[string, string, boolean]>([
   [DELIVERY_EXCHANGE, 'delivery.wait.2000', false],
   [FANOUT_EXCHANGE, 'call.status', true],
   ['', 'delivery.due', false],
-])('what is published to %s under %s should find a queue: %s', (exchange, key, expected) => {
+])('a message to exchange %p with routing key %s should find a queue: %s', (exchange, key, expected) => {
   expect(hasRoute(serviceTopology([1_000]), exchange, key)).toBe(expected)
 })
 
-test('each distinct wait has one queue that ends in the due queue', () => {
+test('each distinct wait has one queue that dead-letters to the due queue', () => {
   const { queues } = serviceTopology([1_000, 60_000, 1_000])
   const names = Object.keys(queues).filter((name) => name.startsWith('delivery.wait.'))
   expect(names).toEqual(['delivery.wait.1000', 'delivery.wait.60000'])
@@ -123,7 +123,7 @@ test('each distinct wait has one queue that ends in the due queue', () => {
   })
 })
 
-test('a dead letter’s target is bound before the queues that lead to it', () => {
+test('the target of dead letters is bound before the queues that dead-letter to it', () => {
   const keys = serviceTopology([1_000]).bindings.map(({ key }) => key)
   expect(keys.slice(0, 2)).toEqual([Queue.quarantine, Queue.deliveryDue])
 })
@@ -160,6 +160,6 @@ test.each<[string, string[], Parameters<typeof danglingNames>[0]]>([
       bindings: [{ from: EVENTS_EXCHANGE, key: 'other', to: 'q' }],
     },
   ],
-])('%s that does not exist is named', (_what, expected, topology) => {
+])('%s that does not exist is reported', (_case, expected, topology) => {
   expect(danglingNames(topology)).toEqual(expected)
 })

@@ -9,12 +9,12 @@ function problem<F extends Fields>(fields: F, env: NodeJS.ProcessEnv, rules: rea
     if (error instanceof ConfigError) return error.message
     throw error
   }
-  return 'nothing was thrown'
+  return 'no error'
 }
 
-test('variables are read by their kinds, and what is unset or empty takes its default', () => {
-  const fields = { NAME: text('nobody'), WAIT: duration('10s'), STRICT: flag(true), EXTRA: optional(text()) }
-  expect(loadConfig(fields, { NAME: 'x', WAIT: '', OTHER: 'left alone' })).toEqual({
+test('each variable is read by its field, and an unset or empty one gets its default', () => {
+  const fields = { NAME: text('default'), WAIT: duration('10s'), STRICT: flag(true), EXTRA: optional(text()) }
+  expect(loadConfig(fields, { NAME: 'x', WAIT: '', OTHER: 'ignored' })).toEqual({
     NAME: 'x',
     WAIT: 10_000,
     STRICT: true,
@@ -23,11 +23,11 @@ test('variables are read by their kinds, and what is unset or empty takes its de
 })
 
 test('a configuration cannot be changed', () => {
-  const config = loadConfig({ NAME: text('nobody') }, {}) as { NAME: string }
-  expect(() => (config.NAME = 'somebody')).toThrow(TypeError)
+  const config = loadConfig({ NAME: text('default') }, {}) as { NAME: string }
+  expect(() => (config.NAME = 'changed')).toThrow(TypeError)
 })
 
-test('every problem is told at once, by name, and no value is quoted', () => {
+test('all problems are reported at once, by name and without values', () => {
   const fields = {
     AMQP_URL: url(['amqp']),
     COUNT: integer({ min: 1, max: 9 }),
@@ -50,32 +50,32 @@ test('every problem is told at once, by name, and no value is quoted', () => {
   expect(message).not.toContain(secret)
 })
 
-describe('rules over several variables', () => {
+describe('rules about several variables', () => {
   const fields = { DEPLOYMENT: choice(['cloud', 'on-premise'], 'cloud'), TRUSTED: networks('') }
   const needsOnPremise: Rule<typeof fields> = ({ DEPLOYMENT, TRUSTED }) =>
     DEPLOYMENT === 'cloud' && TRUSTED.length > 0 ? 'TRUSTED needs DEPLOYMENT=on-premise' : undefined
   const never: Rule<typeof fields> = () => 'DEPLOYMENT is never right'
 
-  test('a rule that holds says nothing', () => {
+  test('a rule that holds reports nothing', () => {
     expect(loadConfig(fields, { DEPLOYMENT: 'on-premise', TRUSTED: '10.0.0.0/8' }, [needsOnPremise])).toMatchObject({
       DEPLOYMENT: 'on-premise',
     })
   })
 
-  test('all rules that do not hold are told', () => {
+  test('all broken rules are reported', () => {
     expect(problem(fields, { TRUSTED: '10.0.0.0/8' }, [needsOnPremise, never])).toBe(
       'invalid configuration\n  TRUSTED needs DEPLOYMENT=on-premise\n  DEPLOYMENT is never right',
     )
   })
 
-  test('rules are not asked about values that are wrong themselves', () => {
+  test('rules are not checked while a single value is invalid', () => {
     expect(problem(fields, { DEPLOYMENT: 'moon' }, [never])).toBe(
       'invalid configuration\n  DEPLOYMENT must be one of cloud, on-premise',
     )
   })
 })
 
-test('a mistake in a field itself is not taken for a wrong value', () => {
+test('a bug in a field is not reported as a wrong value', () => {
   const broken = {
     parse: () => {
       throw new RangeError('bug')
@@ -85,7 +85,7 @@ test('a mistake in a field itself is not taken for a wrong value', () => {
   expect(() => loadConfig({ X: broken }, { X: 'x' })).toThrow(RangeError)
 })
 
-test('what all services share: the broker and Redis must be named, the rest has defaults', () => {
+test('the common fields require the broker and Redis; the others have defaults', () => {
   expect(problem(commonFields, {})).toBe('invalid configuration\n  AMQP_URL is required\n  REDIS_URL is required')
   expect(loadConfig(commonFields, { AMQP_URL: 'amqp://127.0.0.1', REDIS_URL: 'redis://127.0.0.1' })).toEqual({
     AMQP_URL: ['amqp://127.0.0.1'],

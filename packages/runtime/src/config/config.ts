@@ -4,17 +4,17 @@ export type Fields = Readonly<Record<string, Field<unknown>>>
 
 export type Config<F extends Fields> = { readonly [Name in keyof F]: F[Name] extends Field<infer T> ? T : never }
 
-/** Wrong configuration; the message lists every problem by the variable's name, and no value. */
+/** Wrong configuration. The message lists every problem by the name of the variable, without its value. */
 export class ConfigError extends Error {
   override readonly name = 'ConfigError'
 }
 
-/** A rule over several variables. Answers what is wrong, naming the variables, or undefined. */
+/** A rule about several variables. Returns the problem, with the names of the variables, or undefined. */
 export type Rule<F extends Fields> = (config: Config<F>) => string | undefined
 
 /**
- * Reads the environment once. A variable that is unset or empty takes its default; variables that no field names are
- * left alone. Rules are asked only when every single variable is right.
+ * Reads the configuration from the environment. Unset and empty variables get their defaults; variables without a field are
+ * ignored. Rules are checked only if every single variable is valid.
  * @throws ConfigError
  */
 export function loadConfig<F extends Fields>(

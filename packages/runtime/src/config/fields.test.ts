@@ -43,7 +43,7 @@ test.each<[string, Field<unknown>, string, unknown]>([
   ['duration', duration(), '2h', 7_200_000],
   ['duration', duration(), '24d', 24 * DAY_MS],
   ['duration with a minimum', duration('1s', { minMs: 1_000 }), '1000ms', 1_000],
-  ['duration that is no timer', duration('30d', { maxMs: 365 * DAY_MS }), '30d', 30 * DAY_MS],
+  ['duration with a maximum beyond a timer', duration('30d', { maxMs: 365 * DAY_MS }), '30d', 30 * DAY_MS],
   ['durations', durations(), '10s,1m, 6h', [10_000, 60_000, 21_600_000]],
   ['durations', durations(), 'none', []],
   ['networks', networks(), '10.0.0.0/8, fd00::/8,127.0.0.1,::1', ['10.0.0.0/8', 'fd00::/8', '127.0.0.1', '::1']],
@@ -65,15 +65,15 @@ const bad: [string, Field<unknown>, string, RegExp][] = [
     /^must be a whole number from -5 to 5$/,
   ]),
   ['port', port(), '65536', /from 0 to 65535/],
-  ['url', url(['amqp', 'amqps']), 'http://secret@host', /^must be a url that starts with amqp:\/\/ or amqps:\/\/$/],
+  ['url', url(['amqp', 'amqps']), 'http://secret@host', /^must be a URL that starts with amqp:\/\/ or amqps:\/\/$/],
   ['url', url(['redis']), 'secret', /starts with redis:\/\//],
-  ['urls', urls(['amqp']), 'amqp://a,http://secret@b', /^must be urls that start with amqp:\/\/, separated by commas$/],
-  ['urls', urls(['amqp']), 'amqp://a,secret', /^must be urls/],
+  ['urls', urls(['amqp']), 'amqp://a,http://secret@b', /^must be URLs that start with amqp:\/\/, separated by commas$/],
+  ['urls', urls(['amqp']), 'amqp://a,secret', /^must be URLs/],
   [
     'urls',
     urls(['redis', 'redis+cluster'], { alone: ['redis'] }),
     'redis://a,redis://secret@b',
-    /^must be only one url if it starts with redis:\/\/$/,
+    /^must be a single URL if it starts with redis:\/\/$/,
   ],
   ...['10', '10 s', 's', '1.5s', '-1s', '1w', '1S', '', '9999999999999s'].map(
     (raw): [string, Field<unknown>, string, RegExp] => [
@@ -114,14 +114,14 @@ const bad: [string, Field<unknown>, string, RegExp][] = [
   ['optional', optional(flag()), 'maybe', /true or false/],
 ]
 
-test.each(bad)('%s: %p %j says what is expected and quotes nothing', (_kind, field, raw, expected) => {
+test.each(bad)('%s: %p %j is rejected with what is expected, without the value', (_kind, field, raw, expected) => {
   const parse = () => field.parse(raw)
   expect(parse).toThrow(FieldError)
   expect(parse).toThrow(expected)
   expect(parse).not.toThrow(/secret/)
 })
 
-test('what a field takes by default is written as in the environment, and is right itself', () => {
+test('a default is written as in the environment, and is valid', () => {
   const fields: [Field<unknown>, unknown][] = [
     [text('x'), 'x'],
     [choice(['a', 'b'], 'b'), 'b'],
@@ -165,7 +165,7 @@ test('a duration means the same in every unit', () => {
   )
 })
 
-test('whatever is written there, a field reads it or says what it expects', () => {
+test('a field accepts any text or throws a FieldError', () => {
   const all = [
     choice(['a']),
     flag(),

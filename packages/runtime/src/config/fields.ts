@@ -2,18 +2,18 @@ import { readFileSync } from 'node:fs'
 import { isIP } from 'node:net'
 import { compileSchema } from '@switchhook/contracts'
 
-/** How one environment variable is read. `parse` throws a FieldError that says what is expected and never the value. */
+/** How one environment variable is read. `parse` throws a FieldError that states what is expected, without the value. */
 export interface Field<T> {
   readonly parse: (raw: string) => T
-  /** As it would be written in the environment; undefined: the variable is required. */
+  /** The default, as written in the environment; undefined: the variable is required. */
   readonly fallback: string | undefined
-  /** What the variable does, in one or two sentences: its row in docs/configuration.md. */
+  /** One or two sentences for the variable's row in docs/configuration.md. */
   readonly about?: string
-  /** The default in words, where the fallback itself says little or is long. */
+  /** The default in words, if the fallback itself is long or says little. */
   readonly shownDefault?: string
 }
 
-/** Gives a field its text in the configuration reference. */
+/** Adds the field's text in the configuration reference. */
 export const described = <T>(about: string, field: Field<T>, shownDefault?: string): Field<T> => ({
   ...field,
   about,
@@ -28,7 +28,7 @@ const field = <T>(parse: (raw: string) => T, fallback?: string): Field<T> => ({ 
 
 export const text = (fallback?: string): Field<string> => field((raw) => raw, fallback)
 
-/** A variable that may be left out. */
+/** A variable that may be unset. */
 export const optional = <T>(inner: Field<T>): Field<T | undefined> =>
   field((raw) => (raw === '' ? undefined : inner.parse(raw)), '')
 
@@ -72,13 +72,13 @@ const beginnings = (schemes: readonly string[]): string => schemes.map((scheme) 
 
 export const url = (schemes: readonly string[], fallback?: string): Field<string> =>
   field((raw) => {
-    if (!isUrl(raw, schemes)) throw new FieldError(`must be a url that starts with ${beginnings(schemes)}`)
+    if (!isUrl(raw, schemes)) throw new FieldError(`must be a URL that starts with ${beginnings(schemes)}`)
     return raw
   }, fallback)
 
 /**
- * `amqp://a,amqp://b`: at least one url; exactly one of those schemes that stand alone. Only a comma before another url
- * divides, as passwords may hold commas.
+ * `amqp://a,amqp://b`: one or more URLs; a URL with a scheme of `alone` must be the only one. Only a comma before another
+ * URL separates, because passwords may contain commas.
  */
 export const urls = (
   schemes: readonly string[],
@@ -86,36 +86,36 @@ export const urls = (
 ): Field<readonly string[]> =>
   field((raw) => {
     const parts = raw.split(/,\s*(?=[a-z+]+:\/\/)/)
-    // To a url's parser a comma is part of the host.
+    // URL parsers treat a comma as part of the host.
     if (!parts.every((part) => isUrl(part, schemes) && !new URL(part).hostname.includes(','))) {
-      throw new FieldError(`must be urls that start with ${beginnings(schemes)}, separated by commas`)
+      throw new FieldError(`must be URLs that start with ${beginnings(schemes)}, separated by commas`)
     }
     if (parts.length > 1 && parts.some((part) => isUrl(part, alone))) {
-      throw new FieldError(`must be only one url if it starts with ${beginnings(alone)}`)
+      throw new FieldError(`must be a single URL if it starts with ${beginnings(alone)}`)
     }
     return parts
   })
 
 const UNIT_MS: Readonly<Record<string, number>> = { ms: 1, s: 1_000, m: 60_000, h: 3_600_000, d: 86_400_000 }
 
-/** What fits a Node timer: 2^31 - 1 ms, rounded down to days. RabbitMQ's `x-message-ttl` would take twice that. */
+/** The longest Node timer, 2^31 - 1 ms, rounded down to days. RabbitMQ's `x-message-ttl` allows twice that. */
 const MAX_TIMER_MS = 24 * 86_400_000
 
 /** `250ms`, `10s`, `5m`, `2h`, `7d`, read as milliseconds. */
 export const duration = (fallback?: string, { minMs = 0, maxMs = MAX_TIMER_MS } = {}): Field<number> =>
   field((raw) => toMs(raw, minMs, maxMs), fallback)
 
-/** `10s,1m,5m`, read as milliseconds; `none` is the empty list, which an empty variable cannot say. */
+/** `10s,1m,5m`, read as milliseconds; `none` is the empty list, because an empty variable means the default. */
 export const durations = (fallback?: string): Field<readonly number[]> =>
   field((raw) => (raw === 'none' ? [] : raw.split(',').map((part) => toMs(part.trim(), 1, MAX_TIMER_MS))), fallback)
 
-/** So many requests within so long. */
+/** A number of requests per time window. */
 export interface Rate {
   readonly requests: number
   readonly windowMs: number
 }
 
-/** `600/1m`: so many within so long, in whole seconds up to a day; `off` is null. */
+/** `600/1m`: requests per window, which is a whole number of seconds up to a day; `off` is null. */
 export const rate = (fallback?: string): Field<Rate | null> =>
   field((raw) => {
     if (raw === 'off') return null
@@ -132,7 +132,7 @@ function toMs(raw: string, minMs: number, maxMs: number): number {
   return ms
 }
 
-/** Networks as `10.0.0.0/8,fd00::/8`; a bare address names itself. */
+/** Networks such as `10.0.0.0/8,fd00::/8`; a bare address is a network of one. */
 export const networks = (fallback?: string): Field<readonly string[]> =>
   field((raw) => {
     const cidrs = raw.split(',').flatMap((part) => part.trim() || [])
@@ -147,7 +147,7 @@ function isCidr(cidr: string): boolean {
   return prefix === undefined || (/^\d{1,3}$/.test(prefix) && Number(prefix) <= (family === 4 ? 32 : 128))
 }
 
-/** JSON that obeys a JSON Schema. */
+/** JSON that conforms to a JSON Schema. */
 export function json<T>(schema: object, fallback?: string): Field<T> {
   const validate = compileSchema<T>(schema)
   return field((raw) => {
@@ -158,7 +158,7 @@ export function json<T>(schema: object, fallback?: string): Field<T> {
   }, fallback)
 }
 
-/** The path of a file whose content `parse` understands. What it throws is shown, so it must not quote secrets. */
+/** The path of a file that `parse` reads. The message of its errors is shown, so it must not contain secrets. */
 export const file = <T>(parse: (content: string) => T): Field<T> =>
   field((raw) => {
     try {
@@ -173,7 +173,7 @@ function parseJson(raw: string): unknown {
   try {
     return JSON.parse(raw)
   } catch {
-    // The parser's own message quotes the value, which may hold a secret.
+    // The parser's own message quotes the value, which may contain a secret.
     throw new FieldError('must be JSON')
   }
 }
