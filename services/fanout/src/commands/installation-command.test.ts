@@ -1,12 +1,13 @@
 import type { InstallationId } from '@switchhook/contracts'
 import type { QueueSample } from '@switchhook/messaging'
 import type { InstallationStore, StoredInstallation, Verdict } from '@switchhook/store'
+import type { Help } from './command-line.ts'
 import { type InstallationCommand, parseCommand, runCommand } from './installation-command.ts'
 
 const A = 'aaaaaaaa-0000-4000-8000-000000000000' as InstallationId
 const B = 'bbbbbbbb-0000-4000-8000-000000000000' as InstallationId
 
-test.each<[string, InstallationCommand]>([
+test.each<[string, InstallationCommand | Help]>([
   ['show', { name: 'show', limit: 5 }],
   ['show --limit 3', { name: 'show', limit: 3 }],
   [`adopt ${A}`, { name: 'adopt', id: A }],
@@ -18,13 +19,13 @@ test.each<[string, InstallationCommand]>([
   ['adopt', { name: 'help', problem: 'adopt needs the id of an installation, which is a GUID' }],
   ['discard all', { name: 'help', problem: 'discard needs the id of an installation, which is a GUID' }],
   [`adopt ${A} ${B}`, { name: 'help', problem: `unexpected argument: ${B}` }],
-  ['show --limit 0', { name: 'help', problem: '--limit must be a number from 1' }],
-])('"%s" is understood', (line, expected) => {
+  ['show --limit 0', { name: 'help', problem: '--limit must be a whole number of at least 1' }],
+])('"%s" is parsed', (line, expected) => {
   expect(parseCommand(line.split(' ').filter(Boolean))).toEqual(expected)
 })
 
-/** A Redis of one variable. */
-function aRedis(present?: StoredInstallation) {
+/** An installation store in memory. */
+function storeHolding(present?: StoredInstallation) {
   let stored = present
   const installation: InstallationStore = {
     read: async () => stored,
@@ -48,8 +49,8 @@ const holding = (id: InstallationId, verdicts: readonly [InstallationId, Verdict
   verdicts: new Map(verdicts),
 })
 
-test('show prints the id in Redis, and for each queue that is not empty the ids of the messages it looked at', async () => {
-  const { deps } = aRedis(holding(A, [[B, 'discarded']]))
+test('show prints the id in Redis, and for each non-empty queue the ids of its first messages', async () => {
+  const { deps } = storeHolding(holding(A, [[B, 'discarded']]))
   const lines = await runCommand(
     { name: 'show', limit: 5 },
     deps([
@@ -69,27 +70,31 @@ test('show prints the id in Redis, and for each queue that is not empty the ids 
   ])
 })
 
-test('adopt gives the id to a Redis without one', async () => {
-  const { deps, stored } = aRedis()
+test('adopt writes the id to a Redis without one', async () => {
+  const { deps, stored } = storeHolding()
   expect(await runCommand({ name: 'adopt', id: A }, deps())).toEqual([JSON.stringify({ adopted: A, redis: A })])
   expect(stored()).toEqual({ id: A, createdAtMs: 5, verdicts: new Map() })
 })
 
-test('a Redis with an id keeps it, and notes the adopted or discarded one; the last decision counts', async () => {
-  const { deps, stored } = aRedis(holding(A))
+test('a Redis with an id keeps it and records the adopted or discarded one; the last decision counts', async () => {
+  const { deps, stored } = storeHolding(holding(A))
   expect(await runCommand({ name: 'discard', id: B }, deps())).toEqual([JSON.stringify({ discarded: B, redis: A })])
   expect(stored()).toEqual(holding(A, [[B, 'discarded']]))
   expect(await runCommand({ name: 'adopt', id: B }, deps())).toEqual([JSON.stringify({ adopted: B, redis: A })])
   expect(stored()).toEqual(holding(A, [[B, 'adopted']]))
 })
 
-test('to adopt the id that Redis holds changes nothing', async () => {
-  const { deps, stored } = aRedis(holding(A))
+test('adopting the id that Redis already holds changes nothing', async () => {
+  const { deps, stored } = storeHolding(holding(A))
   await runCommand({ name: 'adopt', id: A }, deps())
   expect(stored()).toEqual(holding(A))
 })
 
 test('discard refuses the installation’s own id, and a Redis without an id', async () => {
-  await expect(runCommand({ name: 'discard', id: A }, aRedis(holding(A)).deps())).rejects.toThrow('cannot be discarded')
-  await expect(runCommand({ name: 'discard', id: A }, aRedis().deps())).rejects.toThrow('Redis holds no installation')
+  await expect(runCommand({ name: 'discard', id: A }, storeHolding(holding(A)).deps())).rejects.toThrow(
+    'cannot be discarded',
+  )
+  await expect(runCommand({ name: 'discard', id: A }, storeHolding().deps())).rejects.toThrow(
+    'Redis holds no installation',
+  )
 })

@@ -1,64 +1,43 @@
-import { parseArgs } from 'node:util'
 import { INSTALLATION_HEADER, type InstallationId, isGuid } from '@switchhook/contracts'
-import { dueQueues, laneQueues, Queue, type QueueSample, waitQueue } from '@switchhook/messaging'
+import { dueQueues, laneQueues, MOST_SHARDS, Queue, type QueueSample, waitQueue } from '@switchhook/messaging'
 import type { InstallationStore, Verdict } from '@switchhook/store'
+import { type Help, parseCommandLine } from './command-line.ts'
 
 export type InstallationCommand =
   | { readonly name: 'show'; readonly limit: number }
   | { readonly name: 'adopt' | 'discard'; readonly id: InstallationId }
-  | { readonly name: 'help'; readonly problem?: string }
 
-export const USAGE = `usage: node installation.js show [--limit N]   print the ids that Redis and the queues hold; looks at N messages per queue, default 5
-       node installation.js adopt <id>         handle the messages of this installation as our own
-       node installation.js discard <id>       let consumers move the messages of this installation to quarantine
+export const USAGE = `usage: node installation.js show [--limit N]   print the installation ids in Redis and in the first N messages of each queue; default 5
+       node installation.js adopt <id>         accept the messages of this installation
+       node installation.js discard <id>       move the messages of this installation to quarantine
 AMQP_URL and REDIS_URL name the broker and the Redis; DELIVERY_RETRY_WAITS and BREAKER_COOLDOWN name the wait queues, as for the workers.`
 
 const DEFAULT_LIMIT = 5
-/** The largest DELIVERY_SHARDS, and the lanes of a worker. */
-const MOST_SHARDS = 64
+/** The number of lanes of the delivery workers. */
 const LANES = 16
 
-export function parseCommand(args: readonly string[]): InstallationCommand {
-  try {
-    const { positionals, values } = parseArgs({
-      args: [...args],
-      allowPositionals: true,
-      options: { limit: { type: 'string' }, help: { type: 'boolean', short: 'h' } },
-    })
-    if (values.help === true) return { name: 'help' }
-    const [name, id, ...rest] = positionals
-    if (rest.length > 0) return { name: 'help', problem: `unexpected argument: ${rest[0]}` }
-    if (name === 'show' && id === undefined) return show(values.limit)
-    if (name !== 'adopt' && name !== 'discard') return { name: 'help', problem: 'expected show, adopt or discard' }
-    if (!isGuid(id)) return { name: 'help', problem: `${name} needs the id of an installation, which is a GUID` }
+export const parseCommand = (args: readonly string[]): InstallationCommand | Help =>
+  parseCommandLine(args, ([name, id, ...rest], limit): InstallationCommand => {
+    if (rest.length > 0) throw new Error(`unexpected argument: ${rest[0]}`)
+    if (name === 'show' && id === undefined) return { name, limit: limit(DEFAULT_LIMIT) }
+    if (name !== 'adopt' && name !== 'discard') throw new Error('expected show, adopt or discard')
+    if (!isGuid(id)) throw new Error(`${name} needs the id of an installation, which is a GUID`)
     return { name, id: id.toLowerCase() as InstallationId }
-  } catch (error) {
-    return { name: 'help', problem: error instanceof Error ? error.message : String(error) }
-  }
-}
-
-function show(given: string | undefined): InstallationCommand {
-  const limit = Number(given ?? DEFAULT_LIMIT)
-  return Number.isSafeInteger(limit) && limit >= 1
-    ? { name: 'show', limit }
-    : { name: 'help', problem: '--limit must be a number from 1' }
-}
+  })
 
 export interface InstallationCommandDeps {
   readonly installation: InstallationStore
-  /** Queues that do not exist are missing in the result. */
+  /** Leaves out queues that do not exist. */
   readonly sample: (queues: readonly string[], limit: number) => Promise<readonly QueueSample[]>
   readonly waitsMs: readonly number[]
   readonly now: () => number
 }
 
-type Deed = Exclude<InstallationCommand, { name: 'help' }>
-
 /**
  * Resolves to the lines to print.
- * @throws Error with the reason if the command must not be carried out
+ * @throws Error with the reason if the command is refused
  */
-export async function runCommand(command: Deed, deps: InstallationCommandDeps): Promise<string[]> {
+export async function runCommand(command: InstallationCommand, deps: InstallationCommandDeps): Promise<string[]> {
   if (command.name === 'show') return await showIds(command.limit, deps)
   const stored = await deps.installation.read()
   if (command.name === 'discard') {

@@ -1,22 +1,23 @@
 import type { Quarantine } from '@switchhook/messaging'
+import type { Help } from './command-line.ts'
 import { parseCommand, type QuarantineCommand, runCommand } from './quarantine-command.ts'
 
-test.each<[string, QuarantineCommand]>([
+test.each<[string, QuarantineCommand | Help]>([
   ['list', { name: 'list', limit: 20 }],
   ['list --limit 5', { name: 'list', limit: 5 }],
   ['requeue', { name: 'requeue', limit: 1_000 }],
   ['requeue --limit=1', { name: 'requeue', limit: 1 }],
   ['--help', { name: 'help' }],
-  ['', { name: 'help', problem: 'say list or requeue' }],
-  ['drop', { name: 'help', problem: 'say list or requeue' }],
-  ['list requeue', { name: 'help', problem: 'say list or requeue' }],
-  ['list --limit 0', { name: 'help', problem: '--limit must be a number from 1' }],
-  ['list --limit many', { name: 'help', problem: '--limit must be a number from 1' }],
-])('"%s" is understood', (line, expected) => {
+  ['', { name: 'help', problem: 'expected list or requeue' }],
+  ['drop', { name: 'help', problem: 'expected list or requeue' }],
+  ['list requeue', { name: 'help', problem: 'expected list or requeue' }],
+  ['list --limit 0', { name: 'help', problem: '--limit must be a whole number of at least 1' }],
+  ['list --limit many', { name: 'help', problem: '--limit must be a whole number of at least 1' }],
+])('"%s" is parsed', (line, expected) => {
   expect(parseCommand(line.split(' ').filter(Boolean))).toEqual(expected)
 })
 
-test('an option that does not exist is explained', () => {
+test('an unknown option is reported', () => {
   expect(parseCommand(['list', '--all'])).toMatchObject({
     name: 'help',
     problem: expect.stringContaining('--all') as string,
@@ -45,7 +46,7 @@ const quarantine: Quarantine = {
   close: () => Promise.resolve(),
 }
 
-test('each message is one line of JSON, its content shown as far as it tells what it is', async () => {
+test('list prints each message as one line of JSON, with the start of its content', async () => {
   const lines = (await runCommand(quarantine, 'list', 10)).map((line) => JSON.parse(line) as unknown)
   expect(lines).toEqual([
     {
@@ -61,6 +62,6 @@ test('each message is one line of JSON, its content shown as far as it tells wha
   ])
 })
 
-test('sending back tells how many went', async () => {
+test('requeue prints how many messages were sent back', async () => {
   expect(await runCommand(quarantine, 'requeue', 3)).toEqual(['{"requeued":3,"kept":0}'])
 })

@@ -1,39 +1,27 @@
-import { parseArgs } from 'node:util'
 import type { Quarantine, QuarantinedMessage } from '@switchhook/messaging'
+import { type Help, parseCommandLine } from './command-line.ts'
 
-export type QuarantineCommand =
-  | { readonly name: 'list' | 'requeue'; readonly limit: number }
-  | { readonly name: 'help'; readonly problem?: string }
+export interface QuarantineCommand {
+  readonly name: 'list' | 'requeue'
+  readonly limit: number
+}
 
-export const USAGE = `usage: node quarantine.js list [--limit N]      show the oldest messages, one JSON line each; default 20
-       node quarantine.js requeue [--limit N]   send the oldest back to where each came from; default 1000
+export const USAGE = `usage: node quarantine.js list [--limit N]      print the oldest messages, one JSON line each; default 20
+       node quarantine.js requeue [--limit N]   send the oldest messages back to their origin; default 1000
 AMQP_URL names the broker.`
 
 const DEFAULT_LIMITS = { list: 20, requeue: 1_000 }
 
-/** Of a message's content, as much as tells a person what it is. */
+/** The start of a message's content, which is enough to recognise it. */
 const SHOWN_CHARACTERS = 2_000
 
-export function parseCommand(args: readonly string[]): QuarantineCommand {
-  try {
-    const { positionals, values } = parseArgs({
-      args: [...args],
-      allowPositionals: true,
-      options: { limit: { type: 'string' }, help: { type: 'boolean', short: 'h' } },
-    })
-    if (values.help === true) return { name: 'help' }
-    const [name, ...rest] = positionals
-    if ((name !== 'list' && name !== 'requeue') || rest.length > 0)
-      return { name: 'help', problem: 'say list or requeue' }
-    const limit = Number(values.limit ?? DEFAULT_LIMITS[name])
-    if (!Number.isSafeInteger(limit) || limit < 1) return { name: 'help', problem: '--limit must be a number from 1' }
-    return { name, limit }
-  } catch (error) {
-    return { name: 'help', problem: error instanceof Error ? error.message : String(error) }
-  }
-}
+export const parseCommand = (args: readonly string[]): QuarantineCommand | Help =>
+  parseCommandLine(args, ([name, ...rest], limit) => {
+    if ((name !== 'list' && name !== 'requeue') || rest.length > 0) throw new Error('expected list or requeue')
+    return { name, limit: limit(DEFAULT_LIMITS[name]) }
+  })
 
-/** Answers the lines to print. */
+/** Resolves to the lines to print. */
 export async function runCommand(quarantine: Quarantine, name: 'list' | 'requeue', limit: number): Promise<string[]> {
   if (name === 'list') return (await quarantine.list(limit)).map(toLine)
   return [JSON.stringify(await quarantine.requeue(limit))]

@@ -16,7 +16,7 @@ const anEvent = (deliveries = 1): LoggedEvent => ({
   subject: { callId: null, agentUri: null, correlationId: null },
 })
 
-/** A buffer over a store that does as it is told. */
+/** A buffer on top of the given store. */
 function aBuffer(store: (batch: readonly LoggedEvent[]) => Promise<void>, limits: Partial<LogBufferLimits> = {}) {
   const written: (readonly LoggedEvent[])[] = []
   const warnings: string[] = []
@@ -38,7 +38,7 @@ function aBuffer(store: (batch: readonly LoggedEvent[]) => Promise<void>, limits
 
 const works = () => Promise.resolve()
 
-test('events that come together are written together, in their order', async () => {
+test('events that arrive together are written together, in order', async () => {
   const { buffer, written } = aBuffer(works)
   const events = [anEvent(), anEvent(0), anEvent()]
   for (const event of events) buffer.add(event)
@@ -46,7 +46,7 @@ test('events that come together are written together, in their order', async () 
   await eventually(() => expect(written).toEqual([events]))
 })
 
-test('a full batch is not waited for, and no batch is larger by more than its last event', async () => {
+test('a full batch is written at once, and exceeds the batch size by its last event at most', async () => {
   const { buffer, written } = aBuffer(works, { flushMs: 60_000 })
   const events = Array.from({ length: 25 }, () => anEvent())
   for (const event of events) buffer.add(event)
@@ -56,7 +56,7 @@ test('a full batch is not waited for, and no batch is larger by more than its la
   expect(written.flat()).toEqual(events)
 })
 
-test('while the store is away nothing is lost that fits, and it is written in the same order afterwards', async () => {
+test('events that fit the limit survive an outage of the store, and are written in order afterwards', async () => {
   let isAway = true
   const { buffer, written, dropped, warnings } = aBuffer(async () => {
     if (isAway) throw new Unavailable('redis', 'away')
@@ -68,7 +68,7 @@ test('while the store is away nothing is lost that fits, and it is written in th
   expect([dropped(), warnings]).toEqual([0, []])
 })
 
-test('what does not fit any more makes room from the oldest on, is counted, and is told of once', async () => {
+test('beyond the limit the oldest events are dropped and counted, and logged once', async () => {
   let isAway = true
   const { buffer, written, dropped, warnings } = aBuffer(async () => {
     if (isAway) throw new Unavailable('redis', 'away')
@@ -81,7 +81,7 @@ test('what does not fit any more makes room from the oldest on, is counted, and 
   expect(warnings).toHaveLength(1)
 })
 
-test('a write that never ends holds nobody up, and takes no more memory than allowed', async () => {
+test('a write that hangs blocks no caller, and memory stays within the limit', async () => {
   const stuck = new EventTarget()
   const { buffer, written, dropped } = aBuffer(async () => void (await once(stuck, 'go')))
   for (let n = 0; n < 1_000; n++) buffer.add(anEvent())
@@ -90,7 +90,7 @@ test('a write that never ends holds nobody up, and takes no more memory than all
   await eventually(() => expect(written).toHaveLength(1))
 })
 
-test('what the store refuses is left out, and what comes after it is written', async () => {
+test('events that the store refuses are dropped, and later ones are written', async () => {
   let refuses = true
   const { buffer, written, dropped, warnings } = aBuffer(async () => {
     if (refuses) throw new Error('WRONGTYPE')
@@ -104,7 +104,7 @@ test('what the store refuses is left out, and what comes after it is written', a
   expect(warnings).toHaveLength(1)
 })
 
-test('an event that is larger than everything that may be held is written all the same', async () => {
+test('an event larger than the limit is written', async () => {
   const { buffer, written, dropped } = aBuffer(works)
   const large = anEvent(LIMITS.most * 2)
   buffer.add(large)
@@ -112,7 +112,7 @@ test('an event that is larger than everything that may be held is written all th
   expect(dropped()).toBe(0)
 })
 
-test('closing writes what is left, and ends even if that cannot be done', async () => {
+test('closing writes the remaining events, and ends even if that fails', async () => {
   const { buffer, written } = aBuffer(works, { flushMs: 60_000 })
   const event = anEvent()
   buffer.add(event)

@@ -4,34 +4,34 @@ import type { LoggedEvent } from '@switchhook/store'
 export interface LogBufferDeps {
   /** May be repeated with the same events. */
   readonly write: (events: readonly LoggedEvent[]) => Promise<void>
-  /** Told how many entries, events and their deliveries, will not be found in the log. */
+  /** Called with the number of entries (events and their deliveries) that the log will not contain. */
   readonly dropped: (entries: number) => void
   readonly log: { warn(message: string, fields: Readonly<Record<string, unknown>>): void }
 }
 
 export interface LogBufferLimits {
-  /** How long an event waits for others to be written with it. */
+  /** How long an event waits for others to share its write. */
   readonly flushMs: number
-  /** Entries that are not waited for any longer, and that are written in one go. */
+  /** Entries that trigger a write at once; also the size of a write. */
   readonly batch: number
-  /** Entries that are kept while they cannot be written; the oldest make room. */
+  /** Entries that are kept while writes fail. Beyond it the oldest are dropped. */
   readonly most: number
-  /** After a write that failed. */
+  /** The wait after a failed write. */
   readonly retryMs: number
 }
 
-/** What is to be remembered of events, on its way to the store. Nobody waits for it, and it never takes more memory than its limits say. */
+/** Buffers the delivery log's entries on their way to the store. No caller waits for a write; memory is bounded by the limits. */
 export interface LogBuffer {
   add(event: LoggedEvent): void
-  /** Writes what is left, if that can be done at once. */
+  /** Tries once to write the remaining entries. */
   close(): Promise<void>
 }
 
-/** An event that became 10 000 deliveries is 10 001 entries. */
+/** An event with 10 000 deliveries has 10 001 entries. */
 const LIMITS: LogBufferLimits = { flushMs: 50, batch: 2_000, most: 50_000, retryMs: 1_000 }
 
-/** One line says it; a long time of it takes some more. */
-const REMIND_MS = 30_000
+/** At most one log line per this time. */
+const LOG_INTERVAL_MS = 30_000
 
 export function createLogBuffer(deps: LogBufferDeps, limits: LogBufferLimits = LIMITS): LogBuffer {
   const events: LoggedEvent[] = []
@@ -40,23 +40,23 @@ export function createLogBuffer(deps: LogBufferDeps, limits: LogBufferLimits = L
   let writing: Promise<void> | undefined
   let hasFailed = false
   let isClosing = false
-  let toldAt = -Infinity
+  let loggedAt = -Infinity
 
   function drop(entries: number, error?: unknown): void {
     deps.dropped(entries)
-    if (performance.now() - toldAt < REMIND_MS) return
-    toldAt = performance.now()
-    deps.log.warn('deliveries are missing from the delivery log; they are delivered all the same', { error })
+    if (performance.now() - loggedAt < LOG_INTERVAL_MS) return
+    loggedAt = performance.now()
+    deps.log.warn('delivery log entries were dropped; the deliveries themselves are not affected', { error })
   }
 
   function makeRoom(): void {
     let dropped = 0
-    // A single event may be larger than the limit, and is let through.
+    // A single event larger than the limit is kept.
     while (held > limits.most && events.length > 1) dropped += take()
     if (dropped > 0) drop(dropped)
   }
 
-  /** Removes the oldest, and answers how many entries it was. */
+  /** Moves the oldest event to `batch`. Returns its number of entries. */
   function take(batch: LoggedEvent[] = []): number {
     const event = events.shift()
     if (event === undefined) return 0
@@ -76,10 +76,10 @@ export function createLogBuffer(deps: LogBufferDeps, limits: LogBufferLimits = L
     timer = undefined
     const batch: LoggedEvent[] = []
     for (let taken = 0; events.length > 0 && taken < limits.batch; ) taken += take(batch)
-    writing = writeAndGoOn(batch)
+    writing = writeAndSchedule(batch)
   }
 
-  async function writeAndGoOn(batch: readonly LoggedEvent[]): Promise<void> {
+  async function writeAndSchedule(batch: readonly LoggedEvent[]): Promise<void> {
     await writeBatch(batch)
     writing = undefined
     schedule()

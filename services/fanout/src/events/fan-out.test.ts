@@ -55,7 +55,7 @@ const subscription: Subscription = {
   createdAt: NOW,
 }
 
-test('a delivery begins its schedule now, with the envelope of the specification as its body', () => {
+test('a delivery starts its schedule now, and its body is the envelope of the specification', () => {
   const [delivery, ...others] = fanOut(event, [subscription], NOW)
   expect(others).toEqual([])
   const deliveryId = deliveryIdOf(event.eventId, subscription.id)
@@ -81,7 +81,7 @@ test('a delivery begins its schedule now, with the envelope of the specification
   })
 })
 
-test('every delivery carries on the trace of its event', () => {
+test('every delivery continues the trace of its event', () => {
   const traceparent = newTraceparent()
   const another = { ...subscription, id: newSubscriptionId() }
   const deliveries = fanOut({ ...event, traceparent }, [subscription, another], NOW)
@@ -93,11 +93,11 @@ test('every delivery carries on the trace of its event', () => {
 
 test.each<[string, Partial<Subscription>, number]>([
   ['an enabled subscription to the type, of the same tenant', {}, 1],
-  ['one that also wants other types', { eventTypes: ['agent.status', 'call.status'] }, 1],
-  ['a disabled one', { enabled: false }, 0],
-  ['one to another type', { eventTypes: ['agent.status'] }, 0],
-  ['another tenant’s', { tenant: 'globex' }, 0],
-  ['the installation’s own', { tenant: null }, 0],
+  ['a subscription to several types', { eventTypes: ['agent.status', 'call.status'] }, 1],
+  ['a disabled subscription', { enabled: false }, 0],
+  ['a subscription to another type', { eventTypes: ['agent.status'] }, 0],
+  ['a subscription of another tenant', { tenant: 'globex' }, 0],
+  ['a subscription of the installation itself', { tenant: null }, 0],
 ])('%s', (_name, change, deliveries) => {
   expect(fanOut(event, [{ ...subscription, ...change }], NOW)).toHaveLength(deliveries)
 })

@@ -7,8 +7,8 @@ import {
 } from '@switchhook/contracts'
 
 /**
- * One delivery for each enabled subscription of the event's own tenant that asked for its type. The same event gives the
- * same ids and bodies each time, so doing it again costs duplicates that receivers recognise, and nothing else.
+ * One delivery for each enabled subscription of the event's tenant to its type. The same event always gives the same ids
+ * and bodies, so repeating it only causes duplicates that receivers recognise.
  */
 export function fanOut(event: PlatformEvent, subscriptions: readonly Subscription[], firstDueAt: string): Delivery[] {
   const deliveryTo = firstDeliveriesOf(event, firstDueAt)

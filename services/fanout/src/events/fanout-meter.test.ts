@@ -10,7 +10,7 @@ const event = (eventType: PlatformEvent['eventType']): PlatformEvent => ({
   data: {},
 })
 
-test('each event counts by its type, with how many deliveries it became and how long that took', async () => {
+test('each event is counted by type, with its number of deliveries and its duration', async () => {
   const metrics = createMetrics('fanout')
   const fannedOut = createFanoutMeter(metrics)
   fannedOut(event('call.status'), 20, 4)
@@ -29,7 +29,7 @@ test('each event counts by its type, with how many deliveries it became and how 
   )
 })
 
-test('what the delivery log lacks is counted, from zero on', async () => {
+test('entries missing from the delivery log are counted, starting at zero', async () => {
   const metrics = createMetrics('fanout')
   const dropped = createLogMeter(metrics)
   expect(await metrics.text()).toContain('switchhook_delivery_log_dropped_total{service="fanout"} 0')

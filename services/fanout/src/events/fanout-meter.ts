@@ -3,7 +3,7 @@ import { type Counter, type Metrics, SECONDS } from '@switchhook/runtime'
 
 const SUBSCRIPTIONS = [0, 1, 2, 5, 10, 20, 50, 100, 200, 500, 1_000, 5_000, 10_000]
 
-/** Counts what fan-out makes of events. */
+/** Counts events and their deliveries. */
 export function createFanoutMeter(
   metrics: Metrics,
 ): (event: PlatformEvent, deliveries: number, tookMs: number) => void {
@@ -12,12 +12,12 @@ export function createFanoutMeter(
     EVENT_TYPES.map((eventType) => [eventType, events.of({ event_type: eventType })]),
   ) as Record<EventType, Counter>
   const deliveriesPerEvent = metrics
-    .histogram('switchhook_fanout_deliveries', 'Deliveries that one event became.', SUBSCRIPTIONS)
+    .histogram('switchhook_fanout_deliveries', 'Deliveries per event.', SUBSCRIPTIONS)
     .of({})
   const duration = metrics
     .histogram(
       'switchhook_fanout_duration_seconds',
-      'From taking an event to the confirm of its last delivery.',
+      'From receiving an event to the confirm of its last delivery.',
       SECONDS,
     )
     .of({})
@@ -28,10 +28,13 @@ export function createFanoutMeter(
   }
 }
 
-/** Counts what the delivery log had to leave out. */
+/** Counts the entries that the delivery log dropped. */
 export function createLogMeter(metrics: Metrics): (entries: number) => void {
   const dropped = metrics
-    .counter('switchhook_delivery_log_dropped_total', 'Entries, events and deliveries, that the delivery log lacks.')
+    .counter(
+      'switchhook_delivery_log_dropped_total',
+      'Entries (events and deliveries) that are missing from the delivery log.',
+    )
     .of({})
   return (entries) => dropped.add(entries)
 }

@@ -3,11 +3,14 @@ import {
   type Delivery,
   newEventId,
   newSubscriptionId,
+  newTraceparent,
   type PlatformEvent,
   type Subscription,
+  serialiseEvent,
   Unavailable,
+  Unparsable,
 } from '@switchhook/contracts'
-import { createHandleEvent, type HandleEventDeps } from './handle-event.ts'
+import { createHandleEvent, type HandleEventDeps, parseEventMessage } from './handle-event.ts'
 
 const event: PlatformEvent = {
   eventId: newEventId(),
@@ -33,12 +36,12 @@ const deps = (change: Partial<HandleEventDeps>): HandleEventDeps => ({
   publishDelivery: () => Promise.resolve(),
   now: () => new Date('2026-11-20T08:30:00.000Z'),
   fannedOut: () => {},
-  remember: () => {},
+  addToLog: () => {},
   log: { debug: () => {} },
   ...change,
 })
 
-test('it asks for the event’s tenant and type, and publishes a delivery for each subscription found', async () => {
+test('each subscription of the event’s tenant and type gets a delivery', async () => {
   const asked: unknown[] = []
   const published: Delivery[] = []
   const handle = createHandleEvent(
@@ -56,11 +59,11 @@ test('it asks for the event’s tenant and type, and publishes a delivery for ea
   expect(new Set(published.map(({ firstDueAt }) => firstDueAt))).toEqual(new Set(['2026-11-20T08:30:00.000Z']))
 })
 
-test('an event that nobody subscribed to is done', async () => {
+test('an event without subscriptions is handled', async () => {
   await expect(createHandleEvent(deps({}))(event)).resolves.toBeUndefined()
 })
 
-test('it tells who each event became a delivery for, once all of them are stored, and of nobody as well', async () => {
+test('an event is logged with its subscriptions once all its deliveries are stored, and also without any', async () => {
   const steps: unknown[] = []
   const found = subscribers(2)
   for (const subscriptions of [found, []]) {
@@ -68,23 +71,19 @@ test('it tells who each event became a delivery for, once all of them are stored
       deps({
         matching: () => Promise.resolve(subscriptions),
         publishDelivery: async ({ subscriptionId }) => void steps.push(subscriptionId),
-        remember: (remembered) => void steps.push(remembered),
+        addToLog: (logged) => void steps.push(logged),
       }),
     )
     await handle(event)
   }
   const { eventId, eventType, tenant, occurredAt } = event
   const subject = { callId: 'c-1', agentUri: null, correlationId: null }
-  const remembered = { eventId, eventType, tenant, occurredAt, fannedOutAt: '2026-11-20T08:30:00.000Z', subject }
+  const logged = { eventId, eventType, tenant, occurredAt, fannedOutAt: '2026-11-20T08:30:00.000Z', subject }
   const subscriptionIds = found.map(({ id }) => id)
-  expect(steps).toEqual([
-    ...subscriptionIds,
-    { ...remembered, subscriptionIds },
-    { ...remembered, subscriptionIds: [] },
-  ])
+  expect(steps).toEqual([...subscriptionIds, { ...logged, subscriptionIds }, { ...logged, subscriptionIds: [] }])
 })
 
-test('it does not resolve before the last confirm', async () => {
+test('handling resolves only after the last confirm', async () => {
   const broker = new EventEmitter()
   const confirmed = async (): Promise<void> => void (await once(broker, 'confirm'))
   let published = 0
@@ -102,7 +101,7 @@ test('it does not resolve before the last confirm', async () => {
   await handling
 })
 
-test('no publish of an event waits for the confirm of another', async () => {
+test('the publishes of an event do not wait for each other’s confirms', async () => {
   const broker = new EventEmitter()
   let published = 0
   const handle = createHandleEvent(
@@ -131,6 +130,54 @@ test.each<[string, Partial<HandleEventDeps>]>([
       publishDelivery: () => Promise.reject(new Unavailable('rabbitmq', 'away')),
     },
   ],
-])('when %s it rejects, so that the event is not acked', async (_name, change) => {
+])('when %s handling rejects, so that the event is not acknowledged', async (_case, change) => {
   await expect(createHandleEvent(deps(change))(event)).rejects.toThrow(Unavailable)
+})
+
+test('at most 100 publishes of an event run in parallel, and none starts after a failure', async () => {
+  const broker = new EventEmitter().setMaxListeners(0)
+  let published = 0
+  const handle = createHandleEvent(
+    deps({
+      matching: () => Promise.resolve(subscribers(250)),
+      publishDelivery: async () => {
+        published += 1
+        await once(broker, 'confirm')
+        throw new Unavailable('rabbitmq', 'away')
+      },
+    }),
+  )
+  const handling = handle(event)
+  await new Promise((resolve) => void setImmediate(resolve))
+  expect(published).toBe(100)
+  broker.emit('confirm')
+  await expect(handling).rejects.toThrow(Unavailable)
+  await new Promise((resolve) => void setImmediate(resolve))
+  expect(published).toBe(100)
+})
+
+describe('parsing', () => {
+  test('an event that was routed by its type is parsed', () => {
+    expect(parseEventMessage({ content: serialiseEvent(event), routingKey: 'call.status', headers: {} })).toEqual(event)
+  })
+
+  test('the trace context is read from the headers only, and an invalid one is left out', () => {
+    const traceparent = newTraceparent()
+    const content = Buffer.from(JSON.stringify({ ...event, traceparent: 'in the content' }))
+    const parse = (headers: Record<string, unknown>) =>
+      parseEventMessage({ content, routingKey: 'call.status', headers })
+    expect(parse({ traceparent })).toEqual({ ...event, traceparent })
+    expect(parse({ traceparent: '00-1' })).toEqual(event)
+    expect(parse({ traceparent: 7 })).toEqual(event)
+  })
+
+  test.each<[string, Buffer, string]>([
+    ['routed as another type', serialiseEvent(event), 'agent.status'],
+    ['routed as something unknown', serialiseEvent(event), 'fanout.events'],
+    ['that is not JSON', Buffer.from('<event/>'), 'call.status'],
+    ['with an unknown type', Buffer.from(JSON.stringify({ ...event, eventType: 'call.dreamt' })), 'call.dreamt'],
+    ['without an id', Buffer.from(JSON.stringify({ ...event, eventId: undefined })), 'call.status'],
+  ])('a message %s is unparsable', (_case, content, routingKey) => {
+    expect(() => parseEventMessage({ content, routingKey, headers: {} })).toThrow(Unparsable)
+  })
 })

@@ -2,8 +2,8 @@ import { type PlatformEvent, traceIdOfEvent } from '@switchhook/contracts'
 import { spanned, type Tracing } from '@switchhook/runtime'
 
 /**
- * Lays a span around the fan-out of an event. The event that is handed on has a trace context in any case: an event that
- * came without one is the beginning of a trace.
+ * Adds a span around the fan-out of an event. `handle` always gets an event with a trace context: an event without one
+ * starts a trace.
  */
 export function traceEvents(
   tracing: Tracing,
