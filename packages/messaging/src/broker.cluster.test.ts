@@ -42,7 +42,7 @@ afterEach(() => broker.close())
 
 const namedNode = (name: string): BrokerNode => {
   const node = cluster.nodes.find((each) => each.name === name)
-  if (node === undefined) throw new Error(`${name} is none of ours`)
+  if (node === undefined) throw new Error(`no node is named ${name}`)
   return node
 }
 
@@ -65,23 +65,23 @@ async function connectedNode(): Promise<BrokerNode> {
 }
 
 /** Like the outbox, publishes each delivery repeatedly until it is confirmed. Runs until it is stopped. */
-function publishOn(): { readonly confirmed: Set<string>; stop(): Promise<void> } {
+function keepPublishing(): { readonly confirmed: Set<string>; stop(): Promise<void> } {
   const confirmed = new Set<string>()
   const stopping = new AbortController()
-  const publishOne = async (): Promise<void> => {
+  const keepPublishinge = async (): Promise<void> => {
     const delivery = sampleDelivery()
     await eventually(() => broker.publishDelivery(delivery), PATIENT)
     confirmed.add(delivery.deliveryId)
   }
-  const lane = async (): Promise<void> => {
-    while (!stopping.signal.aborted) await publishOne()
+  const publishUntilStopped = async (): Promise<void> => {
+    while (!stopping.signal.aborted) await keepPublishinge()
   }
-  const lanes = Promise.all(Array.from({ length: 3 }, lane))
+  const running = Promise.all(Array.from({ length: 3 }, publishUntilStopped))
   return {
     confirmed,
     stop: async () => {
       stopping.abort()
-      await lanes
+      await running
     },
   }
 }
@@ -105,7 +105,7 @@ async function deliverOnce(): Promise<Set<string>> {
 }
 
 /** The number only: a list of thousands is unreadable in a failure. */
-const allCameBack = (confirmed: ReadonlySet<string>, done: ReadonlySet<string>): Promise<void> =>
+const allReturned = (confirmed: ReadonlySet<string>, done: ReadonlySet<string>): Promise<void> =>
   eventually(() => expect([...confirmed].filter((id) => !done.has(id)).length).toBe(0), PATIENT)
 
 test('every queue has a member on each of the three nodes', async () => {
@@ -119,7 +119,7 @@ test('every queue has a member on each of the three nodes', async () => {
 
 test('killing the node of a leader, and then the connected node, loses nothing', async () => {
   const done = await deliverOnce()
-  const publishing = publishOn()
+  const publishing = keepPublishing()
   for (const victim of [() => leaderOf(Queue.deliveryDue), connectedNode]) {
     const before = publishing.confirmed.size
     await eventually(() => expect(publishing.confirmed.size).toBeGreaterThan(before + 200), PATIENT)
@@ -130,7 +130,7 @@ test('killing the node of a leader, and then the connected node, loses nothing',
     await node.start()
   }
   await publishing.stop()
-  await allCameBack(publishing.confirmed, done)
+  await allReturned(publishing.confirmed, done)
 })
 
 test('with one of three nodes nothing is confirmed; with a second one publishing continues', async () => {
@@ -139,9 +139,9 @@ test('with one of three nodes nothing is confirmed; with a second one publishing
   for (const node of others) await node.kill()
   await eventually(() => expect(broker.publishDelivery(sampleDelivery())).rejects.toThrow(Unavailable), PATIENT)
   await others[0]?.start()
-  const publishing = publishOn()
+  const publishing = keepPublishing()
   await eventually(() => expect(publishing.confirmed.size).toBeGreaterThan(100), PATIENT)
   await publishing.stop()
-  await allCameBack(publishing.confirmed, done)
+  await allReturned(publishing.confirmed, done)
   await others[1]?.start()
 })

@@ -45,16 +45,16 @@ async function collect(broker: Broker, queue: string): Promise<readonly Incoming
 }
 
 /** Publishes one after the other, because a quorum queue notices a little late that it is full. */
-async function inTurn<T>(items: readonly T[], work: (item: T) => Promise<void>): Promise<readonly string[]> {
-  const fates: string[] = []
-  for (const item of items) fates.push((await Promise.allSettled([work(item)]))[0].status)
-  return fates
+async function oneByOne<T>(items: readonly T[], work: (item: T) => Promise<void>): Promise<readonly string[]> {
+  const results: string[] = []
+  for (const item of items) results.push((await Promise.allSettled([work(item)]))[0].status)
+  return results
 }
 
 const first = (messages: readonly IncomingMessage[]): Promise<IncomingMessage> =>
   eventually(() => {
     const [message] = messages
-    if (message === undefined) throw new Error('nothing came')
+    if (message === undefined) throw new Error('no message arrived')
     return message
   })
 
@@ -104,7 +104,7 @@ describe('publishing', () => {
     const few = { ...queues, [Queue.deliveryDue]: { ...queues[Queue.deliveryDue], 'x-max-length': 10 } }
     const broker = await open({ topology: { ...rest, queues: few } })
     const deliveries = Array.from({ length: 200 }, () => sampleDelivery())
-    const attempts = await inTurn(deliveries, (delivery) => broker.publishDelivery(delivery))
+    const attempts = await oneByOne(deliveries, (delivery) => broker.publishDelivery(delivery))
     const refused = deliveries.filter((_delivery, n) => attempts[n] === 'rejected')
     expect(refused.length).toBeGreaterThan(100)
     const messages = await collect(broker, Queue.deliveryDue)
@@ -128,11 +128,11 @@ describe('publishing', () => {
         ])
       }),
     )
-    const fates = results.map((result) =>
+    const statuses = results.map((result) =>
       result.status === 'fulfilled' ? result.value.map(({ status }) => status) : [],
     )
-    fates.forEach((fate, n) =>
-      expect(fate).toEqual(['fulfilled', n % 10 === 0 ? 'rejected' : 'fulfilled', 'fulfilled']),
+    statuses.forEach((status, n) =>
+      expect(status).toEqual(['fulfilled', n % 10 === 0 ? 'rejected' : 'fulfilled', 'fulfilled']),
     )
     const messages = await collect(broker, Queue.deliveryDue)
     await eventually(() => expect(messages).toHaveLength(580))

@@ -39,7 +39,7 @@ test('a histogram’s buckets are cumulative, and a value on a bound belongs to 
 test('a gauge is read at each scrape, and an unknown value is left out, not exported as zero', async () => {
   const metrics = createMetrics('worker')
   let known: number | undefined = 4
-  metrics.gauge('left', 'What is left.', () => known)
+  metrics.gauge('left', 'The remainder.', () => known)
   metrics.gauge('failing', 'Never known.', () => Promise.reject(new Error('Redis is away')))
   expect(await linesOf(metrics, 'left')).toEqual(['left{service="worker"} 4'])
   known = undefined

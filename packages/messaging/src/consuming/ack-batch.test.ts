@@ -62,18 +62,18 @@ test('in any order, exactly the handled messages are acknowledged, each once', (
     fc.property(fc.array(step, { maxLength: 200 }), (steps) => {
       const broker = new Broker()
       const batch = new AckBatch(broker.channel())
-      const inHand: Message[] = []
+      const inFlight: Message[] = []
       const done: number[] = []
       let tags = 0
       for (const { at, what } of steps) {
         if (what === 'flush') batch.flush()
-        else if (what === 'taken' || inHand.length === 0) {
+        else if (what === 'taken' || inFlight.length === 0) {
           tags += 1
           broker.outstanding.add(tags)
-          inHand.push(message(tags))
+          inFlight.push(message(tags))
           batch.taken(message(tags))
         } else {
-          const [chosen = message(0)] = inHand.splice(at % inHand.length, 1)
+          const [chosen = message(0)] = inFlight.splice(at % inFlight.length, 1)
           const { deliveryTag } = chosen.fields
           if (what === 'done') {
             done.push(deliveryTag)

@@ -91,13 +91,13 @@ test('a message is acknowledged when its handler resolves', async () => {
 test('no more messages are in flight than the concurrency', async () => {
   const broker = await open()
   const finish = new Gate()
-  let [inHand, most] = [0, 0]
+  let [inFlight, most] = [0, 0]
   let done = 0
   const consumer = await consume(broker, {
     handle: async () => {
-      most = Math.max(most, ++inHand)
+      most = Math.max(most, ++inFlight)
       await finish.opened
-      inHand -= 1
+      inFlight -= 1
       done += 1
     },
   })
