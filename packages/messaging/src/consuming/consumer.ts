@@ -93,8 +93,8 @@ export class QueueConsumer<T> implements Consumer {
   #channel: ConsumerChannel | undefined
   #tags = 0
   #pause: Pause | undefined
-  /** Pauses since the last handled message. */
-  #pauses = 0
+  /** Waits for a dependency since the last handled message. */
+  #waits = 0
   #inFlight = 0
   #idle: () => void = () => {}
   #drained: Promise<void> | undefined
@@ -218,7 +218,7 @@ export class QueueConsumer<T> implements Consumer {
       if (this.#isStopping() || channel.isRetired() || (await this.#pause?.verdict) === 'return') return 'return'
       try {
         await this.#parseAndHandle(message)
-        this.#pauses = 0
+        this.#waits = 0
         return 'done'
       } catch (error) {
         if (this.#isStopping()) return 'return'
@@ -275,7 +275,7 @@ export class QueueConsumer<T> implements Consumer {
   async #endWhenRecovered(pause: Pause): Promise<void> {
     const startedAt = performance.now()
     do {
-      const waitMs = backoffMs(this.#pauses++, this.#timing.firstPauseMs, this.#timing.longestPauseMs)
+      const waitMs = backoffMs(this.#waits++, this.#timing.firstPauseMs, this.#timing.longestPauseMs)
       await sleep(waitMs, undefined, { signal: this.#stopping.signal }).catch(() => {})
     } while (!this.#isStopping() && !(await this.#hasRecovered()))
     if (this.#isStopping()) return

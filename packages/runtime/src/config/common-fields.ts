@@ -71,7 +71,7 @@ export const commonFields = {
   ),
   LOG_LEVEL: described('`error`, `warn`, `info` or `debug`.', choice(['error', 'warn', 'info', 'debug'], 'info')),
   SHUTDOWN_GRACE: described(
-    'The time limit of a process for finishing its work after SIGTERM. Must exceed `DELIVERY_TIMEOUT`.',
+    'Time limit for finishing work after SIGTERM. Must exceed `DELIVERY_TIMEOUT`.',
     duration('30s'),
   ),
   HEALTH_PORT: described(
