@@ -9,8 +9,10 @@ const common = {
   modulePathIgnorePatterns: ['/dist/'],
   // Tests run on the sources: no build comes first.
   testEnvironmentOptions: { customExportConditions: ['source', 'node', 'node-addons'] },
+  // p-map and p-timeout are ES modules only, which jest cannot require.
+  transformIgnorePatterns: [],
   transform: {
-    '^.+\\.ts$': [
+    '\\.ts$|/node_modules/(p-map|p-timeout)/index\\.js$': [
       '@swc/jest',
       { jsc: { parser: { syntax: 'typescript' }, target: 'es2023' }, module: { type: 'commonjs' } },
     ],

@@ -1,5 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import { Unavailable } from '@switchhook/contracts'
+import { backoffMs } from '@switchhook/runtime'
 import { Cluster, type Redis as Single } from 'ioredis'
 import { DURABILITY_SETTINGS, type DurabilitySettings, problemsOf } from './durability.ts'
 import { PROBE_KEY } from './keys.ts'
@@ -56,6 +57,7 @@ type Commands = Single & {
 const COMMAND_TIMEOUT_MS = 3_000
 /** A connection that owes an answer for so long is dropped: TCP itself would keep it for a quarter of an hour. */
 const SOCKET_TIMEOUT_MS = 6_000
+const FIRST_RECONNECT_WAIT_MS = 50
 const LONGEST_RECONNECT_WAIT_MS = 2_000
 const REMIND_MS = 30_000
 
@@ -80,7 +82,7 @@ export async function openRedis(options: {
       // A primary that was demoted keeps its connections; the address may lead to the new one.
       reconnectOnError: (error) => error.message.startsWith('READONLY'),
     },
-    retryStrategy: (times) => Math.min(50 * 2 ** Math.min(times, 10), LONGEST_RECONNECT_WAIT_MS),
+    retryStrategy: (times) => backoffMs(times, FIRST_RECONNECT_WAIT_MS, LONGEST_RECONNECT_WAIT_MS),
     scripts: loadScripts(),
   })
   const closing = new AbortController()
@@ -133,7 +135,7 @@ function wrap(client: RedisClient, closing: AbortController, trouble: (error: un
     [run]: send,
     isReady: () => client.status === 'ready' && !closing.signal.aborted,
     async ready({ mayBeFull } = { mayBeFull: false }) {
-      for (let waitMs = 50; ; waitMs = Math.min(waitMs * 2, LONGEST_RECONNECT_WAIT_MS)) {
+      for (let tries = 0; ; tries++) {
         if (closing.signal.aborted) throw new Unavailable('redis', 'the connection to Redis was closed by this process')
         try {
           await send((redis) => redis.set(PROBE_KEY, '', 'PX', 1_000))
@@ -143,6 +145,7 @@ function wrap(client: RedisClient, closing: AbortController, trouble: (error: un
           // Connected, but full, read-only or unable to write its log: as bad as away.
           if (client.status === 'ready') trouble(error instanceof Error ? error.cause : error)
         }
+        const waitMs = backoffMs(tries, FIRST_RECONNECT_WAIT_MS, LONGEST_RECONNECT_WAIT_MS)
         await delay(waitMs, undefined, { signal: closing.signal }).catch(() => undefined)
       }
     },

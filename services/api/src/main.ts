@@ -4,5 +4,5 @@ import { startApi } from './start-api.ts'
 
 startService({ name: 'api', fields: apiFields, rules: apiRules }, async (service) => {
   const { port, checks, withoutWhich } = await startApi(service)
-  return { readiness: checks, withoutWhich, details: { port } }
+  return { readiness: checks, optional: withoutWhich, details: { port } }
 })

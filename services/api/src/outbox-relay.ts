@@ -1,5 +1,5 @@
 import type { PlatformEvent } from '@switchhook/contracts'
-import type { Logger } from '@switchhook/runtime'
+import { backoffMs, type Logger } from '@switchhook/runtime'
 import type { Outbox, OutboxEntry } from '@switchhook/store'
 
 export interface OutboxRelayDeps {
@@ -63,17 +63,17 @@ export function startOutboxRelay(deps: OutboxRelayDeps): OutboxRelay {
   }
 
   async function run(): Promise<void> {
-    let retryMs = 0
+    let failures = 0
     while (!stopping.signal.aborted) {
       try {
         isNudged = false
         const sent = await relayOnce(deps, BATCH)
-        if (retryMs > 0) deps.log.info('events are relayed again')
-        retryMs = 0
+        if (failures > 0) deps.log.info('events are relayed again')
+        failures = 0
         if (sent === 0) await pause(LOOK_AFTER_MS)
       } catch (error) {
-        if (retryMs === 0) deps.log.warn('events cannot be relayed; they are kept', { error })
-        retryMs = Math.min(Math.max(retryMs * 2, FIRST_RETRY_MS), LAST_RETRY_MS)
+        if (failures === 0) deps.log.warn('events cannot be relayed; they are kept', { error })
+        const retryMs = backoffMs(failures++, FIRST_RETRY_MS, LAST_RETRY_MS)
         isNudged = false
         isBackingOff = true
         await pause(retryMs)

@@ -2,6 +2,7 @@ import { promises as dns, type LookupAddress, lookup as systemLookup } from 'nod
 import type { LookupFunction } from 'node:net'
 import { callbackify } from 'node:util'
 import type { AddressGuard } from '@switchhook/egress'
+import { LRUCache } from 'lru-cache'
 
 /** None of a name's addresses may be connected to. */
 export const BLOCKED_ADDRESS = 'ERR_BLOCKED_ADDRESS'
@@ -36,7 +37,7 @@ export function createLookup({
   const resolver = new dns.Resolver({ timeout: timeoutMs, tries: 2 })
   if (servers !== undefined) resolver.setServers(servers)
   const underWay = new Map<string, Promise<LookupAddress[]>>()
-  const failures = new Map<string, { readonly error: Failure; readonly untilMs: number }>()
+  const failures = new LRUCache<string, { readonly error: Failure; readonly untilMs: number }>({ max: MOST_FAILURES })
 
   async function find(hostname: string): Promise<LookupAddress[]> {
     // RFC 6761, section 6.3: never a question for a name server.
@@ -60,8 +61,6 @@ export function createLookup({
     try {
       return await find(hostname)
     } catch (error) {
-      const [oldest] = failures.keys()
-      if (failures.size >= MOST_FAILURES && oldest !== undefined) failures.delete(oldest)
       failures.set(hostname, { error: error as Failure, untilMs: performance.now() + forgetFailureMs })
       throw error
     }

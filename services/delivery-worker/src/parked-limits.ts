@@ -1,5 +1,6 @@
 import type { Delivery, SubscriptionId } from '@switchhook/contracts'
 import type { ParkedLimitStore } from '@switchhook/store'
+import { LRUCache } from 'lru-cache'
 import type { DeliverDeps } from './deliver.ts'
 import { type ParkedLimits, shareParked } from './share-parked.ts'
 
@@ -46,7 +47,7 @@ const KEPT_PER_WHOLE = 2
  */
 export function startParkedLimiter(deps: ParkedLimitsDeps): ParkedLimiter {
   const { store, limits, everyMs, notice, released, now, log } = deps
-  const registeredAtMs = new Map<SubscriptionId, number>()
+  const registeredAtMs = new LRUCache<SubscriptionId, number>({ max: MOST_REGISTERED })
   let marked = new Set<string | null>()
   let sweeping: Promise<void> = Promise.resolve()
 
@@ -55,7 +56,6 @@ export function startParkedLimiter(deps: ParkedLimitsDeps): ParkedLimiter {
     const atMs = registeredAtMs.get(subscriptionId)
     if (atMs !== undefined && now() - atMs < REGISTERED_AGAIN_MS) return
     await store.register(owner)
-    if (registeredAtMs.size >= MOST_REGISTERED) registeredAtMs.clear()
     registeredAtMs.set(subscriptionId, now())
   }
 

@@ -2,6 +2,7 @@ import type { KeyObject } from 'node:crypto'
 import { type Delivery, formerSecretsAt, signedAtMs } from '@switchhook/contracts'
 import type { Logger } from '@switchhook/runtime'
 import { signatureOf, signingKeyOf, subscriptionSecret, type Vault, VaultError } from '@switchhook/signing'
+import { LRUCache } from 'lru-cache'
 
 /** Signs attempts by the specification of Standard Webhooks (https://www.standardwebhooks.com). */
 export interface Signer {
@@ -23,12 +24,12 @@ const MOST_OPENED = 10_000
 
 export function createSigner({ vault, log, now }: SignerDeps): Signer {
   /** By whose they are and their sealed text; null for what cannot be opened, however often it is tried. */
-  const opened = new Map<string, KeyObject | null>()
+  const opened = new LRUCache<string, { readonly key: KeyObject | null }>({ max: MOST_OPENED })
 
   function open({ tenant, subscriptionId }: Delivery, sealed: string): KeyObject | null {
     const name = `${tenant} ${subscriptionId} ${sealed}`
     const known = opened.get(name)
-    if (known !== undefined) return known
+    if (known !== undefined) return known.key
     let key: KeyObject | null = null
     try {
       key = signingKeyOf(vault.open(sealed, subscriptionSecret(tenant, subscriptionId)))
@@ -36,9 +37,7 @@ export function createSigner({ vault, log, now }: SignerDeps): Signer {
       if (!(error instanceof VaultError)) throw error
       log.error('a webhook secret cannot be opened: what needs it waits', { tenant, subscriptionId, error })
     }
-    const [oldest] = opened.keys()
-    if (opened.size >= MOST_OPENED && oldest !== undefined) opened.delete(oldest)
-    opened.set(name, key)
+    opened.set(name, { key })
     return key
   }
 

@@ -1,5 +1,6 @@
 import type { Outcome } from '@switchhook/contracts'
 import type { AddressGuard } from '@switchhook/egress'
+import { LRUCache } from 'lru-cache'
 
 /** Where a url leads, as an HTTP client needs it. */
 export interface Target {
@@ -16,13 +17,12 @@ const MOST_TARGETS = 10_000
  * than the rest of preparing a request. The address that a host name resolves to is vetted at every connection.
  */
 export function createTargets(guard: Pick<AddressGuard, 'allowsHost'>): (url: string) => Target | Outcome {
-  const known = new Map<string, Target | Outcome>()
+  const known = new LRUCache<string, Target | Outcome>({ max: MOST_TARGETS })
 
   return (url) => {
     let target = known.get(url)
     if (target === undefined) {
       target = targetOf(url, guard)
-      if (known.size >= MOST_TARGETS) known.clear()
       known.set(url, target)
     }
     return target

@@ -2,6 +2,7 @@ import { cp, rename, rm } from 'node:fs/promises'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { pathToFileURL } from 'node:url'
 import { eventually } from '@switchhook/testkit'
+import pTimeout from 'p-timeout'
 import { closeConnection, deleteEmptyQueue, isConsumed } from './broker-management.ts'
 import type { ChaosStack } from './chaos-stack.ts'
 import type { Lapse } from './observation.ts'
@@ -211,8 +212,6 @@ async function raiseAlarm({ rabbitmqctl }: ChaosStack, forMs: number): Promise<A
 }
 
 async function recovers({ stack, newEventArrives }: Struck): Promise<boolean> {
-  const late = new AbortController()
-  const tooLate = sleep(RECOVERS_WITHIN_MS, false, { signal: late.signal }).catch(() => false)
   const isWell = async (): Promise<boolean> => {
     await newEventArrives()
     return eventually(
@@ -224,9 +223,5 @@ async function recovers({ stack, newEventArrives }: Struck): Promise<boolean> {
       { timeoutMs: RECOVERS_WITHIN_MS },
     )
   }
-  try {
-    return await Promise.race([isWell().catch(() => false), tooLate])
-  } finally {
-    late.abort()
-  }
+  return await pTimeout(isWell(), { milliseconds: RECOVERS_WITHIN_MS }).catch(() => false)
 }

@@ -1,4 +1,5 @@
 import { type CallId, isNotExecuted } from '@switchhook/contracts'
+import { LRUCache } from 'lru-cache'
 import { type PlatformListener, PlatformUnavailable } from '../platform.ts'
 import type { SimulatorMemory } from './memory.ts'
 import { play, rungBy } from './play.ts'
@@ -58,7 +59,7 @@ interface Loaded {
  * report is lost; one that comes twice, or late, is known by its order.
  */
 export function createSessions({ memory, deviceOf, listener, onError, now }: SessionsDeps): Sessions {
-  const toldSteps = new Map<CallId, number>()
+  const toldSteps = new LRUCache<CallId, number>({ max: TOLD_REMEMBERED })
 
   async function load(tenant: string | null, callId: CallId): Promise<Loaded | undefined> {
     const [found] = await memory.read(tenant, [keyOf(callId)])
@@ -74,10 +75,7 @@ export function createSessions({ memory, deviceOf, listener, onError, now }: Ses
     // Nobody listens yet, or any more: it is told when somebody does.
     if (told === undefined) return
     if (reports.length > 0) await told.legs(reports)
-    toldSteps.delete(session.sessionId)
     toldSteps.set(session.sessionId, session.step)
-    const [oldest] = toldSteps.keys()
-    if (toldSteps.size > TOLD_REMEMBERED && oldest !== undefined) toldSteps.delete(oldest)
   }
 
   async function store(

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto'
 import { setTimeout as delay } from 'node:timers/promises'
 import { AppError, toProblem, uuidV5 } from '@switchhook/contracts'
-import type { Logger } from '@switchhook/runtime'
+import { backoffMs, type Logger } from '@switchhook/runtime'
 import type { Vault } from '@switchhook/signing'
 import type { IdempotencyBegun, IdempotencyStore, IdempotencyTimes } from '@switchhook/store'
 import { HeaderedError } from './problem-handler.ts'
@@ -75,12 +75,12 @@ export function createAnswerOnce(
     client: string,
   ): Promise<Exclude<IdempotencyBegun, { kind: 'busy' }>> {
     const deadline = performance.now() + waitMs
-    for (let pauseMs = FIRST_LOOK_MS; ; pauseMs = Math.min(pauseMs * 2, LAST_LOOK_MS)) {
+    for (let looks = 0; ; looks++) {
       const begun = await store.begin(scope, fingerprint, client)
       if (begun.kind !== 'busy') return begun
       const leftMs = deadline - performance.now()
       if (leftMs <= 0) throw new HeaderedError('idempotency-key-in-use', { 'Retry-After': RETRY_AFTER_SECONDS })
-      await delay(Math.min(pauseMs, leftMs))
+      await delay(Math.min(backoffMs(looks, FIRST_LOOK_MS, LAST_LOOK_MS), leftMs))
     }
   }
 

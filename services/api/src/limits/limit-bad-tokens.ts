@@ -1,4 +1,5 @@
 import { createHash } from 'node:crypto'
+import { LRUCache } from 'lru-cache'
 import { RateLimiterMemory } from 'rate-limiter-flexible'
 import type { Authenticate } from '../auth/authenticate.ts'
 import { Unauthorized } from '../auth/unauthorized.ts'
@@ -46,15 +47,7 @@ export function limitBadTokens(
 ): Authenticate {
   const ofToken = new RateLimiterMemory({ ...perToken, keyPrefix: '' })
   const ofAddress = new RateLimiterMemory({ ...perAddress, keyPrefix: '' })
-  const known = new Set<string>()
-
-  function remember(token: string): void {
-    // Deleted first: what was used last is forgotten last.
-    known.delete(token)
-    known.add(token)
-    const [oldest] = known
-    if (known.size > KNOWN_TOKENS && oldest !== undefined) known.delete(oldest)
-  }
+  const known = new LRUCache<string, true>({ max: KNOWN_TOKENS })
 
   /** Until the first of the counts that are used up begins anew; 0: none is. */
   async function waitMs(names: Names): Promise<number> {
@@ -79,7 +72,7 @@ export function limitBadTokens(
     }
     try {
       const caller = await authenticate(request)
-      remember(token)
+      known.set(token, true)
       return caller
     } catch (error) {
       if (error instanceof Unauthorized) {
