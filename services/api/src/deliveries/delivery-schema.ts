@@ -3,7 +3,7 @@ import type { DeliveryRecord, DeliveryState, ListedDelivery, PendingDelivery } f
 import { component } from '../http/component.ts'
 import { pageSchema } from '../http/page-schema.ts'
 import type { Schema } from '../http/route.ts'
-import { WHY_NO_ANSWER } from '../subscriptions/outcome-text.ts'
+import { WHY_NO_ANSWER } from '../subscriptions/endpoint-health-schema.ts'
 import { subscriptionIdSchema } from '../subscriptions/subscription-schema.ts'
 
 /** A delivery as clients see it in a list. */

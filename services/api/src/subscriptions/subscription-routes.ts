@@ -2,7 +2,6 @@ import { AppError, type EventType, isGuid, parseSubscriptionId, type Subscriptio
 import type { SubscriptionQuery, SubscriptionStore } from '@switchhook/store'
 import type { Audited } from '../audit/audit-action.ts'
 import type { Caller, Route } from '../http/route.ts'
-import { judgeSubscription } from './judge-subscription.ts'
 import { outlastLeases, takesAway } from './outlast-leases.ts'
 import { MAX_PAGE, pageQuery } from './subscription-page.ts'
 import {
@@ -19,6 +18,7 @@ import {
   viewOf,
 } from './subscription-schema.ts'
 import type { SubscriptionSecrets } from './subscription-secrets.ts'
+import { judgeSubscription } from './validate-subscription.ts'
 import type { WebhookUrlRules } from './webhook-url.ts'
 
 export interface SubscriptionRoutesDeps {

@@ -1,7 +1,7 @@
 import { EVENT_TYPES, type Subscription, UNREACHABLE_REASONS } from '@switchhook/contracts'
 import type { Contact, EndpointHealth, ParkedCount } from '@switchhook/store'
 import { component } from '../http/component.ts'
-import { WHY_NO_ANSWER } from './outcome-text.ts'
+import { WHY_NO_ANSWER } from './endpoint-health-schema.ts'
 import { type SigningView, secretSchema, signingSchema, signingViewOf } from './signing-schema.ts'
 import { MAX_URL_LENGTH } from './webhook-url.ts'
 

@@ -15,7 +15,7 @@ import { HeaderedError } from '../http/problem-handler.ts'
 import type { Caller, Route } from '../http/route.ts'
 import { findSubscription, SUBSCRIPTIONS } from '../subscriptions/subscription-routes.ts'
 import { subscriptionIdSchema } from '../subscriptions/subscription-schema.ts'
-import { judgeReceiver } from './judge-receiver.ts'
+import { judgeReceiver } from './receiver-report.ts'
 import { receiverReportSchema, testDeliverySchema, trialSchema } from './trial-schema.ts'
 
 export interface TrialRoutesDeps {

@@ -1,7 +1,7 @@
 import { EVENT_TYPES } from '@switchhook/contracts'
 import { deliveryIdSchema } from '../deliveries/delivery-schema.ts'
 import { component } from '../http/component.ts'
-import { CHECKS } from './judge-receiver.ts'
+import { CHECKS } from './receiver-report.ts'
 
 const eventType = { type: 'string', enum: EVENT_TYPES, examples: ['call.status'] } as const
 

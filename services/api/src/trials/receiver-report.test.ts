@@ -1,5 +1,5 @@
 import { type CheckedPost, type CheckFacts, UNREACHABLE_REASONS } from '@switchhook/contracts'
-import { CHECKS, judgeReceiver } from './judge-receiver.ts'
+import { CHECKS, judgeReceiver } from './receiver-report.ts'
 
 const status = (code: number, durationMs = 40): CheckedPost => ({
   outcome: code < 300 ? 'delivered' : 'answered',

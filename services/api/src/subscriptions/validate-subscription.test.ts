@@ -1,8 +1,8 @@
 import { compileSchema, EVENT_TYPES } from '@switchhook/contracts'
 import { createAddressGuard } from '@switchhook/egress'
 import { assert, jsonValue, property } from 'fast-check'
-import { judgeSubscription } from './judge-subscription.ts'
 import { newSubscriptionSchema, subscriptionChangeSchema } from './subscription-schema.ts'
+import { judgeSubscription } from './validate-subscription.ts'
 
 const url = 'https://client.example/hooks'
 const eventTypes = ['call.status']
