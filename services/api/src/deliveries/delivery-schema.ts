@@ -3,7 +3,7 @@ import type { DeliveryRecord, DeliveryState, ListedDelivery, PendingDelivery } f
 import { component } from '../http/component.ts'
 import { pageSchema } from '../http/page-schema.ts'
 import type { Schema } from '../http/route.ts'
-import { WHY_NO_ANSWER } from '../subscriptions/endpoint-health-schema.ts'
+import { UNREACHABLE_TEXT } from '../subscriptions/endpoint-health-schema.ts'
 import { subscriptionIdSchema } from '../subscriptions/subscription-schema.ts'
 
 /** A delivery as clients see it in a list. */
@@ -130,7 +130,7 @@ export const attemptSchema = component('Attempt', {
     outcome: {
       type: 'string',
       enum: ['delivered', 'answered', ...UNREACHABLE_REASONS],
-      description: `\`delivered\`: a 2xx. \`answered\`: any other status. ${WHY_NO_ANSWER}`,
+      description: `\`delivered\`: a 2xx. \`answered\`: any other status. ${UNREACHABLE_TEXT}`,
       examples: ['answered'],
     },
     status: { type: ['integer', 'null'], description: 'The HTTP status; null without an answer.', examples: [503] },

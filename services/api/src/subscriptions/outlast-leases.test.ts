@@ -18,8 +18,8 @@ const before: Subscription = {
 
 test.each<[boolean, string, Parameters<typeof takesAway>]>([
   [true, 'disabling', [{ enabled: false }, before]],
-  [true, 'disabling what is disabled', [{ enabled: false }, { ...before, enabled: false }]],
-  [true, 'disabling what is gone', [{ enabled: false }, undefined]],
+  [true, 'disabling a disabled subscription', [{ enabled: false }, { ...before, enabled: false }]],
+  [true, 'disabling a deleted subscription', [{ enabled: false }, undefined]],
   [true, 'another url', [{ url: 'https://client.example/moved' }, before]],
   [true, 'the same url', [{ url: before.url }, before]],
   [true, 'other event types', [{ eventTypes: ['agent.status'] }, before]],
@@ -29,17 +29,17 @@ test.each<[boolean, string, Parameters<typeof takesAway>]>([
     [{ eventTypes: ['call.status'] }, { ...before, eventTypes: ['call.status', 'agent.status'] }],
   ],
   [true, 'the same event types', [{ eventTypes: ['call.status'] }, before]],
-  [true, 'event types of what is gone', [{ eventTypes: ['call.status'] }, undefined]],
+  [true, 'event types of a deleted subscription', [{ eventTypes: ['call.status'] }, undefined]],
   [false, 'more event types', [{ eventTypes: ['agent.status', 'call.status'] }, before]],
   [false, 'enabling', [{ enabled: true }, { ...before, enabled: false }]],
-  [false, 'nothing', [{}, before]],
-])('that it takes something away is %s of %s', (expected, _name, args) => {
+  [false, 'an empty change', [{}, before]],
+])('whether first attempts must end is %s for %s', (expected, _name, args) => {
   expect(takesAway(...args)).toBe(expected)
 })
 
-test('the wait lasts for a lease and its margin, even if it begins late in a turn of the event loop', async () => {
+test('the wait lasts for a lease and its margin, even if it begins late in an event loop iteration', async () => {
   const startedAtMs = performance.now()
-  // Timers count from the beginning of the turn; this one is long.
+  // Timers count from the start of the iteration; make this one long.
   while (performance.now() - startedAtMs < 50);
   const storedAtMs = performance.now()
   await outlastLeases(storedAtMs)

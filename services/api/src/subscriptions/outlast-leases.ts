@@ -4,10 +4,10 @@ import { olderLeasesEndAt, type Subscription } from '@switchhook/contracts'
 type Change = Partial<Pick<Subscription, 'url' | 'eventTypes' | 'enabled'>>
 
 /**
- * Does the answer to this change promise that some first attempts no longer leave? What the client asks for
- * counts, not only what differs: a repeat finds the change made, perhaps a moment ago by a request whose answer was lost or is
- * still waiting. Only an addition of event types is known to take nothing away.
- * @param before as it was stored; undefined: there is no such subscription
+ * Whether the answer to this change promises that some first attempts are no longer sent. The requested fields count, even
+ * if they equal the stored ones: an earlier request may have stored the change a moment ago, and its answer may be lost or
+ * still waiting. Only adding event types certainly removes nothing.
+ * @param before the stored subscription before the change; undefined: it does not exist
  */
 export function takesAway({ url, eventTypes, enabled }: Change, before: Subscription | undefined): boolean {
   if (enabled === false || url !== undefined) return true
@@ -15,12 +15,12 @@ export function takesAway({ url, eventTypes, enabled }: Change, before: Subscrip
 }
 
 /**
- * Resolves once no delivery worker relies on an older state of a subscription any more.
- * @param storedAtMs monotonic time at which the store has answered
+ * Resolves once no delivery worker holds a lease on an older state of a subscription (ADR 0031).
+ * @param storedAtMs monotonic time of the store's answer
  */
 export async function outlastLeases(storedAtMs: number): Promise<void> {
   const untilMs = olderLeasesEndAt(storedAtMs)
-  // A timer counts from when its turn of the event loop began, so it may fire early.
+  // A timer counts from the start of its event loop iteration, so it can fire early.
   for (;;) {
     const leftMs = untilMs - performance.now()
     if (leftMs <= 0) return
