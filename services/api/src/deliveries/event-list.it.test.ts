@@ -25,7 +25,7 @@ afterAll(async () => {
   await surroundings.close()
 })
 
-/** As fan-out does it. */
+/** Writes the log entry of a fan-out. */
 async function fanOut(data: Readonly<Record<string, unknown>>): Promise<LoggedEvent> {
   const event: LoggedEvent = {
     eventId: newEventId(),
@@ -44,7 +44,7 @@ async function fanOut(data: Readonly<Record<string, unknown>>): Promise<LoggedEv
 const listed = (query = '', tenant: 'acme' | 'globex' = 'acme') =>
   api.call('GET', `${EVENTS}${query}`, { headers: surroundings.bearer(tenant) })
 
-test('who knows a call finds its events, in either case of its id, and what became of them', async () => {
+test('the events of a call are found by its id, in upper or lower case, and can be explained', async () => {
   const callId = newEventId()
   const agentUri = 'sip:alice+1@acme.example'
   const { eventId } = await fanOut({ callId, agentUri })
@@ -67,7 +67,7 @@ test("another tenant's events are not listed", async () => {
   expect((await listed('?callId=shared', 'globex')).body).toEqual({ items: [], nextCursor: null })
 })
 
-test('a page at a time', async () => {
+test('events are listed in pages', async () => {
   const events = [await fanOut({ callId: 'paged' }), await fanOut({ callId: 'paged' })]
   const first = (await listed('?callId=paged&limit=1')).body as { items: unknown[]; nextCursor: string }
   const second = await listed(`?callId=paged&limit=1&cursor=${first.nextCursor}`)
@@ -84,7 +84,7 @@ test.each([
   ['from=yesterday', '/from'],
   ['limit=0', '/limit'],
   ['cursor=x', '/cursor'],
-])('%s is refused', async (query, pointer) => {
+])('%s is rejected', async (query, pointer) => {
   expect(await listed(`?${query}`)).toMatchObject({
     status: 400,
     body: { code: 'invalid-request', errors: [{ pointer }] },

@@ -52,8 +52,8 @@ const anEvent = (...subscriptionIds: readonly SubscriptionId[]): LoggedEvent => 
   subject: { callId: null, agentUri: null, correlationId: null },
 })
 
-/** As fan-out writes it, up to 50 ms after the first attempt can begin. */
-const note = (event: LoggedEvent): Promise<void> =>
+/** Writes the log entry of a fan-out, which can be up to 50 ms later than the start of the first attempt. */
+const logFanOut = (event: LoggedEvent): Promise<void> =>
   createDeliveryLog(redis, {
     size: 1_000,
     retentionMs: HOUR_MS,
@@ -63,11 +63,11 @@ const note = (event: LoggedEvent): Promise<void> =>
 
 const read = (id: string, headers = acme) => api.call('GET', `${DELIVERIES}/${id}`, { headers })
 
-describe('a delivery whose first attempt is not over', () => {
-  test('is pending, as the list of its subscription shows it, with no envelope', async () => {
+describe('a delivery whose first attempt is not finished', () => {
+  test('is pending, as in the list of its subscription, without an envelope', async () => {
     const subscriptionId = await subscribe()
     const event = anEvent(await subscribe(), subscriptionId)
-    await note(event)
+    await logFanOut(event)
     const deliveryId = deliveryIdOf(event.eventId, subscriptionId)
     const { status, body } = await read(deliveryId)
     expect(status).toBe(200)
@@ -96,25 +96,25 @@ describe('a delivery whose first attempt is not over', () => {
     })
   })
 
-  test('is found by an id in either case', async () => {
+  test('is found by its id in upper or lower case', async () => {
     const subscriptionId = await subscribe()
     const event = anEvent(subscriptionId)
-    await note(event)
+    await logFanOut(event)
     expect((await read(deliveryIdOf(event.eventId, subscriptionId).toUpperCase())).status).toBe(200)
   })
 
-  test('is found by a receiver that asks before fan-out has noted it', async () => {
+  test('is found by a receiver that asks before the fan-out is logged', async () => {
     const subscriptionId = await subscribe()
     const event = anEvent(subscriptionId)
     const asked = read(deliveryIdOf(event.eventId, subscriptionId))
-    await note(event)
+    await logFanOut(event)
     expect((await asked).body).toMatchObject({ state: 'pending' })
   })
 
   test('cannot be sent again: 409', async () => {
     const subscriptionId = await subscribe()
     const event = anEvent(subscriptionId)
-    await note(event)
+    await logFanOut(event)
     const path = `${DELIVERIES}/${deliveryIdOf(event.eventId, subscriptionId)}/redeliver`
     for (const headers of [acme, { ...acme, 'idempotency-key': 'pending-1' }]) {
       expect(await api.call('POST', path, { headers })).toMatchObject({
@@ -125,10 +125,10 @@ describe('a delivery whose first attempt is not over', () => {
     expect(await api.call('POST', path, { headers: globex })).toMatchObject({ status: 404 })
   })
 
-  test('of a deleted subscription is pending until its turn, with no url', async () => {
+  test('of a deleted subscription is pending without a url', async () => {
     const subscriptionId = await subscribe()
     const event = anEvent(subscriptionId)
-    await note(event)
+    await logFanOut(event)
     await api.call('DELETE', `${SUBSCRIPTIONS}/${subscriptionId}`, { headers: acme })
     expect((await read(deliveryIdOf(event.eventId, subscriptionId))).body).toMatchObject({
       state: 'pending',
@@ -136,10 +136,10 @@ describe('a delivery whose first attempt is not over', () => {
     })
   })
 
-  test('is what its record says once it has one', async () => {
+  test('is shown from its record once it has one', async () => {
     const subscriptionId = await subscribe()
     const event = anEvent(subscriptionId)
-    await note(event)
+    await logFanOut(event)
     const { eventId, eventType, tenant, fannedOutAt: firstDueAt } = event
     const deliveryId = deliveryIdOf(eventId, subscriptionId)
     const body = Buffer.from('{}')
@@ -163,15 +163,15 @@ describe('a delivery whose first attempt is not over', () => {
 })
 
 test.each<[string, () => Promise<string>]>([
-  ['an id that never was', async () => deliveryIdOf(newEventId(), newSubscriptionId())],
-  ['an id of another version of GUID', async () => newEventId()],
+  ['an unknown id', async () => deliveryIdOf(newEventId(), newSubscriptionId())],
+  ['a GUID of another version', async () => newEventId()],
   ['a malformed id', async () => '4711'],
   [
-    'the id of a subscription that the event did not match',
+    'the id for a subscription that the event did not match',
     async () => {
       const [matched, other] = [await subscribe(), await subscribe()]
       const event = anEvent(matched)
-      await note(event)
+      await logFanOut(event)
       return deliveryIdOf(event.eventId, other)
     },
   ],
@@ -182,7 +182,7 @@ test.each<[string, () => Promise<string>]>([
 test('the id of another tenant’s pending delivery answers 404', async () => {
   const subscriptionId = await subscribe()
   const event = anEvent(subscriptionId)
-  await note(event)
+  await logFanOut(event)
   const deliveryId = deliveryIdOf(event.eventId, subscriptionId)
   expect((await read(deliveryId)).status).toBe(200)
   expect(await read(deliveryId, globex)).toMatchObject({ status: 404, body: { code: 'delivery-not-found' } })

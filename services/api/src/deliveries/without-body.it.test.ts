@@ -75,7 +75,7 @@ async function park(): Promise<Delivery> {
   return delivery
 }
 
-/** Five are parked: the first is dropped, two have lost their body, two are whole. The oldest first. */
+/** Parks five, the oldest first: one is dropped, two lose their body, two keep it. */
 async function parkTooMany(): Promise<Delivery[]> {
   const parked: Delivery[] = []
   for (let i = 0; i < 5; i++) parked.push(await park())
@@ -95,7 +95,7 @@ test('a subscription shows how many of its deliveries are parked, without their 
   })
 })
 
-test('a delivery whose body is gone says so, and sending it again answers 409', async () => {
+test('a delivery without a body shows it, and sending it again answers 409', async () => {
   const [, bodyless, , , whole] = await parkTooMany()
   expect(await get(`${DELIVERIES}/${bodyless?.deliveryId}`)).toMatchObject({
     state: 'parked',
@@ -111,7 +111,7 @@ test('a delivery whose body is gone says so, and sending it again answers 409', 
   expect(await get(`${DELIVERIES}/${bodyless?.deliveryId}`)).toMatchObject({ state: 'parked', run: 1 })
 })
 
-test('a recovery passes over deliveries without a body, and counts them', async () => {
+test('a recovery skips deliveries without a body and counts them as failed', async () => {
   await parkTooMany()
   const path = `${SUBSCRIPTIONS}/${subscription}/recover`
   expect((await api.call('POST', path, { headers, json: { dryRun: true } })).body).toMatchObject({
