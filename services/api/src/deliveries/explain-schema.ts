@@ -86,7 +86,7 @@ export const explainedEventSchema = component('ExplainedEvent', {
   required: ['eventId', 'eventType', 'occurredAt', 'fannedOutAt', 'subscriptions'],
   properties: {
     eventId: eventIdSchema,
-    eventType: { type: 'string', description: 'The value of `X-SVC-Event`.', examples: ['call.status'] },
+    eventType: { type: 'string', description: 'The event type, sent as `X-SVC-Event`.', examples: ['call.status'] },
     occurredAt: momentOrNull('When the event occurred, in UTC; null if only its deliveries are still stored.'),
     fannedOutAt: moment('When the event was fanned out to its subscriptions, in UTC.'),
     subscriptions: {

@@ -8,12 +8,10 @@ export function answerExample(operationId: string, status: number, schema: Schem
 }
 
 const DELIVERY = '6f9c2f0e-54c6-5a0e-9b57-6d1f0c6f5a0b'
-const EVENT = '0b7e3f0c-5d0e-4d7f-9c0e-0d2f4a1b6c11'
 const DESCRIBED = describeEventTypes()
 const described = (type: EventType) => DESCRIBED.find((each) => each.type === type)
 
 const rejected = {
-  eventId: EVENT,
   state: 'parked',
   parkedReason: 'rejected',
   parkedAt: '2026-11-20T17:06:01.231Z',
@@ -47,7 +45,6 @@ const COMPONENTS: ExampleDetails = {
     coolingUntil: null,
     parkedAt: null,
   },
-  TestDelivery: { eventId: EVENT },
   ReceiverReport: {
     verdict: 'needs-work',
     findings: [
@@ -59,7 +56,7 @@ const COMPONENTS: ExampleDetails = {
         result: 'failed',
         seen: 'Status 204 after 29 ms.',
         advice:
-          'Anybody who knows the url can send you this. Verify webhook-signature before you believe a body, and answer 401 where it does not match.',
+          'Anyone who knows the url can send you this. Verify webhook-signature before you trust a body, and answer 401 if it does not match.',
       },
       { check: 'stale-timestamp', result: 'passed', seen: 'Status 401 after 28 ms.', advice: null },
     ],

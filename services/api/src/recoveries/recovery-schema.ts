@@ -173,7 +173,8 @@ export const recoverySchema = component('Recovery', {
     state: {
       type: 'string',
       enum: ['running', 'paused', 'done', 'cancelled'],
-      description: '`paused`: it resumes automatically; `waitingFor` has the reason.',
+      description:
+        '`running`: it sends deliveries. `paused`: it resumes automatically; `waitingFor` has the reason. `done`: it has processed all deliveries. `cancelled`: see `cancelledBecause`.',
       examples: ['running'],
     },
     waitingFor: {
@@ -188,7 +189,8 @@ export const recoverySchema = component('Recovery', {
     cancelledBecause: {
       type: ['string', 'null'],
       enum: ['requested', 'subscription-deleted', 'no-progress', null],
-      description: 'Why the recovery was cancelled; null if it was not. `no-progress`: it was paused for 30 days.',
+      description:
+        'Why the recovery was cancelled; null if it was not. `no-progress`: it was paused and sent nothing for 30 days.',
       examples: [null],
     },
     found: count('The number of selected deliveries when the recovery began.', 1280),

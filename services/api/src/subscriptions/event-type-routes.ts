@@ -37,7 +37,9 @@ export function createEventTypeRoutes(): Route[] {
     path: '/api/v1/webhooks/event-types',
     operationId: 'listEventTypes',
     tag: 'subscriptions',
-    summary: 'List event types, with schemas and examples',
+    summary: 'List event types',
+    description:
+      'Lists all event types that you can subscribe to, each with the JSON Schema and an example of its deliveries.',
     responses: { 200: { description: 'All event types.', body: catalogueSchema } },
     failures: [],
     handle: async () => ({ status: 200, body: catalogue }),

@@ -38,7 +38,7 @@ export const signingSchema = component('SubscriptionSigning', {
       type: 'string',
       enum: ['signed', 'unsigned'],
       description:
-        '`unsigned`: the subscription was created by a version without signatures and has no secret. Call `rotate-secret` to sign its deliveries.',
+        '`signed`: deliveries carry a signature. `unsigned`: the subscription was created by a version without signatures and has no secret. Call `rotate-secret` to sign its deliveries.',
       examples: ['signed'],
     },
     since: {

@@ -152,6 +152,7 @@ export function createSubscriptionRoutes(deps: SubscriptionRoutesDeps): Route[] 
     operationId: 'readSubscription',
     tag: 'subscriptions',
     summary: 'Read a subscription',
+    description: 'Returns a subscription with the health of its endpoint and the number of its parked deliveries.',
     params,
     responses: { 200: { description: 'The subscription.', body: subscriptionSchema } },
     failures: ['subscription-not-found'],

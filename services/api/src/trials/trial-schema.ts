@@ -24,7 +24,7 @@ export const testDeliverySchema = component('TestDelivery', {
   properties: {
     deliveryId: deliveryIdSchema,
     eventId: eventIdSchema,
-    eventType: { ...eventType, description: 'The value of `X-SVC-Event`.' },
+    eventType: { ...eventType, description: 'The event type, sent as `X-SVC-Event`.' },
   },
 })
 
