@@ -2,7 +2,7 @@ import { AppError, type EventType, isGuid, parseSubscriptionId, type Subscriptio
 import type { SubscriptionQuery, SubscriptionStore } from '@switchhook/store'
 import type { Audited } from '../audit/audit-action.ts'
 import type { Caller, Route } from '../http/route.ts'
-import { outlastLeases, takesAway } from './outlast-leases.ts'
+import { outlastLeases, takesAway } from './stop-first-attempts.ts'
 import {
   createdSubscriptionSchema,
   HEALTHY,
