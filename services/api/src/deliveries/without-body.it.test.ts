@@ -85,7 +85,7 @@ async function parkTooMany(): Promise<Delivery[]> {
 
 const get = async (path: string): Promise<unknown> => (await api.call('GET', path, { headers })).body
 
-test('a subscription shows how many of its deliveries are parked, without their body, and dropped', async () => {
+test('a subscription shows how many of its deliveries are parked, have lost their body and were dropped', async () => {
   expect(await get(`${SUBSCRIPTIONS}/${subscription}`)).toMatchObject({
     parked: { count: 0, limit: 2, withoutBody: 0, dropped: 0 },
   })

@@ -4,7 +4,7 @@ import {
   SUBSCRIPTION_LEASE_MS,
   type Subscription,
 } from '@switchhook/contracts'
-import { outlastLeases, takesAway } from './stop-first-attempts.ts'
+import { firstAttemptsStopped, stopsFirstAttempts } from './stop-first-attempts.ts'
 
 const before: Subscription = {
   id: newSubscriptionId(),
@@ -16,7 +16,7 @@ const before: Subscription = {
   createdAt: '2026-01-01T00:00:00.000Z',
 }
 
-test.each<[boolean, string, Parameters<typeof takesAway>]>([
+test.each<[boolean, string, Parameters<typeof stopsFirstAttempts>]>([
   [true, 'disabling', [{ enabled: false }, before]],
   [true, 'disabling a disabled subscription', [{ enabled: false }, { ...before, enabled: false }]],
   [true, 'disabling a deleted subscription', [{ enabled: false }, undefined]],
@@ -33,8 +33,8 @@ test.each<[boolean, string, Parameters<typeof takesAway>]>([
   [false, 'more event types', [{ eventTypes: ['agent.status', 'call.status'] }, before]],
   [false, 'enabling', [{ enabled: true }, { ...before, enabled: false }]],
   [false, 'an empty change', [{}, before]],
-])('whether first attempts must end is %s for %s', (expected, _name, args) => {
-  expect(takesAway(...args)).toBe(expected)
+])('whether a change stops first attempts is %s for %s', (expected, _name, args) => {
+  expect(stopsFirstAttempts(...args)).toBe(expected)
 })
 
 test('the wait lasts for a lease and its margin, even if it begins late in an event loop iteration', async () => {
@@ -42,6 +42,6 @@ test('the wait lasts for a lease and its margin, even if it begins late in an ev
   // Timers count from the start of the iteration; make this one long.
   while (performance.now() - startedAtMs < 50);
   const storedAtMs = performance.now()
-  await outlastLeases(storedAtMs)
+  await firstAttemptsStopped(storedAtMs)
   expect(performance.now() - storedAtMs).toBeGreaterThanOrEqual(SUBSCRIPTION_LEASE_MS + SUBSCRIPTION_LEASE_MARGIN_MS)
 })

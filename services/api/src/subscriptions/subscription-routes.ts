@@ -2,7 +2,7 @@ import { AppError, type EventType, isGuid, parseSubscriptionId, type Subscriptio
 import type { SubscriptionQuery, SubscriptionStore } from '@switchhook/store'
 import type { Audited } from '../audit/audit-action.ts'
 import type { Caller, Route } from '../http/route.ts'
-import { outlastLeases, takesAway } from './stop-first-attempts.ts'
+import { firstAttemptsStopped, stopsFirstAttempts } from './stop-first-attempts.ts'
 import {
   createdSubscriptionSchema,
   HEALTHY,
@@ -190,7 +190,7 @@ export function createSubscriptionRoutes(deps: SubscriptionRoutesDeps): Route[] 
         before = present
         return { ...present, ...wanted }
       })
-      if (takesAway(wanted, before)) await outlastLeases(performance.now())
+      if (stopsFirstAttempts(wanted, before)) await firstAttemptsStopped(performance.now())
       if (changed === undefined) throw new AppError('subscription-not-found')
       // A repeated change is audited even if the fields have these values already: the process may have died after an
       // earlier request had stored them and before it was audited.
@@ -215,7 +215,7 @@ export function createSubscriptionRoutes(deps: SubscriptionRoutesDeps): Route[] 
       if (!isGuid(id)) throw new AppError('subscription-not-found')
       const removed = await subscriptions.remove(caller.tenant, parseSubscriptionId(id))
       // Before a 404 too: a concurrent request may have just deleted the subscription and still be waiting here.
-      await outlastLeases(performance.now())
+      await firstAttemptsStopped(performance.now())
       if (!removed) throw new AppError('subscription-not-found')
       return { status: 204 }
     },
