@@ -2,11 +2,9 @@ import {
   type Attempt,
   type Delivery,
   deliveryIdOf,
-  envelopesOf,
   newEventId,
   newSubscriptionId,
   parseDelivery,
-  parseSubscriptionId,
   Unavailable,
 } from '@switchhook/contracts'
 import { type Broker, openBroker, Queue, serviceTopology } from '@switchhook/messaging'
@@ -22,6 +20,7 @@ import {
 import { brokerAlarm, eventually, startTcpProxy, type TcpProxy } from '@switchhook/testkit'
 import type { Answer } from '../http/route.ts'
 import { type ApiUnderTest, startApiUnderTest } from '../testing/api-under-test.ts'
+import { attemptOf, newDelivery } from '../testing/deliveries.ts'
 import { type Surroundings, startSurroundings } from '../testing/surroundings.ts'
 import { createDeliveryRoutes } from './delivery-routes.ts'
 
@@ -86,41 +85,15 @@ async function subscribe(headers = acme, path = '/hooks'): Promise<string> {
   return (body as { id: string }).id
 }
 
-const attemptOf = (number: number, more: Partial<Attempt> = {}): Attempt => ({
-  run: 1,
-  slot: number - 1,
-  attempt: number,
-  at: new Date().toISOString(),
-  durationMs: 12,
-  outcome: 'answered',
-  status: 503,
-  ...more,
-})
+const LAST = { outcome: 'timeout', status: null } as const
 
 /** Parks a delivery as a worker does: the first attempt failed, and the second was the last of the schedule. */
 async function park(subscription: string, tenant: string | null = 'acme'): Promise<Delivery> {
-  const subscriptionId = parseSubscriptionId(subscription)
-  const eventId = newEventId()
-  const deliveryId = deliveryIdOf(eventId, subscriptionId)
-  const occurredAt = '2026-11-20T17:06:01.173Z'
-  const body = envelopesOf({ eventId, eventType: 'call.status', occurredAt, tenant, data: { callId: 'c', state: 3 } })
-  const delivery: Delivery = {
-    deliveryId,
-    subscriptionId,
-    eventId,
-    eventType: 'call.status',
-    tenant,
-    url: 'https://client.example/hooks',
-    run: 1,
-    slot: 0,
-    attempt: 0,
-    firstDueAt: occurredAt,
-    body: body(deliveryId),
-  }
-  await store.settle(delivery, attemptOf(1), { state: 'waiting', nextAttemptAt: occurredAt })
-  const again = { ...delivery, slot: 1, attempt: 1 }
-  await store.park(again, attemptOf(2, { outcome: 'timeout', status: null }), 'exhausted')
-  return again
+  const delivery = newDelivery(subscription, { tenant })
+  await store.settle(delivery, attemptOf(delivery), { state: 'waiting', nextAttemptAt: delivery.firstDueAt })
+  const last = { ...delivery, slot: 1, attempt: 1 }
+  await store.park(last, attemptOf(last, LAST), 'exhausted')
+  return last
 }
 
 interface View {
@@ -220,8 +193,8 @@ describe('one delivery', () => {
       test: false,
       firstDueAt: delivery.firstDueAt,
       attempts: [
-        { ...attemptOf(1), at: expect.any(String) },
-        { ...attemptOf(2, { outcome: 'timeout', status: null }), at: expect.any(String) },
+        { ...attemptOf({ ...delivery, slot: 0, attempt: 0 }), at: expect.any(String) },
+        { ...attemptOf(delivery, LAST), at: expect.any(String) },
       ],
       envelope: JSON.parse(delivery.body.toString()),
       envelopeDropped: false,
@@ -229,11 +202,8 @@ describe('one delivery', () => {
   })
 
   test('that was never parked is shown without an envelope', async () => {
-    const subscription = parseSubscriptionId(await subscribe())
-    const parked = await park(subscription)
-    const eventId = newEventId()
-    const delivery = { ...parked, eventId, deliveryId: deliveryIdOf(eventId, subscription), slot: 0, attempt: 0 }
-    await store.settle(delivery, attemptOf(1, { outcome: 'delivered', status: 204 }), { state: 'acknowledged' })
+    const delivery = newDelivery(await subscribe())
+    await store.settle(delivery, attemptOf(delivery, { outcome: 'delivered', status: 204 }), { state: 'acknowledged' })
     const { body } = await api.call('GET', `${DELIVERIES}/${delivery.deliveryId}`, { headers: acme })
     expect(body).toMatchObject({
       state: 'acknowledged',
@@ -319,7 +289,7 @@ describe('sending again', () => {
       return due
     })
     if (sent === undefined) throw new Error('nothing was sent')
-    await store.park(sent, attemptOf(3, { run: 2, slot: 0 }), 'rejected')
+    await store.park(sent, attemptOf(sent), 'rejected')
     const again = await redeliver(parked.deliveryId, keyed)
     expect(again).toMatchObject({ status: 202, body: first.body })
     expect(again.headers.get('idempotent-replayed')).toBe('true')
@@ -365,8 +335,9 @@ describe('sending again', () => {
 
     test('the repeat sends nothing if a worker has acknowledged the run', async () => {
       const parked = await park(await subscribe())
+      const rerun = { ...parked, run: 2, slot: 0, attempt: 2 }
       const acknowledge = async (): Promise<void> => {
-        await store.settle({ ...parked, run: 2, slot: 0 }, attemptOf(3, { run: 2 }), { state: 'acknowledged' })
+        await store.settle(rerun, attemptOf(rerun), { state: 'acknowledged' })
       }
       const { answer, runs } = await runLives(parked.deliveryId, [
         { archive: { redeliverySent: dead } },
@@ -379,8 +350,9 @@ describe('sending again', () => {
     test('the repeat sends nothing if the run is parked again, even if the subscription was disabled', async () => {
       const subscription = await subscribe()
       const parked = await park(subscription)
+      const rerun = { ...parked, run: 2, slot: 0, attempt: 2 }
       const parkAgain = async (): Promise<void> => {
-        await store.park({ ...parked, run: 2, slot: 0 }, attemptOf(3, { run: 2 }), 'rejected')
+        await store.park(rerun, attemptOf(rerun), 'rejected')
         await change(subscription, { enabled: false })
       }
       const { answer, runs } = await runLives(parked.deliveryId, [
@@ -394,13 +366,14 @@ describe('sending again', () => {
 
     test('the repeat sends nothing if the run is parked again while it runs', async () => {
       const parked = await park(await subscribe())
+      const rerun = { ...parked, run: 2, slot: 0, attempt: 2 }
       const archive = createDeliveryArchive(redis)
       const { answer, runs } = await runLives(parked.deliveryId, [
         { archive: { redeliverySent: dead } },
         {
           archive: {
             beginRedelivery: async (...asked) => {
-              await store.park({ ...parked, run: 2, slot: 0 }, attemptOf(3, { run: 2 }), 'rejected')
+              await store.park(rerun, attemptOf(rerun), 'rejected')
               return archive.beginRedelivery(...asked)
             },
           },

@@ -1,10 +1,10 @@
 import { newEventId, subjectOf } from '@switchhook/contracts'
-import { createDeliveryLog, type LoggedEvent, openRedis, type Redis } from '@switchhook/store'
+import { type LoggedEvent, openRedis, type Redis } from '@switchhook/store'
 import { type ApiUnderTest, startApiUnderTest } from '../testing/api-under-test.ts'
+import { logFanOut, loggedEvent } from '../testing/deliveries.ts'
 import { type Surroundings, startSurroundings } from '../testing/surroundings.ts'
 
 const EVENTS = '/api/v1/webhooks/events'
-const HOUR_MS = 3_600_000
 const log = { debug: () => {}, info: () => {}, warn: () => {}, error: () => {} }
 
 let surroundings: Surroundings<'acme' | 'globex'>
@@ -25,19 +25,9 @@ afterAll(async () => {
   await surroundings.close()
 })
 
-/** Writes the log entry of a fan-out. */
 async function fanOut(data: Readonly<Record<string, unknown>>): Promise<LoggedEvent> {
-  const event: LoggedEvent = {
-    eventId: newEventId(),
-    eventType: 'call.status',
-    tenant: 'acme',
-    occurredAt: '2026-11-20T17:06:01.173Z',
-    fannedOutAt: new Date().toISOString(),
-    subscriptionIds: [],
-    subject: subjectOf(data),
-  }
-  const limits = { size: 1_000, retentionMs: HOUR_MS, eventListSize: 1_000, eventRetentionMs: HOUR_MS }
-  await createDeliveryLog(redis, limits).write([event], Date.now())
+  const event = loggedEvent({ subject: subjectOf(data) })
+  await logFanOut(redis, event)
   return event
 }
 

@@ -3,14 +3,12 @@ import {
   type Delivery,
   deliveryIdOf,
   type EventId,
-  envelopesOf,
   newEventId,
   parseSubscriptionId,
   type SubscriptionId,
 } from '@switchhook/contracts'
 import {
   createBreakerStore,
-  createDeliveryLog,
   createDeliveryStore,
   createParkedLimitStore,
   type DeliveryStore,
@@ -19,6 +17,7 @@ import {
   type Redis,
 } from '@switchhook/store'
 import { type ApiUnderTest, startApiUnderTest } from '../testing/api-under-test.ts'
+import { logFanOut, loggedEvent, newDelivery } from '../testing/deliveries.ts'
 import { type Surroundings, startSurroundings } from '../testing/surroundings.ts'
 
 const SUBSCRIPTIONS = '/api/v1/webhooks/subscriptions'
@@ -60,30 +59,14 @@ async function subscribe(headers = acme, eventTypes: readonly string[] = ['call.
   return parseSubscriptionId((body as { id: string }).id)
 }
 
-/** Writes the log entry of a fan-out. */
 async function fanOut(...subscriptionIds: readonly SubscriptionId[]): Promise<LoggedEvent> {
-  const event: LoggedEvent = {
-    eventId: newEventId(),
-    eventType: 'call.status',
-    tenant: 'acme',
-    occurredAt: '2026-11-20T17:06:01.173Z',
-    fannedOutAt: new Date().toISOString(),
-    subscriptionIds,
-    subject: { callId: null, agentUri: null, correlationId: null },
-  }
-  const limits = { size: 1_000, retentionMs: HOUR_MS, eventListSize: 1_000, eventRetentionMs: HOUR_MS }
-  await createDeliveryLog(redis, limits).write([event], Date.now())
+  const event = loggedEvent({ subscriptionIds })
+  await logFanOut(redis, event)
   return event
 }
 
-function deliveryOf(event: LoggedEvent, subscriptionId: SubscriptionId): Delivery {
-  const deliveryId = deliveryIdOf(event.eventId, subscriptionId)
-  const firstDueAt = event.fannedOutAt
-  const body = envelopesOf({ ...event, data: {} })(deliveryId)
-  const { eventId, eventType, tenant } = event
-  const url = 'https://client.example/hooks'
-  return { deliveryId, subscriptionId, eventId, eventType, tenant, url, run: 1, slot: 0, attempt: 0, firstDueAt, body }
-}
+const deliveryOf = ({ eventId, fannedOutAt }: LoggedEvent, subscriptionId: SubscriptionId): Delivery =>
+  newDelivery(subscriptionId, { eventId, deliveryId: deliveryIdOf(eventId, subscriptionId), firstDueAt: fannedOutAt })
 
 const attempt: Attempt = {
   run: 1,

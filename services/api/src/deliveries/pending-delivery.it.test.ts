@@ -1,13 +1,13 @@
 import {
-  type Delivery,
   deliveryIdOf,
   newEventId,
   newSubscriptionId,
   parseSubscriptionId,
   type SubscriptionId,
 } from '@switchhook/contracts'
-import { createDeliveryLog, createDeliveryStore, type LoggedEvent, openRedis, type Redis } from '@switchhook/store'
+import { createDeliveryStore, type LoggedEvent, openRedis, type Redis } from '@switchhook/store'
 import { type ApiUnderTest, startApiUnderTest } from '../testing/api-under-test.ts'
+import { logFanOut, loggedEvent, newDelivery } from '../testing/deliveries.ts'
 import { type Surroundings, startSurroundings } from '../testing/surroundings.ts'
 
 const SUBSCRIPTIONS = '/api/v1/webhooks/subscriptions'
@@ -42,24 +42,7 @@ async function subscribe(): Promise<SubscriptionId> {
   return parseSubscriptionId((body as { id: string }).id)
 }
 
-const anEvent = (...subscriptionIds: readonly SubscriptionId[]): LoggedEvent => ({
-  eventId: newEventId(),
-  eventType: 'call.status',
-  tenant: 'acme',
-  occurredAt: '2026-11-20T17:06:01.173Z',
-  fannedOutAt: new Date().toISOString(),
-  subscriptionIds,
-  subject: { callId: null, agentUri: null, correlationId: null },
-})
-
-/** Writes the log entry of a fan-out, which can be up to 50 ms later than the start of the first attempt. */
-const logFanOut = (event: LoggedEvent): Promise<void> =>
-  createDeliveryLog(redis, {
-    size: 1_000,
-    retentionMs: HOUR_MS,
-    eventListSize: 1_000,
-    eventRetentionMs: HOUR_MS,
-  }).write([event], Date.now())
+const anEvent = (...subscriptionIds: readonly SubscriptionId[]): LoggedEvent => loggedEvent({ subscriptionIds })
 
 const read = (id: string, headers = acme) => api.call('GET', `${DELIVERIES}/${id}`, { headers })
 
@@ -67,7 +50,7 @@ describe('a delivery whose first attempt is not finished', () => {
   test('is pending, as in the list of its subscription, without an envelope', async () => {
     const subscriptionId = await subscribe()
     const event = anEvent(await subscribe(), subscriptionId)
-    await logFanOut(event)
+    await logFanOut(redis, event)
     const deliveryId = deliveryIdOf(event.eventId, subscriptionId)
     const { status, body } = await read(deliveryId)
     expect(status).toBe(200)
@@ -99,7 +82,7 @@ describe('a delivery whose first attempt is not finished', () => {
   test('is found by its id in upper or lower case', async () => {
     const subscriptionId = await subscribe()
     const event = anEvent(subscriptionId)
-    await logFanOut(event)
+    await logFanOut(redis, event)
     expect((await read(deliveryIdOf(event.eventId, subscriptionId).toUpperCase())).status).toBe(200)
   })
 
@@ -107,14 +90,14 @@ describe('a delivery whose first attempt is not finished', () => {
     const subscriptionId = await subscribe()
     const event = anEvent(subscriptionId)
     const asked = read(deliveryIdOf(event.eventId, subscriptionId))
-    await logFanOut(event)
+    await logFanOut(redis, event)
     expect((await asked).body).toMatchObject({ state: 'pending' })
   })
 
   test('cannot be sent again: 409', async () => {
     const subscriptionId = await subscribe()
     const event = anEvent(subscriptionId)
-    await logFanOut(event)
+    await logFanOut(redis, event)
     const path = `${DELIVERIES}/${deliveryIdOf(event.eventId, subscriptionId)}/redeliver`
     for (const headers of [acme, { ...acme, 'idempotency-key': 'pending-1' }]) {
       expect(await api.call('POST', path, { headers })).toMatchObject({
@@ -128,7 +111,7 @@ describe('a delivery whose first attempt is not finished', () => {
   test('of a deleted subscription is pending without a url', async () => {
     const subscriptionId = await subscribe()
     const event = anEvent(subscriptionId)
-    await logFanOut(event)
+    await logFanOut(redis, event)
     await api.call('DELETE', `${SUBSCRIPTIONS}/${subscriptionId}`, { headers: acme })
     expect((await read(deliveryIdOf(event.eventId, subscriptionId))).body).toMatchObject({
       state: 'pending',
@@ -139,23 +122,10 @@ describe('a delivery whose first attempt is not finished', () => {
   test('is shown from its record once it has one', async () => {
     const subscriptionId = await subscribe()
     const event = anEvent(subscriptionId)
-    await logFanOut(event)
-    const { eventId, eventType, tenant, fannedOutAt: firstDueAt } = event
+    await logFanOut(redis, event)
+    const { eventId } = event
     const deliveryId = deliveryIdOf(eventId, subscriptionId)
-    const body = Buffer.from('{}')
-    const delivery: Delivery = {
-      deliveryId,
-      subscriptionId,
-      eventId,
-      eventType,
-      tenant,
-      url: URL,
-      firstDueAt,
-      body,
-      run: 1,
-      slot: 0,
-      attempt: 0,
-    }
+    const delivery = newDelivery(subscriptionId, { eventId, deliveryId, url: URL })
     const retention = { settledRetentionMs: HOUR_MS, waitingRetentionMs: HOUR_MS, parkedRetentionMs: HOUR_MS }
     await createDeliveryStore(redis, retention).settle(delivery, null, { state: 'withdrawn' })
     expect((await read(deliveryId)).body).toMatchObject({ state: 'withdrawn', url: URL })
@@ -171,7 +141,7 @@ test.each<[string, () => Promise<string>]>([
     async () => {
       const [matched, other] = [await subscribe(), await subscribe()]
       const event = anEvent(matched)
-      await logFanOut(event)
+      await logFanOut(redis, event)
       return deliveryIdOf(event.eventId, other)
     },
   ],
@@ -182,7 +152,7 @@ test.each<[string, () => Promise<string>]>([
 test('the id of another tenant’s pending delivery answers 404', async () => {
   const subscriptionId = await subscribe()
   const event = anEvent(subscriptionId)
-  await logFanOut(event)
+  await logFanOut(redis, event)
   const deliveryId = deliveryIdOf(event.eventId, subscriptionId)
   expect((await read(deliveryId)).status).toBe(200)
   expect(await read(deliveryId, globex)).toMatchObject({ status: 404, body: { code: 'delivery-not-found' } })

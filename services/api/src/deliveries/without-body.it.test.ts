@@ -1,11 +1,4 @@
-import {
-  type Attempt,
-  type Delivery,
-  deliveryIdOf,
-  envelopesOf,
-  newEventId,
-  parseSubscriptionId,
-} from '@switchhook/contracts'
+import { type Delivery, parseSubscriptionId } from '@switchhook/contracts'
 import {
   createDeliveryStore,
   createParkedLimitStore,
@@ -16,6 +9,7 @@ import {
 } from '@switchhook/store'
 import { eventually } from '@switchhook/testkit'
 import { type ApiUnderTest, startApiUnderTest } from '../testing/api-under-test.ts'
+import { attemptOf, newDelivery } from '../testing/deliveries.ts'
 import { type Surroundings, startSurroundings } from '../testing/surroundings.ts'
 
 const SUBSCRIPTIONS = '/api/v1/webhooks/subscriptions'
@@ -53,25 +47,8 @@ afterAll(async () => {
 })
 
 async function park(): Promise<Delivery> {
-  const subscriptionId = parseSubscriptionId(subscription)
-  const eventId = newEventId()
-  const at = new Date().toISOString()
-  const body = envelopesOf({ eventId, eventType: 'call.status', occurredAt: at, tenant: 'acme', data: { callId: 'c' } })
-  const delivery: Delivery = {
-    deliveryId: deliveryIdOf(eventId, subscriptionId),
-    subscriptionId,
-    eventId,
-    eventType: 'call.status',
-    tenant: 'acme',
-    url: 'https://client.example/hooks',
-    run: 1,
-    slot: 0,
-    attempt: 0,
-    firstDueAt: at,
-    body: body(deliveryIdOf(eventId, subscriptionId)),
-  }
-  const attempt: Attempt = { run: 1, slot: 0, attempt: 1, at, durationMs: 5, outcome: 'answered', status: 410 }
-  await store.park(delivery, attempt, 'rejected')
+  const delivery = newDelivery(subscription)
+  await store.park(delivery, attemptOf(delivery, { status: 410 }), 'rejected')
   return delivery
 }
 

@@ -1,10 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import {
-  type Attempt,
   type Delivery,
   type DeliveryId,
-  deliveryIdOf,
-  newEventId,
   newSubscriptionId,
   type ParkedReason,
   parseRecoveryId,
@@ -27,6 +24,7 @@ import {
 } from '@switchhook/store'
 import { eventually, type TestRedis, testRedis } from '@switchhook/testkit'
 import type { Writing } from '../center/transact.ts'
+import { attemptOf, newDelivery } from '../testing/deliveries.ts'
 import { createRecoveries } from './create-recoveries.ts'
 import type { RecoveryDriver } from './drive-recovery.ts'
 import { newRecovery, type Recovery, rangeOf, type Selection } from './recovery.ts'
@@ -118,35 +116,10 @@ function openReplica(redis: Redis): Replica {
 const breaker = () => createBreakerStore(connections[0], { failures: 2, cooldownMs: 60_000 })
 const subscriptions = () => createSubscriptionStore(connections[0])
 
-const attemptOf = ({ run, slot, attempt }: Delivery, more: Partial<Attempt>): Attempt => ({
-  run,
-  slot,
-  attempt: attempt + 1,
-  at: new Date().toISOString(),
-  durationMs: 1,
-  outcome: 'answered',
-  status: 400,
-  ...more,
-})
-
 async function park(reason: ParkedReason = 'exhausted'): Promise<DeliveryId> {
-  const eventId = newEventId()
-  const deliveryId = deliveryIdOf(eventId, subscriptionId)
-  const delivery: Delivery = {
-    deliveryId,
-    subscriptionId,
-    eventId,
-    eventType: 'call.status',
-    tenant,
-    url: 'https://client.example/broken',
-    run: 1,
-    slot: 0,
-    attempt: 0,
-    firstDueAt: new Date().toISOString(),
-    body: Buffer.from('{}'),
-  }
-  await store.park(delivery, attemptOf(delivery, {}), reason)
-  return deliveryId
+  const delivery = newDelivery(subscriptionId, { tenant, url: 'https://client.example/broken' })
+  await store.park(delivery, attemptOf(delivery), reason)
+  return delivery.deliveryId
 }
 
 const parkSome = (count: number): Promise<DeliveryId[]> => Promise.all(Array.from({ length: count }, () => park()))
@@ -252,7 +225,7 @@ test('does not send deliveries that are parked again or parked meanwhile', async
   for (const replica of replicas) {
     replica.publish = async (delivery) => {
       published.push(delivery)
-      await store.park(delivery, attemptOf(delivery, {}), 'rejected')
+      await store.park(delivery, attemptOf(delivery), 'rejected')
       await park()
     }
   }
@@ -301,7 +274,7 @@ test.each<[string, Publish, number]>([
   ['and a worker has acknowledged the run, it is not sent again', acknowledge, 1],
   [
     'and the run is parked again, it is not sent again',
-    (delivery) => store.park(delivery, attemptOf(delivery, {}), 'rejected'),
+    (delivery) => store.park(delivery, attemptOf(delivery), 'rejected'),
     1,
   ],
 ])('when a replica dies after publishing and before storing the result, %s', async (_name, worker, times) => {

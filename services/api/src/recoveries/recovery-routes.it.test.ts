@@ -1,15 +1,9 @@
-import {
-  type Attempt,
-  type Delivery,
-  deliveryIdOf,
-  newEventId,
-  parseDelivery,
-  parseSubscriptionId,
-} from '@switchhook/contracts'
+import { type Delivery, deliveryIdOf, newEventId, parseDelivery, parseSubscriptionId } from '@switchhook/contracts'
 import { type Broker, openBroker, Queue, serviceTopology } from '@switchhook/messaging'
 import { createDeliveryStore, type DeliveryStore, openRedis, type Redis } from '@switchhook/store'
 import { eventually, startTcpProxy, type TcpProxy } from '@switchhook/testkit'
 import { type ApiUnderTest, startApiUnderTest } from '../testing/api-under-test.ts'
+import { attemptOf, newDelivery } from '../testing/deliveries.ts'
 import { type Surroundings, startSurroundings } from '../testing/surroundings.ts'
 import type { RecoveryView } from './recovery-schema.ts'
 
@@ -48,9 +42,9 @@ beforeAll(async () => {
     parse: ({ content, headers }) => parseDelivery(content, headers),
     handle: async (delivery) => {
       due.push(delivery)
-      const { attempt } = delivery
-      const made = attemptOf(attempt + 1, { run: delivery.run, outcome: 'delivered', status: 204 })
-      await store.settle(delivery, made, { state: 'acknowledged' })
+      await store.settle(delivery, attemptOf(delivery, { outcome: 'delivered', status: 204 }), {
+        state: 'acknowledged',
+      })
     },
     concurrency: 10,
     recovered: async () => {},
@@ -69,17 +63,6 @@ afterEach(() => {
   due.length = 0
 })
 
-const attemptOf = (attempt: number, more: Partial<Attempt> = {}): Attempt => ({
-  run: 1,
-  slot: 0,
-  attempt,
-  at: new Date().toISOString(),
-  durationMs: 12,
-  outcome: 'answered',
-  status: 503,
-  ...more,
-})
-
 async function subscribe(headers = acme): Promise<string> {
   const json = { url: 'https://client.example/hooks', eventTypes: ['call.status'] }
   const { body } = await apis[0].call('POST', SUBSCRIPTIONS, { headers, json })
@@ -87,15 +70,9 @@ async function subscribe(headers = acme): Promise<string> {
 }
 
 async function park(subscription: string): Promise<string> {
-  const subscriptionId = parseSubscriptionId(subscription)
-  const eventId = newEventId()
-  const deliveryId = deliveryIdOf(eventId, subscriptionId)
-  const firstDueAt = new Date().toISOString()
-  const url = 'https://client.example/hooks'
-  const place = { run: 1, slot: 0, attempt: 0, firstDueAt, tenant: 'acme', url, eventType: 'call.status' }
-  const body = Buffer.from('{}')
-  await store.park({ deliveryId, subscriptionId, eventId, body, ...place }, attemptOf(1), 'exhausted')
-  return deliveryId
+  const delivery = newDelivery(subscription)
+  await store.park(delivery, attemptOf(delivery), 'exhausted')
+  return delivery.deliveryId
 }
 
 async function parkSome(subscription: string, count: number): Promise<string[]> {
@@ -166,7 +143,7 @@ test('parkedSince counts the deliveries parked since the beginning, whether the 
   const again = sent[0]
   if (again === undefined) throw new Error('nothing was sent')
   // As if it was sent again since, and answered 410.
-  await store.park({ ...again, run: 3 }, attemptOf(3, { run: 3, status: 410 }), 'rejected')
+  await store.park({ ...again, run: 3 }, attemptOf({ ...again, run: 3, attempt: 2 }, { status: 410 }), 'rejected')
   expect(await read(recoveryId)).toMatchObject({ state: 'done', sent: 2, remaining: 0, parkedSince: 1 })
   await park(subscription)
   await park(await subscribe())
