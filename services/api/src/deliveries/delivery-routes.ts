@@ -6,15 +6,8 @@ import type { Route } from '../http/route.ts'
 import { findSubscription, SUBSCRIPTIONS } from '../subscriptions/subscription-routes.ts'
 import { subscriptionIdSchema } from '../subscriptions/subscription-schema.ts'
 import { type DeliveryQuery, deliveryQuery, logQueryOf, parkedQueryOf } from './delivery-query.ts'
-import {
-  type DeliveryView,
-  deliveryIdSchema,
-  deliveryPageSchema,
-  deliverySchema,
-  pendingViewOf,
-  summaryOf,
-  viewOf,
-} from './delivery-schema.ts'
+import { deliveryIdSchema, deliveryPageSchema, deliverySchema } from './delivery-schema.ts'
+import { type DeliveryView, pendingViewOf, summaryOf, viewOf } from './delivery-view.ts'
 import { createFindDelivery } from './find-delivery.ts'
 import { createRedeliver } from './redeliver.ts'
 import { createSendAgain } from './send-again.ts'

@@ -17,7 +17,8 @@ import type {
 } from '@switchhook/store'
 import type { Caller, Route } from '../http/route.ts'
 import { HEALTHY } from '../subscriptions/subscription-schema.ts'
-import { attemptView, eventIdSchema } from './delivery-schema.ts'
+import { eventIdSchema } from './delivery-schema.ts'
+import { attemptView } from './delivery-view.ts'
 import { type Explanation, explain } from './explain.ts'
 import { explainedEventSchema } from './explain-schema.ts'
 
