@@ -85,14 +85,14 @@ test('a delivery is told from its first attempt on to its end, with what the end
   ])
   await expectVerdict(eventId, slow, 'pending')
   const waiting = await expectVerdict(eventId, failing, 'waiting')
-  expect(waiting.explanation).toMatch(/^Attempt \d, made at .+Z, was answered with 503\. The next attempt is due/)
+  expect(waiting.explanation).toMatch(/^Attempt \d at .+Z was answered with 503\. The next attempt is due/)
   expect(waiting.lastAttempt).toMatchObject({ status: 503, answer: 'back at noon' })
   await expectVerdict(eventId, well, 'delivered')
   const refused = await expectVerdict(eventId, refusing, 'parked')
   expect(refused.lastAttempt?.answer).toBe('{"error":"no such hook","token":"[redacted]"}')
   await expectVerdict(eventId, slow, 'delivered')
   const parked = await expectVerdict(eventId, failing, 'parked')
-  expect(parked.explanation).toContain('the schedule ran out after 4 attempts')
+  expect(parked.explanation).toContain('the schedule ended after 4 attempts')
 
   const list = async (query: string): Promise<Page> =>
     (await acme.request<Page>('GET', `/webhooks/subscriptions/${failing.id}/deliveries?${query}`)).body

@@ -157,8 +157,8 @@ describe('a check', () => {
       /Redirects/,
     ],
     ['knows no such path', { status: 404 }, 'failed skipped skipped skipped skipped', /Correct the url/],
-    ['fails', { status: 500 }, 'failed skipped skipped skipped skipped', /log of this moment/],
-    ['hangs', { instead: 'hang' }, 'failed skipped skipped skipped skipped', /Answer before the work is done/],
+    ['fails', { status: 500 }, 'failed skipped skipped skipped skipped', /log of the endpoint/],
+    ['hangs', { instead: 'hang' }, 'failed skipped skipped skipped skipped', /Answer before you process/],
     ['hangs up', { instead: 'reset' }, 'failed skipped skipped skipped skipped', /closed before an answer/],
   ])('of an endpoint that %s', async (_name, script, results, advice) => {
     receiver.answer('/hook', script)

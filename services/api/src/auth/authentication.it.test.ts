@@ -7,8 +7,7 @@ import {
   testBroker,
   testRedis,
 } from '@switchhook/testkit'
-import { describedRoutes } from '../openapi/describe-api.ts'
-import { documentPath } from '../openapi/document-file.ts'
+import { describedRoutes, documentPath } from '../openapi/describe-api.ts'
 import { type ApiUnderTest, startApiUnderTest } from '../testing/api-under-test.ts'
 
 const PATH = '/api/v1/webhooks/subscriptions'

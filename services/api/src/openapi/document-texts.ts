@@ -41,7 +41,7 @@ export const TAGS = [
       'A delivery is one event for one subscription. It is `pending` while an attempt is due and `waiting` until its next attempt, ' +
       'after a failed attempt or a cool-down (by default 8 attempts with waits of 10 s, 1 min, 5 min, 30 min, 2 h, 4 h and 6 h, about ' +
       '12 h 36 min). It ends as `acknowledged` (a 2xx), as `parked` (rejected, or its last attempt failed; kept, and can be sent again) or ' +
-      'as `withdrawn` (before the first attempt its subscription was deleted, disabled or stopped asking for the event type).',
+      'as `withdrawn` (before the first attempt its subscription was deleted, disabled or unsubscribed from the event type).',
   },
   { name: 'calls', description: 'Call commands on behalf of an agent.' },
   { name: 'agents', description: 'State and presence of agents.' },
@@ -51,11 +51,11 @@ export const TAGS = [
       'Available only with the simulated contact center. Its agents are configured with `SIMULATOR_AGENTS`; by default they are ' +
       '`sip:alice@acme.example` and `sip:bob@acme.example` of the tenant `acme`, and `sip:carol@globex.example` of `globex`. `dial` lists the destinations.',
   },
-  { name: 'audit', description: 'Who changed or sent what.' },
-  { name: 'document', description: 'This document.' },
+  { name: 'audit', description: 'The audit log: which client changed or sent what.' },
+  { name: 'document', description: 'The machine-readable documents of the API and its events.' },
 ]
 
-/** For receivers; docs/signatures.md has the details. */
+/** The contract of a receiver. docs/signatures.md has the details. */
 export const DELIVERY_DESCRIPTION = `A POST to the \`url\` of a subscription with the envelope as body. The bytes are identical on every attempt. \`GET /api/v1/webhooks/event-types\` has the schema of each event type.
 
 **Verify** the bytes as they arrived, before parsing them. The easiest way is a library of [Standard Webhooks](https://www.standardwebhooks.com), which takes the \`whsec_…\` secret as it is. Without a library:

@@ -10,13 +10,13 @@ import { createSendItems } from './send-items.ts'
 
 export interface RecoveriesDeps {
   readonly store: StateStore
-  /** Is told of every timer that was set. */
+  /** Called after every commit, with the timers that it set. */
   readonly committed: (writing: Writing) => void
   readonly look: BreakerStore['look']
   readonly parked: Pick<ParkedWindow, 'take' | 'stateOf'>
   readonly deliveries: Pick<DeliveryArchive, 'beginRedelivery' | 'abandonRedelivery' | 'redeliverySent' | 'find'>
   readonly publish: Broker['publishDelivery']
-  /** Deliveries per second of one recovery, at most. */
+  /** Maximum deliveries per second of one recovery. */
   readonly mostPerSecond: number
   /** Milliseconds since 1970. */
   readonly now: () => number
@@ -24,7 +24,24 @@ export interface RecoveriesDeps {
   readonly log: Pick<Logger, 'info' | 'warn'>
 }
 
-/** The recoveries of this installation as one replica sees them. Their timers have the owner `recovery`. */
+/**
+ * Recoveries, as one replica runs them. A recovery sends the parked deliveries of a subscription again, in small steps, so
+ * that any replica can continue it after a crash. From the POST to the end:
+ *
+ * 1. `POST …/recover` counts the parked deliveries of the selection and stores the recovery with the timer of its first
+ *    step (`recovery-routes.ts`, `recovery-book.ts`). The list as it is then is all that the recovery sends: deliveries
+ *    that are parked later, its own included, are not touched.
+ * 2. The timer is due at some replica, which begins the step (`drive-recovery.ts`). From the subscription, the circuit
+ *    breaker and the state of a sample, the pace decides how many deliveries to send now, or what to wait for (`pace.ts`).
+ * 3. The batch is stored before it is sent, with a timer at the end of its lease. If the replica dies, that timer begins
+ *    the next step at another replica, which sends the same runs of the same batch again.
+ * 4. Each delivery of the batch is sent as `redeliver` sends it (`send-items.ts`).
+ * 5. The counts are stored with the timer of the next step, or with the end: `done` once the list is read and no batch is
+ *    left (`recovery.ts` has these transitions as pure functions).
+ *
+ * A recovery also ends as `cancelled`: on request, when its subscription is deleted, or after 30 days without progress.
+ * The owner of its timers is `recovery`.
+ */
 export function createRecoveries(deps: RecoveriesDeps): {
   readonly book: RecoveryBook
   readonly driver: RecoveryDriver

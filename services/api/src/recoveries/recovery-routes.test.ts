@@ -1,26 +1,26 @@
 import { newSubscriptionId } from '@switchhook/contracts'
 import type { ParkedRange } from '@switchhook/store'
-import { shareCounts } from './share-counts.ts'
+import { shareCounts } from './recovery-routes.ts'
 
 const id = newSubscriptionId()
 const RANGE: ParkedRange = { after: '0', until: '9', reason: null }
 
 const FOUND = { count: 3, oldest: null, newest: null }
 
-interface Begun {
+interface PendingCount {
   readonly end: () => void
   readonly fail: (error: Error) => void
 }
 
 function counting() {
-  const counts: Begun[] = []
+  const counts: PendingCount[] = []
   const count = shareCounts(
     () => new Promise((resolve, reject) => counts.push({ end: () => resolve(FOUND), fail: (error) => reject(error) })),
   )
   return { counts, count }
 }
 
-test('one count of a range is under way at a time, and the next one looks anew', async () => {
+test('concurrent requests share the count of a range, and a later request counts again', async () => {
   const { counts, count } = counting()
   const both = [count(id, RANGE), count(id, { ...RANGE })]
   expect(counts).toHaveLength(1)
@@ -30,7 +30,7 @@ test('one count of a range is under way at a time, and the next one looks anew',
   expect(counts).toHaveLength(2)
 })
 
-test('another subscription or range is counted by itself', () => {
+test('another subscription or range has its own count', () => {
   const { counts, count } = counting()
   void count(id, RANGE)
   void count(newSubscriptionId(), RANGE)
@@ -40,7 +40,7 @@ test('another subscription or range is counted by itself', () => {
   expect(counts).toHaveLength(5)
 })
 
-test('a count that fails does so for all who wait for it, and for nobody after them', async () => {
+test('a failed count rejects every waiting request, and the next request counts again', async () => {
   const { counts, count } = counting()
   const both = [count(id, RANGE), count(id, RANGE)]
   counts[0]?.fail(new Error('away'))

@@ -4,7 +4,7 @@ import {
   SUBSCRIPTION_LEASE_MS,
   type Subscription,
 } from '@switchhook/contracts'
-import { outlastLeases, takesAway } from './outlast-leases.ts'
+import { firstAttemptsStopped, stopsFirstAttempts } from './stop-first-attempts.ts'
 
 const before: Subscription = {
   id: newSubscriptionId(),
@@ -16,10 +16,10 @@ const before: Subscription = {
   createdAt: '2026-01-01T00:00:00.000Z',
 }
 
-test.each<[boolean, string, Parameters<typeof takesAway>]>([
+test.each<[boolean, string, Parameters<typeof stopsFirstAttempts>]>([
   [true, 'disabling', [{ enabled: false }, before]],
-  [true, 'disabling what is disabled', [{ enabled: false }, { ...before, enabled: false }]],
-  [true, 'disabling what is gone', [{ enabled: false }, undefined]],
+  [true, 'disabling a disabled subscription', [{ enabled: false }, { ...before, enabled: false }]],
+  [true, 'disabling a deleted subscription', [{ enabled: false }, undefined]],
   [true, 'another url', [{ url: 'https://client.example/moved' }, before]],
   [true, 'the same url', [{ url: before.url }, before]],
   [true, 'other event types', [{ eventTypes: ['agent.status'] }, before]],
@@ -29,19 +29,19 @@ test.each<[boolean, string, Parameters<typeof takesAway>]>([
     [{ eventTypes: ['call.status'] }, { ...before, eventTypes: ['call.status', 'agent.status'] }],
   ],
   [true, 'the same event types', [{ eventTypes: ['call.status'] }, before]],
-  [true, 'event types of what is gone', [{ eventTypes: ['call.status'] }, undefined]],
+  [true, 'event types of a deleted subscription', [{ eventTypes: ['call.status'] }, undefined]],
   [false, 'more event types', [{ eventTypes: ['agent.status', 'call.status'] }, before]],
   [false, 'enabling', [{ enabled: true }, { ...before, enabled: false }]],
-  [false, 'nothing', [{}, before]],
-])('that it takes something away is %s of %s', (expected, _name, args) => {
-  expect(takesAway(...args)).toBe(expected)
+  [false, 'an empty change', [{}, before]],
+])('whether a change stops first attempts is %s for %s', (expected, _name, args) => {
+  expect(stopsFirstAttempts(...args)).toBe(expected)
 })
 
-test('the wait lasts for a lease and its margin, even if it begins late in a turn of the event loop', async () => {
+test('the wait lasts for a lease and its margin, even if it begins late in an event loop iteration', async () => {
   const startedAtMs = performance.now()
-  // Timers count from the beginning of the turn; this one is long.
+  // Timers count from the start of the iteration; make this one long.
   while (performance.now() - startedAtMs < 50);
   const storedAtMs = performance.now()
-  await outlastLeases(storedAtMs)
+  await firstAttemptsStopped(storedAtMs)
   expect(performance.now() - storedAtMs).toBeGreaterThanOrEqual(SUBSCRIPTION_LEASE_MS + SUBSCRIPTION_LEASE_MARGIN_MS)
 })

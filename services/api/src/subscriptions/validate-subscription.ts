@@ -2,11 +2,11 @@ import { AppError, EVENT_TYPES, type FailureCode, type Fault } from '@switchhook
 import { type WebhookUrlRules, webhookUrlFault } from './webhook-url.ts'
 
 /**
- * Judges the body of a create or a change: what its schema found, and what a schema cannot say of a url. Every fault is
- * listed; the code is that of the url if it has one, else of the event types. The known event types come along with a fault of
- * either, as the specification says, and with a body that is nothing at all.
+ * Checks the body of a create or a change: the schema's faults, and the url rules that a schema cannot express. The error
+ * lists every fault. A faulty url decides its code, then faulty event types (specification, "Webhook subscriptions"). The
+ * error lists the known event types for both, and for a body that is not an object.
  */
-export function judgeSubscription(
+export function validateSubscription(
   body: unknown,
   schemaFaults: readonly Fault[],
   rules: WebhookUrlRules,
@@ -15,8 +15,8 @@ export function judgeSubscription(
   if (errors.length === 0) return undefined
   const detail = 'The body is not a valid subscription'
   const code = codeOf(errors)
-  const isOfUse = code !== 'invalid-request' || errors.some(({ pointer }) => pointer === '')
-  return new AppError(code, { detail, errors, ...(isOfUse && { knownEventTypes: EVENT_TYPES }) })
+  const listsEventTypes = code !== 'invalid-request' || errors.some(({ pointer }) => pointer === '')
+  return new AppError(code, { detail, errors, ...(listsEventTypes && { knownEventTypes: EVENT_TYPES }) })
 }
 
 function urlFaults(body: unknown, schemaFaults: readonly Fault[], rules: WebhookUrlRules): Fault[] {
