@@ -32,7 +32,7 @@ afterAll(async () => {
 
 const anEndpoint = (): Endpoint => ({ tenant: 'acme', subscriptionId: newSubscriptionId() })
 
-const stateOf = async (worker: 0 | 1 = 0): Promise<string> => (await workers[worker].ask(endpoint)).state
+const stateOf = async (worker: 0 | 1 = 0): Promise<string> => (await workers[worker].health(endpoint)).state
 
 async function open(): Promise<void> {
   for (let failure = 0; failure < 3; failure++)
@@ -42,15 +42,15 @@ async function open(): Promise<void> {
 const cooledDown = (): Promise<void> => eventually(async () => expect(await stateOf()).toBe('probing'))
 
 test('an endpoint that nobody has complained of is closed', async () => {
-  expect(await workers[0].ask(endpoint)).toEqual({ state: 'closed', consecutiveFailures: 0, openUntilMs: null })
+  expect(await workers[0].health(endpoint)).toEqual({ state: 'closed', consecutiveFailures: 0, openUntilMs: null })
 })
 
 test('it opens with the failure that makes the number full, over all workers, and not sooner', async () => {
   expect(await workers[0].noteFailure(endpoint, undefined)).toBe(false)
   expect(await workers[1].noteFailure(endpoint, undefined)).toBe(false)
-  expect(await workers[1].ask(endpoint)).toMatchObject({ state: 'closed', consecutiveFailures: 2 })
+  expect(await workers[1].health(endpoint)).toMatchObject({ state: 'closed', consecutiveFailures: 2 })
   expect(await workers[0].noteFailure(endpoint, undefined)).toBe(true)
-  const health = await createBreakerReader(redis[1]).ask(endpoint)
+  const health = await createBreakerReader(redis[1]).health(endpoint)
   expect(health).toMatchObject({ state: 'open', consecutiveFailures: 3 })
   expect(health.openUntilMs).toBeGreaterThan(Date.now())
 })
@@ -65,9 +65,9 @@ test('an answer in between begins the count anew: failures must be in a row', as
 
 test('failures of attempts that began before it opened do not prolong the cool-down', async () => {
   await open()
-  const { openUntilMs } = await workers[0].ask(endpoint)
+  const { openUntilMs } = await workers[0].health(endpoint)
   expect(await workers[1].noteFailure(endpoint, undefined)).toBe(false)
-  expect((await workers[0].ask(endpoint)).openUntilMs).toBe(openUntilMs)
+  expect((await workers[0].health(endpoint)).openUntilMs).toBe(openUntilMs)
 })
 
 test('after the cool-down exactly one probe goes out, over all workers', async () => {
@@ -85,7 +85,7 @@ test('a probe that fails begins the cool-down anew, one that succeeds ends it', 
   await cooledDown()
   const first = await workers[0].claimProbe(endpoint, LEASE_MS)
   expect(await workers[0].noteFailure(endpoint, first)).toBe(true)
-  expect(await workers[1].ask(endpoint)).toMatchObject({ state: 'open', consecutiveFailures: 4 })
+  expect(await workers[1].health(endpoint)).toMatchObject({ state: 'open', consecutiveFailures: 4 })
   await cooledDown()
   expect(await workers[1].claimProbe(endpoint, LEASE_MS)).toBeDefined()
   await workers[1].noteAnswer(endpoint)
@@ -122,8 +122,8 @@ test('a worker whose clock is wrong by a day knows the same cool-down', async ()
   try {
     await open()
     clock.mockRestore()
-    expect(await workers[1].ask(endpoint)).toMatchObject({ state: 'open' })
-    expect((await workers[1].ask(endpoint)).openUntilMs).toBeGreaterThan(Date.now() - 1_000)
+    expect(await workers[1].health(endpoint)).toMatchObject({ state: 'open' })
+    expect((await workers[1].health(endpoint)).openUntilMs).toBeGreaterThan(Date.now() - 1_000)
     jest.spyOn(Date, 'now').mockImplementation(() => realNow() + 86_400_000)
     expect(await stateOf()).toBe('open')
     expect(await workers[0].claimProbe(endpoint, LEASE_MS)).toBeUndefined()
@@ -134,7 +134,7 @@ test('a worker whose clock is wrong by a day knows the same cool-down', async ()
 
 test('one subscription’s failures are nobody else’s', async () => {
   await open()
-  expect(await workers[0].ask(anEndpoint())).toMatchObject({ state: 'closed' })
+  expect(await workers[0].health(anEndpoint())).toMatchObject({ state: 'closed' })
 })
 
 test('what is stored of the subscription comes in the same look, as it is now', async () => {

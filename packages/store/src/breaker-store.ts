@@ -25,7 +25,7 @@ export type Probe = string
  */
 export interface BreakerStore {
   /** One round trip, which changes nothing. */
-  ask(endpoint: Endpoint): Promise<EndpointHealth>
+  health(endpoint: Endpoint): Promise<EndpointHealth>
   /** The same, and the subscription as it is stored now, in the same round trip. */
   look(
     endpoint: Endpoint,
@@ -71,7 +71,7 @@ export function createBreakerStore(redis: Redis, { failures, cooldownMs }: Break
 }
 
 /** For those who only look. */
-export function createBreakerReader(redis: Redis): Pick<BreakerStore, 'ask' | 'look'> {
+export function createBreakerReader(redis: Redis): Pick<BreakerStore, 'health' | 'look'> {
   async function read(endpoint: Endpoint, subscriptionId: string) {
     const keys = [keyOf(endpoint), subscriptionsKey(endpoint.tenant)]
     const [state, consecutiveFailures, openUntil, subscription] = await redis[run]((commands) =>
@@ -82,7 +82,7 @@ export function createBreakerReader(redis: Redis): Pick<BreakerStore, 'ask' | 'l
   }
 
   return {
-    async ask(endpoint) {
+    async health(endpoint) {
       const { health } = await read(endpoint, '')
       return health
     },

@@ -154,7 +154,7 @@ test('a full Redis still closes a breaker and gives back claims', async () => {
   const begun = await idempotency.begin('scope', 'fingerprint')
   await fill()
   await breakers.noteAnswer(delivery)
-  expect(await breakers.ask(delivery)).toMatchObject({ state: 'closed' })
+  expect(await breakers.health(delivery)).toMatchObject({ state: 'closed' })
   if (begun.kind === 'new') await idempotency.release(begun.claim)
   await archive.abandonRedelivery(delivery.deliveryId, { sender: 'a' })
   await server.limitMemory(0)

@@ -37,7 +37,7 @@ async function open(checkEveryMs = 60_000): Promise<Installation> {
 
 const errors = () => lines.filter(({ level }) => level === 'error')
 const judge = (installation: Installation, header?: unknown): void =>
-  installation.judged(() => {})({ headers: header === undefined ? {} : { 'sh-installation': header } })
+  installation.checked(() => {})({ headers: header === undefined ? {} : { 'sh-installation': header } })
 const newId = () => randomUUID() as InstallationId
 
 test('processes that start together on an empty Redis share one new id, and later ones find it', async () => {
@@ -152,7 +152,7 @@ test('adopted by a new installation, a process of the old one continues under th
 
 test('what is found costs no check; what is not found is believed only of the right Redis', async () => {
   const installation = await open()
-  const look = installation.foundBy(
+  const look = installation.confirmAbsence(
     async (found: boolean) => found,
     (found) => found,
   )
@@ -164,7 +164,7 @@ test('what is found costs no check; what is not found is believed only of the ri
 
 test('what an older installation does not have is not missing for a message that was judged before the change', async () => {
   const installation = await open()
-  const look = installation.foundBy(
+  const look = installation.confirmAbsence(
     async (found: boolean) => found,
     (found) => found,
   )

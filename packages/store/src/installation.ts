@@ -26,9 +26,9 @@ export interface Installation {
    * Redis holds this installation. The result throws Unavailable if the consumer must pause, and Unparsable if the header
    * is malformed or an operator discarded the installation that it names.
    */
-  readonly judged: <Message extends Judged, T>(parse: (message: Message) => T) => (message: Message) => T
+  readonly checked: <Message extends Checked, T>(parse: (message: Message) => T) => (message: Message) => T
   /** Verifies the installation when `read` finds nothing, before that answer is used. */
-  readonly foundBy: <Args extends readonly unknown[], T>(
+  readonly confirmAbsence: <Args extends readonly unknown[], T>(
     read: (...args: Args) => Promise<T>,
     isFound: (result: T) => boolean,
   ) => (...args: Args) => Promise<T>
@@ -42,7 +42,7 @@ export interface Installation {
   readonly close: () => void
 }
 
-interface Judged {
+interface Checked {
   readonly headers: Readonly<Record<string, unknown>>
 }
 
@@ -141,7 +141,7 @@ export async function openInstallation(options: InstallationOptions): Promise<In
   }, checkEveryMs)
   timer.unref()
 
-  function judgeSlowly(header: unknown): void {
+  function checkHeader(header: unknown): void {
     const id = readInstallation(header)
     if (mismatch !== undefined) throw new Unavailable('redis', mismatch)
     const origin = id === undefined ? 'own' : originOf(id, own)
@@ -153,12 +153,12 @@ export async function openInstallation(options: InstallationOptions): Promise<In
   return {
     id: () => own.id,
     isConfirmed: () => isConfirmed,
-    judged: (parse) => (message) => {
+    checked: (parse) => (message) => {
       const header = message.headers[INSTALLATION_HEADER]
-      if (mismatch !== undefined || (header !== undefined && header !== own.id)) judgeSlowly(header)
+      if (mismatch !== undefined || (header !== undefined && header !== own.id)) checkHeader(header)
       return parse(message)
     },
-    foundBy:
+    confirmAbsence:
       (read, isFound) =>
       async (...args) => {
         const before = own.id

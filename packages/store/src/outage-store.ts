@@ -15,28 +15,28 @@ export interface Outage {
 /** Who has been told of what the breaker knows. It is forgotten with the breaker, when the endpoint answers. */
 export interface OutageStore {
   /** Undefined: there is none, it was told already, or a version began it that did not keep this. */
-  untold(endpoint: Endpoint): Promise<Outage | undefined>
-  markTold(endpoint: Endpoint): Promise<void>
+  unreported(endpoint: Endpoint): Promise<Outage | undefined>
+  markReported(endpoint: Endpoint): Promise<void>
   /** Before the breaker is closed. Undefined: nobody was told that there was an outage. */
-  beginRecovery(endpoint: Endpoint): Promise<(Outage & { readonly recoveredAtMs: number }) | undefined>
+  noteEnd(endpoint: Endpoint): Promise<(Outage & { readonly recoveredAtMs: number }) | undefined>
 }
 
 export function createOutageStore(redis: Redis): OutageStore {
   return {
-    async untold({ tenant, subscriptionId }) {
+    async unreported({ tenant, subscriptionId }) {
       const [opening, told] = await redis[run]((commands) =>
         commands.hmget(breakerKey(tenant, subscriptionId), 'opening', 'told'),
       )
       return opening == null || told != null ? undefined : parseOpening(opening)
     },
-    async markTold({ tenant, subscriptionId }) {
+    async markReported({ tenant, subscriptionId }) {
       const key = breakerKey(tenant, subscriptionId)
       // Somebody may have closed the breaker meanwhile: what is left must not stay for ever.
       await redis[run]((commands) =>
         Promise.all([commands.hset(key, 'told', '1'), commands.pexpire(key, STRAY_MS, 'NX')]),
       )
     },
-    async beginRecovery({ tenant, subscriptionId }) {
+    async noteEnd({ tenant, subscriptionId }) {
       const [opening, recoveredAt] = await redis[run]((commands) =>
         commands.runScript('begin-recovery', [breakerKey(tenant, subscriptionId)], []),
       )

@@ -91,7 +91,7 @@ test('within its limit a subscription loses nothing, and no notice is due', asyn
   expect(await limits.trim(id, { whole: 3, total: 6 })).toEqual({ bodies: 0, dropped: 0, isDone: true })
   expect(await bodiesOf(parked)).toEqual([1, 1, 1])
   expect(await counter.count(id)).toEqual({ count: 3, withoutBody: 0, dropped: 0, bodiesUntil: '0' })
-  expect(await limits.untold(id)).toBeUndefined()
+  expect(await limits.unreported(id)).toBeUndefined()
 })
 
 test('beyond its limit the oldest lose their body first and are dropped last', async () => {
@@ -174,9 +174,9 @@ test('a full Redis is trimmed all the same', async () => {
   try {
     expect(await limits.trim(id, { whole: 4, total: 6 })).toEqual({ bodies: 2, dropped: 0, isDone: true })
     expect(await limits.trim(id, { whole: 1, total: 4 })).toEqual({ bodies: 3, dropped: 2, isDone: true })
-    const crossing = await limits.untold(id)
-    if (crossing !== undefined) await limits.markTold(id, crossing)
-    expect(await limits.untold(id)).toBeUndefined()
+    const crossing = await limits.unreported(id)
+    if (crossing !== undefined) await limits.markReported(id, crossing)
+    expect(await limits.unreported(id)).toBeUndefined()
   } finally {
     await server.limitMemory(0)
   }
@@ -188,15 +188,15 @@ test('a crossing is told once, and again only after the count has been well belo
   const allowance = { whole: 10, total: 20 }
   const parked = await park(id, 11)
   await limits.trim(id, allowance)
-  const crossing = await limits.untold(id)
+  const crossing = await limits.unreported(id)
   expect(crossing).toMatchObject({ limit: 10, count: 11 })
   await park(id, 1)
   await limits.trim(id, allowance)
-  expect(await limits.untold(id)).toEqual(crossing)
-  if (crossing !== undefined) await limits.markTold(id, crossing)
+  expect(await limits.unreported(id)).toEqual(crossing)
+  if (crossing !== undefined) await limits.markReported(id, crossing)
   await park(id, 1)
   await limits.trim(id, allowance)
-  expect(await limits.untold(id)).toBeUndefined()
+  expect(await limits.unreported(id)).toBeUndefined()
   for (const { deliveryId } of parked.slice(3)) {
     const begun = await store.beginRedelivery(deliveryId, { sender: 'a' })
     if (begun.kind === 'begun') await store.redeliverySent(begun.record)
@@ -204,7 +204,7 @@ test('a crossing is told once, and again only after the count has been well belo
   await limits.trim(id, allowance)
   await park(id, 11)
   await limits.trim(id, allowance)
-  expect(await limits.untold(id)).toMatchObject({ limit: 10 })
+  expect(await limits.unreported(id)).toMatchObject({ limit: 10 })
 })
 
 test("a tenant's counts come from the lists: deleted subscriptions count, unregistered ones of an earlier version as well", async () => {

@@ -49,9 +49,9 @@ export interface ParkedLimitStore {
   counts(tenant: string | null): Promise<ReadonlyMap<SubscriptionId, number>>
   /** Takes bodies and then deliveries that are beyond the allowance, the oldest first; a bounded number at a time. */
   trim(subscriptionId: SubscriptionId, allowance: ParkedAllowance): Promise<Trimmed>
-  /** The last crossing, until `markTold`. */
-  untold(subscriptionId: SubscriptionId): Promise<Crossing | undefined>
-  markTold(subscriptionId: SubscriptionId, crossing: Crossing): Promise<void>
+  /** The last crossing, until `markReported`. */
+  unreported(subscriptionId: SubscriptionId): Promise<Crossing | undefined>
+  markReported(subscriptionId: SubscriptionId, crossing: Crossing): Promise<void>
 }
 
 export interface ParkedLimitOptions {
@@ -131,14 +131,14 @@ export function createParkedLimitStore(redis: Redis, options: ParkedLimitOptions
       const isDone = drop.length < RELEASED_AT_ONCE && bodies.length < RELEASED_AT_ONCE
       return { bodies: released.filter(Boolean).length, dropped, isDone }
     },
-    async untold(subscriptionId) {
+    async unreported(subscriptionId) {
       const [crossedAt, limit, count, told] = await redis[run]((commands) =>
         commands.hmget(parkedLimitKey(subscriptionId), 'crossedAt', 'crossedLimit', 'crossedCount', 'told'),
       )
       if (crossedAt == null || told != null) return undefined
       return { crossedAtMs: Number(crossedAt), limit: Number(limit), count: Number(count) }
     },
-    async markTold(subscriptionId, { crossedAtMs }) {
+    async markReported(subscriptionId, { crossedAtMs }) {
       await redis[run]((commands) =>
         commands.runScript('mark-crossing-told', [parkedLimitKey(subscriptionId)], [crossedAtMs]),
       )
