@@ -11,17 +11,17 @@ import {
   Unavailable,
 } from '@switchhook/contracts'
 import { eventually, type TestRedis, testRedis } from '@switchhook/testkit'
-import { createBreakerStore } from './breaker-store.ts'
-import { createDeliveryArchive } from './delivery-archive.ts'
-import { createDeliveryStore } from './delivery-store.ts'
-import { createIdempotencyStore } from './idempotency-store.ts'
-import { createInstallationStore } from './installation-store.ts'
+import { createBreakerStore } from './breaker/breaker-store.ts'
+import { createDeliveryArchive } from './deliveries/delivery-archive.ts'
+import { createDeliveryStore } from './deliveries/delivery-store.ts'
+import { createInstallationStore } from './installation/installation-store.ts'
 import { INSTALLATION_KEY } from './keys.ts'
-import { createOutbox } from './outbox.ts'
-import { openRedis, type Redis, run } from './redis.ts'
-import { createStateStore } from './state-store.ts'
-import { createSubscriptionStore } from './subscription-store.ts'
-import { createTimerStore } from './timer-store.ts'
+import { openRedis, type Redis, run } from './redis/redis.ts'
+import { createIdempotencyStore } from './requests/idempotency-store.ts'
+import { createOutbox } from './state/outbox.ts'
+import { createStateStore } from './state/state-store.ts'
+import { createTimerStore } from './state/timer-store.ts'
+import { createSubscriptionStore } from './subscriptions/subscription-store.ts'
 
 const log = { debug() {}, info() {}, warn() {}, error() {} }
 const HOUR_MS = 3_600_000

@@ -44,7 +44,7 @@ export const PARTITIONS: readonly number[] = Array.from({ length: 16 }, (_, part
 export const partitionOf = (tenant: string | null): number => crc32(tenant ?? '') % PARTITIONS.length
 
 export const subscriptionsKey = (tenant: string | null): string => `sh:{t:${escapeTenant(tenant)}}:subscriptions`
-/** `!<revision>` is its mark: the revision that it describes (page-subscriptions.lua). */
+/** `!<revision>` is its mark: the revision that it describes (read-page.lua). */
 export const subscriptionOrderKey = (tenant: string | null): string => `sh:{t:${escapeTenant(tenant)}}:order`
 export const revisionKey = (tenant: string | null): string => `sh:{t:${escapeTenant(tenant)}}:revision`
 

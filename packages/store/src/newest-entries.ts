@@ -1,4 +1,4 @@
-import { type Redis, run } from './redis.ts'
+import { type Redis, run } from './redis/redis.ts'
 
 /** What stands in a sorted set, and its score as Redis writes it. */
 interface ScoredEntry {

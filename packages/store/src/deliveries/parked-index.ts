@@ -1,0 +1,105 @@
+import { type Delivery, type DeliveryId, parseDeliveryId, type SubscriptionId } from '@switchhook/contracts'
+import { parkedKey, recordKey } from '../keys.ts'
+import { createListCursor, MICROSECONDS } from '../list-cursor.ts'
+import { newestEntries } from '../newest-entries.ts'
+import { type Redis, run } from '../redis/redis.ts'
+import { lowerBound, scanPage, upperBound } from '../scan-page.ts'
+import { type DeliveryRecord, parseRecord, type StoredRecord } from './delivery-record.ts'
+
+/** Without the body: a page of them can be shown without reading what was sent. */
+export type ListedDelivery = Omit<DeliveryRecord, 'body'>
+
+export interface ParkedPage {
+  readonly items: readonly ListedDelivery[]
+  /** For the next page, which may be empty; null on the last. */
+  readonly nextCursor: string | null
+}
+
+/** Which part of the list is asked for. */
+export interface ParkedQuery {
+  readonly limit: number
+  readonly cursor?: string
+  /** When it was parked, in ms since 1970: from then on, and before then. */
+  readonly fromMs?: number
+  readonly toMs?: number
+  readonly matches?: (delivery: ListedDelivery) => boolean
+}
+
+/** The list of a subscription's parked deliveries. It may name some that have moved on: the records decide. */
+export interface ParkedIndex {
+  /** Resolves to since when (ISO 8601, UTC) it has been there, however often it is added. */
+  add(delivery: Place, retentionMs: number): Promise<string>
+  remove(delivery: Place): Promise<void>
+  page(subscriptionId: SubscriptionId, query: ParkedQuery): Promise<ParkedPage>
+}
+
+/** The run belongs to the name: the end of one run must not remove what the next one added. */
+type Place = Pick<Delivery, 'deliveryId' | 'subscriptionId' | 'run'>
+
+export interface ParkedEntry {
+  readonly deliveryId: DeliveryId
+  readonly run: number
+  /** Since when, in µs, as Redis wrote it; unique within a list. */
+  readonly since: string
+}
+
+const cursors = createListCursor('', MICROSECONDS)
+
+export function createParkedIndex(redis: Redis): ParkedIndex {
+  async function entriesBetween(
+    id: SubscriptionId,
+    before: string,
+    from: string,
+    limit: number,
+  ): Promise<ParkedEntry[]> {
+    const found = await newestEntries(redis, parkedKey(id), { before, from, count: limit })
+    return found.map(({ member: name, since }) => toEntry(name, since))
+  }
+
+  async function read({ deliveryId, run: listedRun }: ParkedEntry): Promise<ListedDelivery | undefined> {
+    const found = parseRecord((await redis[run]((commands) => commands.get(recordKey(deliveryId)))) ?? '')
+    if (found === undefined || !isParked(found, listedRun)) return undefined
+    return { deliveryId, ...found.view, attempts: found.attempts }
+  }
+
+  return {
+    async add(delivery, retentionMs) {
+      const since = await redis[run]((commands) =>
+        commands.runScript(
+          'deliveries/add-parked',
+          [parkedKey(delivery.subscriptionId)],
+          [member(delivery), retentionMs],
+        ),
+      )
+      return new Date(Math.floor(Number(since) / 1_000)).toISOString()
+    },
+    async remove(delivery) {
+      await redis[run]((commands) => commands.zrem(parkedKey(delivery.subscriptionId), member(delivery)))
+    },
+    async page(subscriptionId, { limit, cursor, fromMs, toMs, matches = () => true }) {
+      const { items, end } = await scanPage({
+        limit,
+        before: upperBound(cursor === undefined ? undefined : cursors.parse(cursor), toMs),
+        entriesBefore: (before, count) => entriesBetween(subscriptionId, before, lowerBound(fromMs), count),
+        load: async (entries) => {
+          const records = await Promise.all(entries.map(read))
+          return records.map((record) => (record !== undefined && matches(record) ? record : undefined))
+        },
+      })
+      return { items, nextCursor: end === undefined ? null : cursors.of(end) }
+    },
+  }
+}
+
+/** A run that was begun but is not known to be published still counts as the parked one before it. */
+export function isParked({ ledger }: Pick<StoredRecord, 'ledger'>, listedRun: number): boolean {
+  if (ledger.state === 'parked') return ledger.run === listedRun
+  return ledger.state === 'unsent' && ledger.run === listedRun + 1
+}
+
+const member = ({ deliveryId, run }: Place): string => `${deliveryId}:${run}`
+
+export function toEntry(name: string, since: string): ParkedEntry {
+  const [deliveryId = '', run] = name.split(':')
+  return { deliveryId: parseDeliveryId(deliveryId), run: Number(run), since }
+}

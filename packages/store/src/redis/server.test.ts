@@ -1,0 +1,36 @@
+import { assertDurableInProduction, type DurabilitySettings, problemsOf } from './server.ts'
+
+const fit: DurabilitySettings = { appendonly: 'yes', appendfsync: 'always', 'maxmemory-policy': 'noeviction' }
+
+test.each<[string, DurabilitySettings, RegExp[]]>([
+  ['everything is synced at once', fit, []],
+  ['every second is a choice that an operator may make', { ...fit, appendfsync: 'everysec' }, []],
+  ['what Redis does not tell is taken as it is', {}, []],
+  ['nothing is kept', { ...fit, appendonly: 'no' }, [/appendonly yes/]],
+  ['nothing is synced', { ...fit, appendfsync: 'no' }, [/appendfsync always/]],
+  ['keys may be evicted', { ...fit, 'maxmemory-policy': 'allkeys-lru' }, [/noeviction/]],
+  [
+    'all at once',
+    { appendonly: 'no', appendfsync: 'no', 'maxmemory-policy': 'volatile-ttl' },
+    [/appendonly yes/, /appendfsync/, /noeviction/],
+  ],
+])('%s', (_name, settings, expected) => {
+  expect(problemsOf(settings)).toEqual(expected.map((pattern) => expect.stringMatching(pattern)))
+})
+
+describe('with a Redis that would lose data', () => {
+  const redis = { durabilityProblems: () => Promise.resolve(['it forgets', 'it evicts']) }
+
+  test('production refuses to start and names every problem', async () => {
+    await expect(assertDurableInProduction(redis, 'production')).rejects.toThrow(/it forgets; it evicts/)
+  })
+
+  test.each(['development', 'test'])('%s starts', async (nodeEnv) => {
+    await expect(assertDurableInProduction(redis, nodeEnv)).resolves.toBeUndefined()
+  })
+})
+
+test('production starts with one that keeps what it is given', async () => {
+  const redis = { durabilityProblems: () => Promise.resolve([]) }
+  await expect(assertDurableInProduction(redis, 'production')).resolves.toBeUndefined()
+})
