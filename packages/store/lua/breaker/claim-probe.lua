@@ -1,7 +1,7 @@
--- Claims the right to contact an endpoint after its cool-down: one claim at a time, over all workers.
+-- Claims the probe: the one POST to an endpoint after its cool-down. One claim is valid at a time, over all workers.
 -- KEYS    1 breaker
--- ARGV    1 this claim   2 how long it holds if nobody hears of it again, in ms
--- result  1 claimed, or the breaker is closed by now; 0 somebody else probes, or the cool-down runs (anew)
+-- ARGV    1 this claim   2 lease in ms, after which another worker may claim
+-- result  1 claimed, or the breaker has closed; 0 another worker holds the probe, or a cool-down runs
 local openUntil, probe, probeUntil = unpack(redis.call('HMGET', KEYS[1], 'openUntil', 'probe', 'probeUntil'))
 if not openUntil then
   return 1

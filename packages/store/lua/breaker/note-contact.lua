@@ -1,6 +1,7 @@
--- Notes when an endpoint last acknowledged, and when it last did not. Whatever is older than what is noted changes nothing.
+-- Notes when an endpoint last acknowledged a delivery and when an attempt last failed. Older times change nothing.
 -- KEYS    1 contact
--- ARGV    1 acknowledged at, ms since 1970, '' for unknown   2 failed at, likewise   3 what the failure was   4 retention in ms
+-- ARGV    1 acknowledged at, ms since 1970, '' for unknown   2 failed at, likewise   3 result of the failed attempt
+--         4 retention in ms
 -- result  1
 local function isNewer(field, value)
   return value ~= '' and tonumber(value) > tonumber(redis.call('HGET', KEYS[1], field) or '-1')

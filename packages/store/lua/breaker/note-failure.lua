@@ -1,9 +1,10 @@
--- Counts a transient failure of an endpoint. The one that makes the number full opens the breaker in the same step; a
--- failed probe begins the cool-down anew. What began before the breaker opened, and failed after, changes nothing.
+-- Counts a transient failure of an endpoint. The Nth failure in a row opens the breaker in the same step; a failed probe
+-- starts a new cool-down. While the breaker is open, any other failure changes nothing: its attempt began before the
+-- breaker opened, or its claim to probe has lapsed.
 -- KEYS    1 breaker
 -- ARGV    1 failures in a row that open it   2 cool-down in ms   3 the probe's claim, '' for none   4 retention in ms
---         5 what the failure was, for people
--- result  1 the cool-down begins with this failure, else 0
+--         5 result of the attempt, for the notice
+-- result  1 this failure starts a cool-down, else 0
 local openUntil, probe = unpack(redis.call('HMGET', KEYS[1], 'openUntil', 'probe'))
 if openUntil and (ARGV[3] == '' or probe ~= ARGV[3]) then
   return 0
@@ -19,7 +20,7 @@ local untilMs = string.format('%.0f', now + ARGV[2])
 redis.call('HDEL', KEYS[1], 'probe', 'probeUntil', 'recoveredAt')
 redis.call('HSET', KEYS[1], 'openUntil', untilMs)
 if not openUntil then
-  -- Kept as it was at first, so that the notice of it is always the same.
+  -- Written once per outage, so that a repeated notice is identical.
   redis.call('HDEL', KEYS[1], 'told')
   redis.call('HSET', KEYS[1], 'opening', string.format('%.0f %d %s %s', now, failures, untilMs, ARGV[5]))
 end

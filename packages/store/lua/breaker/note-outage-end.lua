@@ -1,6 +1,6 @@
--- An endpoint answers again: notes when that was first seen, if it was told that its outage began.
+-- Notes when an endpoint first answered after an outage, provided that the start of the outage was reported.
 -- KEYS    1 breaker
--- result  the opening, and when it answered, ms since 1970; nothing if nobody was told
+-- result  the field `opening`, and when the endpoint answered in ms since 1970; empty if the start was not reported
 local opening, told = unpack(redis.call('HMGET', KEYS[1], 'opening', 'told'))
 if not opening or not told then
   return {}

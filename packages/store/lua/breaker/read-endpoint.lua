@@ -1,8 +1,8 @@
--- Tells whether an endpoint may be contacted now, and what is stored of its subscription. Changes nothing.
+-- Reads the state of an endpoint's breaker and, if asked for, its subscription. Changes nothing.
 -- KEYS    1 breaker   2 subscriptions
--- ARGV    1 subscription, '' if it is not asked for
--- result  'closed', 'open' (in its cool-down) or 'probing' (the cool-down is over, and one probe decides);
---         failures in a row; when the cool-down ends, ms since 1970, 0 if there is none; the subscription, '' for none
+-- ARGV    1 subscription, '' to leave it out
+-- result  'closed', 'open' (in its cool-down) or 'probing' (the cool-down is over); failures in a row; end of the
+--         cool-down in ms since 1970, 0 for none; the subscription as JSON, '' for none
 local subscription = ''
 if ARGV[1] ~= '' then
   subscription = redis.call('HGET', KEYS[2], ARGV[1]) or ''

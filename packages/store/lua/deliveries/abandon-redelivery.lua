@@ -1,7 +1,7 @@
--- Deletes a key that holds what its owner wrote, and leaves alone what somebody else has written since.
--- KEYS    1 key
--- ARGV    1 what its owner wrote
--- result  1 deleted, 0 not there or somebody else's
+-- Gives up the right to send a redelivery, unless another sender holds it by now.
+-- KEYS    1 sender
+-- ARGV    1 this sender
+-- result  1 given up, 0 it has lapsed or another sender holds it
 if redis.call('GET', KEYS[1]) ~= ARGV[1] then
   return 0
 end

@@ -1,7 +1,7 @@
--- Puts a parked delivery into its subscription's list and forgets what has been there longer than parked ones are kept.
+-- Adds a parked delivery to its subscription's list and removes entries older than the retention.
 -- KEYS    1 parked
 -- ARGV    1 '<delivery>:<run>'   2 retention in ms
--- result  since when it has been there, in µs; no two of a list share it, so that it serves as a cursor
+-- result  when it was first added, in µs; unique within the list, so that it can be a cursor
 local since = redis.call('ZSCORE', KEYS[1], ARGV[1])
 if not since then
   local time = redis.call('TIME')

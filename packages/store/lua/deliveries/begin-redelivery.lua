@@ -1,9 +1,9 @@
--- Begins the next run of a parked delivery; begun again as long as nobody has noted that the run was published: by the
--- same sender at any time, by another one when the first may be presumed dead.
+-- Begins the next run of a parked delivery. Until the run is noted as published, it can be begun again: by the same sender
+-- at any time, by another one when the sender's lease is over.
 -- KEYS    1 record   2 body   3 sender
--- ARGV    1 the run that was parked, '' for whichever   2 who wants to send it   3 how long nobody else may, in ms
--- result  the record; '' if it is not parked (by that run); 'busy' if somebody else is sending it; 'without-body' if its
---         body is no longer kept; nil if nothing is known of it
+-- ARGV    1 the run that must have been parked, '' for any   2 this sender   3 the sender's lease in ms
+-- result  the record; '' if it is not parked, or another run is; 'busy' if another sender holds the lease; 'without-body'
+--         if its body was released; nil if there is no record
 local stored = redis.call('GET', KEYS[1])
 if not stored then
   return false

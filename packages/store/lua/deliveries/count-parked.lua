@@ -1,7 +1,7 @@
 -- Counts the parked deliveries of a subscription. Changes nothing.
 -- KEYS    1 parked   2 parked-limit
--- result  how many are parked; how many of them without their body; how many were dropped; the place in the list (µs)
---         up to which bodies are gone
+-- result  how many are parked; how many of them have no body; how many were dropped; the place in the list (µs) up to
+--         which bodies were released
 local bodiesUntil, dropped = unpack(redis.call('HMGET', KEYS[2], 'bodiesUntil', 'dropped'))
 local withoutBody = 0
 if bodiesUntil then

@@ -1,8 +1,9 @@
--- Finds the parked deliveries of a subscription that are beyond its limit, the oldest first. Removes none.
+-- Finds the parked deliveries of a subscription beyond its limit, the oldest first. Removes none of them. Forgets the last
+-- crossing of the limit once few enough bodies are left.
 -- KEYS    1 parked   2 parked-limit
--- ARGV    1 how many keep their body   2 how many are kept at all   3 how many to return at most, of each kind
---         4 the number of bodies below which the limit may be crossed anew
--- result  how many are parked; names to drop; names that lose their body, each followed by its place in the list (µs)
+-- ARGV    1 how many keep their body   2 how many are kept in all   3 most names to return of each kind
+--         4 number of bodies below which the last crossing is forgotten
+-- result  how many are parked; names to drop; names whose body to release, each followed by its place in the list (µs)
 local count = redis.call('ZCARD', KEYS[1])
 local most = tonumber(ARGV[3])
 local drop = {}

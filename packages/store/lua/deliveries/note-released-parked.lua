@@ -1,8 +1,8 @@
 #!lua flags=allow-oom
--- Notes which parked deliveries were released because a subscription has too many of them. Repeating it changes nothing.
--- Runs while Redis is over `maxmemory`, because it frees memory.
+-- Notes which parked deliveries of a subscription were released because it has too many. Repeating it changes nothing.
+-- Allowed while Redis is over `maxmemory`, because it frees memory.
 -- KEYS    1 parked   2 parked-limit
--- ARGV    1 retention in ms   2 up to this place in the list (µs) bodies are gone, '' for no change   3 the limit
+-- ARGV    1 retention in ms   2 place in the list (µs) up to which bodies were released, '' for no change   3 the limit
 --         4 how many were parked   5… names that were dropped
 -- result  how many were dropped by this call
 local dropped = 0

@@ -1,8 +1,8 @@
--- Deletes the body of a parked delivery that is beyond the limit. A delivery that is dropped keeps its record for a
--- while, so that a late copy of its message still finds it settled.
+-- Deletes the body of a parked delivery beyond the limit. A dropped delivery keeps its record for a while, so that a late
+-- copy of its message still finds it settled.
 -- KEYS    1 record   2 body
--- ARGV    1 the run that was parked   2 how long the record is still kept, in ms; '' to leave its time as it is
--- result  1 released; 0 it is not parked by that run (any more), so nothing was changed
+-- ARGV    1 the run that was parked   2 how long the record is still kept, in ms; '' for no change
+-- result  1 released; 0 this run is not parked (any more), so nothing was changed
 local run, state = string.match(redis.call('GETRANGE', KEYS[1], 0, 47), '^(%d+) %-?%d+ (%a+)')
 local parkedRun = tonumber(run)
 if state == 'unsent' then

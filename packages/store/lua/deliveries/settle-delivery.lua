@@ -1,14 +1,14 @@
--- Notes what one slot of one run of a delivery came to, once: a second settlement of the same slot changes nothing.
--- There are two exceptions. A success counts even if the delivery was parked meanwhile, so that it is not sent again. An
--- attempt counts if the record has none: the copy without an attempt that was withdrawn, or used up slots in a cool-down,
--- does not end the schedule of the copy that was sent.
+-- Settles one slot of one run of a delivery, once: settling the same slot again changes nothing. Two exceptions:
+-- - A success counts even if the delivery was parked meanwhile, so that it is not sent again.
+-- - An attempt counts if the record has none. The record then comes from a copy of the message that made no attempt and was
+--   withdrawn, or used up slots in a cool-down. That does not end the schedule of the copy that was sent.
 -- KEYS    1 record   2 body
 -- ARGV    1 run   2 slot   3 state   4 view, JSON   5 attempt, JSON, '' for none   6 retention in ms   7 body to keep, if any
--- result  the ledger afterwards, '<run> <slot> <state>', and 1 if it was parked and no longer is, else 0
+-- result  the ledger afterwards, '<run> <slot> <state>'; 1 if the delivery was parked and no longer is, else 0
 local run, slot, state = tonumber(ARGV[1]), tonumber(ARGV[2]), ARGV[3]
 local final = { acknowledged = true, parked = true }
--- Eight attempts of a run take 1 KiB; 3 KiB with what the endpoint answered, and 5 KiB (measured) if that is nothing but quotes, which
--- JSON escapes. So at least 25 runs are kept; the oldest of a delivery that was sent again more often are forgotten.
+-- The eight attempts of a run take 1 KiB, 3 KiB with the endpoint's answers, and at most 5 KiB (measured, for answers full
+-- of quotes, which JSON escapes). So at least 25 runs are kept; older attempts are dropped.
 local attemptBytes = 131072
 
 local attempts = ''

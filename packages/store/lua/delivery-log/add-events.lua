@@ -1,8 +1,8 @@
--- Puts events that were fanned out into a list, a subscription's or a tenant's, and forgets the oldest. One that is
--- there already stays where it is.
+-- Adds events that were fanned out to a list of a subscription or a tenant, and removes the oldest entries. An entry that
+-- is listed already keeps its place. Scores (µs) are unique within the list, so that they can be cursors.
 -- KEYS    1 list
 -- ARGV    1 most entries   2 retention in ms   3… entries, the oldest first
--- result  how many were new; no two entries share a time (µs), so that it serves as a cursor
+-- result  how many entries are new
 local time = redis.call('TIME')
 local now = time[1] * 1000000 + time[2]
 local newest = redis.call('ZRANGE', KEYS[1], 0, 0, 'REV', 'WITHSCORES')[2]

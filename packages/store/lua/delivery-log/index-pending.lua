@@ -1,6 +1,6 @@
--- Appends deliveries that were fanned out to the strings by which they are found before they have a record.
--- KEYS    1 the length of a window   2… one string for each bucket
--- ARGV    1 the length of a window in ms   2 retention of a string in ms   3… what to append to each string
+-- Appends deliveries to the pending index, which finds them before they have a record (pending-index.ts).
+-- KEYS    1 length of a window   2… one string per bucket
+-- ARGV    1 length of a window in ms   2 retention of a string in ms   3… the entries for each string
 -- result  how many strings are new
 redis.call('SET', KEYS[1], ARGV[1], 'PX', ARGV[2])
 local new = 0

@@ -1,6 +1,6 @@
 #!lua flags=allow-oom
--- Writes a field of the installation. Runs while Redis is over `maxmemory`: the api must be able to start, because it drains
--- a full Redis, and an operator must be able to decide. There are a few such fields in all.
+-- Writes a field of the installation. Allowed while Redis is over `maxmemory`, because the api must be able to start and
+-- drain a full Redis, and an operator must be able to decide. The hash has only a few fields.
 -- KEYS    1 the installation
 -- ARGV    1 field   2 value   3 'keep' to leave a field that is present, '' to replace it
 -- result  1 written, 0 kept

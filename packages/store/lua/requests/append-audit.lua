@@ -1,6 +1,6 @@
--- Adds an entry to a tenant's audit log and forgets what is beyond its size or its time.
+-- Appends an entry to a tenant's audit log and removes entries beyond its size or retention.
 -- KEYS    1 audit
--- ARGV    1 action   2 entry as JSON   3 entries at most   4 retention in ms
+-- ARGV    1 action   2 entry, JSON   3 most entries   4 retention in ms
 -- result  the entry's id
 local id = redis.call('XADD', KEYS[1], 'MAXLEN', ARGV[3], '*', 'action', ARGV[1], 'entry', ARGV[2])
 local time = redis.call('TIME')

@@ -1,8 +1,8 @@
 #!lua flags=allow-oom
--- Hands entries of one part of the outbox to a relay: its own that it has not sent, those of relays that died, new ones.
--- Runs while Redis is over `maxmemory`, because the outbox must be drained to free memory.
+-- Claims entries of one partition of the outbox for a relay: its own that it has not sent, those of dead relays, new ones.
+-- Allowed while Redis is over `maxmemory`, because draining the outbox frees memory.
 -- KEYS    1 outbox
--- ARGV    1 group   2 this relay   3 how many at most   4 idle ms after which another relay counts as dead
+-- ARGV    1 group   2 this relay   3 most entries   4 idle time in ms after which another relay counts as dead
 -- result  flat list of entry id, event JSON
 local outbox, group, relay, max, idle = KEYS[1], ARGV[1], ARGV[2], tonumber(ARGV[3]), ARGV[4]
 
@@ -15,7 +15,7 @@ local function take(entries)
       claimed[2 * count - 1] = entry[1]
       claimed[2 * count] = entry[2][2]
     else
-      -- Deleted, yet still noted as handed out: nothing is left to send.
+      -- Deleted, but still in the group's pending list: nothing is left to send.
       redis.call('XACK', outbox, group, entry[1])
     end
   end
@@ -28,10 +28,10 @@ local function read(from)
   take(reply and reply[1][2])
 end
 
--- Reading its own entries again also tells the other relays that this one lives.
+-- Reading its own entries again also resets this relay's idle time, so that the others do not take them over.
 local failed = read('0')
 if failed and string.find(failed.err, '^NOGROUP') then
-  -- The outbox is new to this Redis. The group begins at the first entry, so that it skips none.
+  -- This Redis does not have the group yet. It begins at the first entry, so that it skips none.
   redis.call('XGROUP', 'CREATE', outbox, group, '0', 'MKSTREAM')
   failed = read('0')
 end

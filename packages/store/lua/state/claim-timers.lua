@@ -1,6 +1,6 @@
--- Hands out timers of one part that are due, and postpones them by a lease: if they are not finished, they come back.
--- KEYS    1 timers   2 their payloads
--- ARGV    1 how many at most   2 lease in ms
+-- Claims due timers of one partition and moves them back by a lease: unless they are finished, they fall due again.
+-- KEYS    1 timers   2 payloads of the timers
+-- ARGV    1 most timers   2 lease in ms
 -- result  payloads, the longest due first
 local time = redis.call('TIME')
 local now = time[1] * 1000 + math.floor(time[2] / 1000)

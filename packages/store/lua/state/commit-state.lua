@@ -1,10 +1,10 @@
--- Writes state, the events that tell of it and the timers that it wants, all or nothing.
+-- Writes records, events and timers in one step, all or nothing.
 -- KEYS    1 outbox   2 timers   3 payloads of the timers   4… the records, in the order of ARGV
 -- ARGV    1 counts as 'records events timers'
 --         then per record: expected version (0: it must not exist), value, time to live in ms (0: for ever)
 --         then per event: its JSON
 --         then per timer: its name, ms until it falls due, its payload
--- result  1 written, 0 a record has another version; then nothing was written
+-- result  1 written; 0 a record has another version, so nothing was written
 local recordCount, eventCount, timerCount = string.match(ARGV[1], '^(%d+) (%d+) (%d+)$')
 recordCount, eventCount, timerCount = tonumber(recordCount), tonumber(eventCount), tonumber(timerCount)
 

@@ -1,6 +1,6 @@
--- Removes timers of one part that were handled, unless they were set anew meanwhile.
--- KEYS    1 timers   2 their payloads
--- ARGV    pairs of name and payload as handed out
+-- Removes handled timers of one partition, unless they were set again meanwhile.
+-- KEYS    1 timers   2 payloads of the timers
+-- ARGV    pairs of name and payload as claimed
 -- result  how many were removed
 local removed = 0
 for i = 1, #ARGV, 2 do

@@ -1,12 +1,12 @@
--- Removes the names of relays that no longer run from one part of the outbox: a group keeps the name of every consumer that
--- ever read. A relay that holds entries keeps its name, because its entries would be removed with it. A relay that lives and
--- holds none gets its name back with its next claim.
+-- Removes the names of relays that no longer run from one partition of the outbox. Redis itself keeps the name of every
+-- consumer that ever read. A relay that holds entries keeps its name, because they would be removed with it. A running relay
+-- whose name is removed gets it back with its next claim.
 -- KEYS    1 outbox
--- ARGV    1 group   2 this relay   3 idle ms after which a name is removed
+-- ARGV    1 group   2 this relay   3 idle time in ms after which a name is removed
 -- result  how many names were removed
 local reply = redis.pcall('XINFO', 'CONSUMERS', KEYS[1], ARGV[1])
 if reply.err then
-  -- No event was ever written to this part, or no relay has claimed from it.
+  -- No event was ever written to this partition, or no relay has claimed from it.
   if string.find(reply.err, 'no such key', 1, true) or string.find(reply.err, 'NOGROUP', 1, true) then
     return 0
   end

@@ -1,7 +1,7 @@
--- Begins a check of a receiver, unless one of the same subscription, or as many of its tenant as may be, are under way.
+-- Begins a receiver check, unless one of the same subscription runs or the tenant has too many.
 -- KEYS    1 checks of the tenant
--- ARGV    1 subscription   2 how long it holds if nobody ends it, in ms   3 how many at a time
--- result  'begun', 'running' (of the same subscription) or 'too-many'
+-- ARGV    1 subscription   2 lease in ms   3 checks of a tenant that may run at the same time
+-- result  'begun', 'running' (the same subscription is being checked) or 'too-many'
 local time = redis.call('TIME')
 local now = time[1] * 1000 + math.floor(time[2] / 1000)
 redis.call('ZREMRANGEBYSCORE', KEYS[1], '-inf', string.format('%.0f', now))

@@ -1,7 +1,7 @@
--- Builds the order of a tenant's subscriptions, unless they have been changed since they were read.
+-- Builds the order of a tenant's subscriptions, unless they have changed since they were read.
 -- KEYS    1 the tenant's revision   2 the order
 -- ARGV    1 the revision as read, '' for none   2… the places of all subscriptions
--- result  1 built, 0 the subscriptions have been changed
+-- result  1 built, 0 the subscriptions have changed
 if (redis.call('GET', KEYS[1]) or '') ~= ARGV[1] then
   return 0
 end

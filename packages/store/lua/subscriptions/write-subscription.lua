@@ -1,4 +1,4 @@
--- Writes one subscription if it has not been changed since it was read. The new revision makes every cache read again.
+-- Writes one subscription if it has not changed since it was read. The new revision invalidates every cache.
 -- KEYS    1 the tenant's subscriptions   2 the tenant's revision   3 their order
 -- ARGV    1 id   2 JSON as read, '' for none   3 JSON to write, '' to remove   4 the new revision   5 its place in the order
 -- result  1 written, 0 changed by another writer since it was read
@@ -8,15 +8,16 @@ if present ~= ARGV[2] then
 end
 local mark = '!' .. (redis.call('GET', KEYS[2]) or '')
 if present ~= '' then
-  -- First, because Redis over `maxmemory` refuses a script's first write if it may take memory: a subscription can then
-  -- still be deleted or disabled, and none can be created.
+  -- HDEL comes first: Redis over `maxmemory` refuses a script only if its first write can take memory. So subscriptions
+  -- can still be deleted and disabled, but not created.
   redis.call('HDEL', KEYS[1], ARGV[1])
 end
 if ARGV[3] ~= '' then
   redis.call('HSET', KEYS[1], ARGV[1], ARGV[3])
 end
 redis.call('SET', KEYS[2], ARGV[4])
--- An order without this mark misses a write of an older version: it stays as it is, and is built anew when it is read.
+-- Without the mark of the previous revision, an earlier version has written in between. Then the order is left alone: it
+-- does not match the revision, so the next reader rebuilds it.
 if redis.call('ZREM', KEYS[3], mark) == 1 then
   if ARGV[3] == '' then
     redis.call('ZREM', KEYS[3], ARGV[5])

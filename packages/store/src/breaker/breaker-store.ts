@@ -1,50 +1,75 @@
 import { randomUUID } from 'node:crypto'
-import type { Delivery, Subscription } from '@switchhook/contracts'
+import type { Attempt, Delivery, Subscription } from '@switchhook/contracts'
 import { breakerKey, subscriptionsKey } from '../keys.ts'
 import { type Redis, run } from '../redis/redis.ts'
 import { parseSubscription } from '../subscriptions/subscription-store.ts'
-import { type AttemptResult, toText } from './failure-text.ts'
 
-/** Whose endpoint it is; a delivery says so. */
+/*
+ * The circuit breaker: one hash per subscription, shared by all workers. All times are Redis' own.
+ *
+ *               Nth failure in a row              cool-down over
+ *               (note-failure)                    (nothing is written)
+ *     closed ───────────────────────────▶ open ───────────────────────▶ probing
+ *       ▲                                   ▲                            │   │
+ *       │                                   └────── the probe fails ─────┘   │
+ *       │                                           (note-failure)           │
+ *       └──── an endpoint answers, in any state (noteAnswer) ────────────────┘
+ *
+ * Probing: one worker at a time may send one POST, the probe, under a lease (claim-probe). A failure that does not
+ * belong to the probe changes nothing while the breaker is open or probing.
+ *
+ * field        written by                 content
+ * failures     note-failure               failures in a row
+ * openUntil    note-failure               end of the cool-down; absent while closed
+ * probe        claim-probe                the probe's claim; a new cool-down removes it
+ * probeUntil   claim-probe                end of the probe's lease: then the worker that probes has died
+ * opening      note-failure, once         start of the outage, failures, end of the first cool-down, last result
+ * told         OutageStore.markReported   present once the start of the outage was published
+ * recoveredAt  note-outage-end            first answer after the outage; a failed probe removes it
+ *
+ * Times are in ms since 1970. The scripts are in `lua/breaker`. `noteAnswer` deletes the hash; without it, the hash
+ * expires one cool-down and a day after the last failure. A lost hash means closed: at worst an extra attempt.
+ */
+
+/** The endpoint of a subscription. A delivery names it. */
 export type Endpoint = Pick<Delivery, 'tenant' | 'subscriptionId'>
 
-/** Whether an endpoint is contacted: as ever, not during its cool-down, or by one probe that decides. */
+/** The result of a POST, in the words of an attempt. */
+export type AttemptResult = Pick<Attempt, 'outcome' | 'status'>
+
+/** The state of the breaker: contact the endpoint normally, not at all, or with one probe. */
 export interface EndpointHealth {
   readonly state: 'closed' | 'open' | 'probing'
   readonly consecutiveFailures: number
-  /** ms since 1970, when the cool-down ends or has ended; null while closed. */
+  /** End of the cool-down, also if it is over, in ms since 1970. Null while closed. */
   readonly openUntilMs: number | null
 }
 
-/** The right to make the one contact after a cool-down. */
+/** The claim to the one POST after a cool-down. */
 export type Probe = string
 
-/**
- * One breaker per subscription, shared by all workers; times are Redis' own. What is lost is closed: the worst that can
- * come of it is an attempt too many.
- */
 export interface BreakerStore {
-  /** One round trip, which changes nothing. */
+  /** Reads the breaker in one round trip. */
   health(endpoint: Endpoint): Promise<EndpointHealth>
-  /** The same, and the subscription as it is stored now, in the same round trip. */
+  /** Reads the breaker and the subscription in one round trip. */
   look(
     endpoint: Endpoint,
   ): Promise<{ readonly health: EndpointHealth; readonly subscription: Subscription | undefined }>
-  /** Undefined: somebody else probes already. A probe of which nothing is heard lapses after `leaseMs`. */
+  /** Undefined: another worker holds the probe. The claim lapses after `leaseMs` unless a result is noted. */
   claimProbe(endpoint: Endpoint, leaseMs: number): Promise<Probe | undefined>
-  /** A transient failure, which came to `result`. Resolves to whether the cool-down begins with it. */
+  /** Counts a transient failure. Resolves to whether it starts a cool-down. */
   noteFailure(endpoint: Endpoint, probe: Probe | undefined, result?: AttemptResult): Promise<boolean>
-  /** It has answered as one that works: the count begins anew, and a cool-down is over. */
+  /** Closes the breaker and resets the count, because the endpoint works. */
   noteAnswer(endpoint: Endpoint): Promise<void>
 }
 
 export interface BreakerOptions {
-  /** Transient failures in a row that open it. */
+  /** Transient failures in a row that open the breaker. */
   readonly failures: number
   readonly cooldownMs: number
 }
 
-/** Failures in a row that are further apart than this are not in a row. */
+/** Failures further apart than this do not count as in a row. */
 const REMEMBERED_MS = 24 * 60 * 60_000
 
 const UNKNOWN: AttemptResult = { outcome: 'network', status: null }
@@ -60,7 +85,7 @@ export function createBreakerStore(redis: Redis, { failures, cooldownMs }: Break
       return claimed === 1 ? probe : undefined
     },
     async noteFailure(endpoint, probe, result = UNKNOWN) {
-      const args = [failures, cooldownMs, probe ?? '', cooldownMs + REMEMBERED_MS, toText(result)]
+      const args = [failures, cooldownMs, probe ?? '', cooldownMs + REMEMBERED_MS, resultToText(result)]
       const opened = await redis[run]((commands) => commands.runScript('breaker/note-failure', [keyOf(endpoint)], args))
       return opened === 1
     },
@@ -70,7 +95,7 @@ export function createBreakerStore(redis: Redis, { failures, cooldownMs }: Break
   }
 }
 
-/** For those who only look. */
+/** The reading half of the store, for the api. */
 export function createBreakerReader(redis: Redis): Pick<BreakerStore, 'health' | 'look'> {
   async function read(endpoint: Endpoint, subscriptionId: string) {
     const keys = [keyOf(endpoint), subscriptionsKey(endpoint.tenant)]
@@ -94,3 +119,13 @@ export function createBreakerReader(redis: Redis): Pick<BreakerStore, 'health' |
 }
 
 const keyOf = ({ tenant, subscriptionId }: Endpoint): string => breakerKey(tenant, subscriptionId)
+
+/** The stored form of a result: `answered 503`, or `timeout`. */
+export const resultToText = ({ outcome, status }: AttemptResult): string =>
+  status === null ? outcome : `${outcome} ${status}`
+
+/** Parses the output of `resultToText`. Only this package writes it, so it is not validated. */
+export function resultFromText(text: string): AttemptResult {
+  const [outcome = '', status] = text.split(' ')
+  return { outcome: outcome as Attempt['outcome'], status: status === undefined ? null : Number(status) }
+}

@@ -1,23 +1,25 @@
 import { breakerKey } from '../keys.ts'
 import { type Redis, run } from '../redis/redis.ts'
-import type { Endpoint } from './breaker-store.ts'
-import { type AttemptResult, fromText } from './failure-text.ts'
+import { type AttemptResult, type Endpoint, resultFromText } from './breaker-store.ts'
 
-/** How an endpoint's outage began: the same however often it is read. Times in ms since 1970. */
+/** The start of an endpoint's outage. It stays the same until the breaker closes. Times in ms since 1970. */
 export interface Outage {
   readonly sinceMs: number
-  /** When the first cool-down ends, or ended. */
+  /** End of the first cool-down. */
   readonly untilMs: number
   readonly failures: number
   readonly last: AttemptResult
 }
 
-/** Who has been told of what the breaker knows. It is forgotten with the breaker, when the endpoint answers. */
+/** Which outages were reported to the tenant. Kept in the breaker's hash, so it is deleted when the breaker closes. */
 export interface OutageStore {
-  /** Undefined: there is none, it was told already, or a version began it that did not keep this. */
+  /** Undefined: no outage, already reported, or begun by an earlier version, which did not store its start. */
   unreported(endpoint: Endpoint): Promise<Outage | undefined>
   markReported(endpoint: Endpoint): Promise<void>
-  /** Before the breaker is closed. Undefined: nobody was told that there was an outage. */
+  /**
+   * Notes the first answer after the outage. Call it before `BreakerStore.noteAnswer`, which deletes the outage.
+   * Undefined: the start of the outage was never reported, so its end must not be either.
+   */
   noteEnd(endpoint: Endpoint): Promise<(Outage & { readonly recoveredAtMs: number }) | undefined>
 }
 
@@ -31,7 +33,7 @@ export function createOutageStore(redis: Redis): OutageStore {
     },
     async markReported({ tenant, subscriptionId }) {
       const key = breakerKey(tenant, subscriptionId)
-      // Somebody may have closed the breaker meanwhile: what is left must not stay for ever.
+      // If another worker has closed the breaker meanwhile, this creates the key again: let it expire.
       await redis[run]((commands) =>
         Promise.all([commands.hset(key, 'told', '1'), commands.pexpire(key, STRAY_MS, 'NX')]),
       )
@@ -47,13 +49,13 @@ export function createOutageStore(redis: Redis): OutageStore {
 
 const STRAY_MS = 60_000
 
-/** As note-failure.lua writes it. */
+/** Parses the field `opening`, as note-failure.lua writes it. */
 function parseOpening(opening: string): Outage {
   const [since, failures, until, ...last] = opening.split(' ')
   return {
     sinceMs: Number(since),
     untilMs: Number(until),
     failures: Number(failures),
-    last: fromText(last.join(' ')),
+    last: resultFromText(last.join(' ')),
   }
 }

@@ -7,63 +7,60 @@ import { createParkedIndex, type ParkedPage, type ParkedQuery } from './parked-i
 type Redelivery =
   | { readonly kind: 'begun'; readonly record: DeliveryRecord & { readonly body: Buffer } }
   | { readonly kind: 'not-parked' }
-  /** Somebody else is sending it at this moment. */
+  /** Another sender is publishing it. */
   | { readonly kind: 'busy' }
-  /** It is parked, but its body is no longer kept: the tenant or the subscription has too many parked deliveries. */
+  /** It is parked, but a limit on parked deliveries released its body. */
   | { readonly kind: 'without-body' }
   | { readonly kind: 'unknown' }
 
 export interface Redeliverer {
-  /** A name that nobody else has. */
+  /** A unique name. */
   readonly sender: string
-  /** Which run must have been parked, for whoever must not send what was parked again meanwhile; absent: whichever. */
+  /** Redeliver only if this run was parked, not a later one. Absent: any run. */
   readonly parkedRun?: number
 }
 
 interface NotedRedelivery {
   readonly parkedRun: number
-  /** It was noted just now. */
+  /** False: an earlier call noted it. */
   readonly isNew: boolean
 }
 
-/**
- * What became of each delivery, as long as whoever delivers wanted it kept, and the way back for those that were parked.
- * Nothing here makes a record live longer or shorter.
- */
+/** Finds deliveries and redelivers parked ones. It never changes how long a record is kept; `DeliveryStore` decides that. */
 export interface DeliveryArchive {
   /**
-   * Remembers a delivery that is about to be published, so that it can be found before its first attempt is over. Not for those
-   * of events: they are too many for a record each before they need one. Repeating it changes nothing.
+   * Stores a delivery that is about to be published, so that it is found before its first attempt. For test deliveries
+   * only: a record for every delivery at this point would be too many. Repeating it changes nothing.
    */
   announce(delivery: Delivery): Promise<void>
   find(deliveryId: DeliveryId): Promise<DeliveryRecord | undefined>
   /**
-   * The parked deliveries of a subscription, the newest first. What is parked while somebody pages shifts no page.
-   * @throws AppError `invalid-request` for a cursor that this list has not given
+   * The parked deliveries of a subscription, the newest first. Deliveries parked later do not shift the pages.
+   * @throws AppError `invalid-request` for a cursor that is not from this list
    */
   parked(subscriptionId: SubscriptionId, query: ParkedQuery): Promise<ParkedPage>
   /**
-   * Begins the next run of a parked delivery: the record is what to publish, as slot 0. Until `redeliverySent` it counts
-   * as parked to everybody else. The same sender can begin it again at any time, anybody else after 15 seconds, so that no two
-   * send it and a crash in between leaves nothing stuck.
+   * Begins the next run of a parked delivery. The returned record is to be published, as slot 0. Until `redeliverySent`
+   * the delivery still counts as parked. The same sender can begin the run again at any time, another one after
+   * 15 seconds. So two senders never send it at once, and a crash does not block it.
    */
   beginRedelivery(deliveryId: DeliveryId, by: Redeliverer): Promise<Redelivery>
-  /** It could not be published: somebody else may begin it at once. */
+  /** Call it if publishing failed. Another sender may then begin at once. */
   abandonRedelivery(deliveryId: DeliveryId, by: Pick<Redeliverer, 'sender'>): Promise<void>
   /**
-   * Remembers which parked run a request is to send again, so that it sends no later one when it is carried out again. Resolves to
-   * what was said of it first, for two days after it was last asked; undefined: nothing was, and nothing is said now.
+   * Stores which parked run a request redelivers, so that a repeat of the request never sends a later run. The first
+   * call with `parkedRun` decides; it is kept for two days after the last call. Undefined: no call has named a run.
    */
   noteRedelivery(deliveryId: DeliveryId, requestId: string, parkedRun?: number): Promise<NotedRedelivery | undefined>
-  /** @param record As `beginRedelivery` gave it, or changed (url, firstDueAt) as it was published. */
+  /** @param record the record of `beginRedelivery`, with the url and firstDueAt that were published */
   redeliverySent(record: DeliveryRecord): Promise<void>
 }
 
-/** Long for a first attempt to come; each turn of the delivery sets its own time. */
+/** Ample time until the first attempt, which sets the record's further lifetime. */
 const ANNOUNCED_MS = 7 * 86_400_000
-/** Longer than a broker takes to confirm, or to be found silent. */
+/** Longer than the wait for a publisher confirm. */
 const SENDING_LEASE_MS = 15_000
-/** Longer than a request is remembered by its key. */
+/** Longer than an idempotency key is remembered. */
 const REDELIVERY_NOTED_MS = 2 * 86_400_000
 
 export function createDeliveryArchive(redis: Redis): DeliveryArchive {

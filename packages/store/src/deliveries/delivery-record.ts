@@ -2,7 +2,7 @@ import type { Attempt, Delivery, DeliveryId, EventId, ParkedReason, Subscription
 
 export type DeliveryState = 'pending' | 'waiting' | 'acknowledged' | 'parked' | 'withdrawn'
 
-/** What is remembered of a delivery once its first slot is settled. */
+/** The state of a delivery, once its first slot is settled or it was announced. */
 export interface DeliveryRecord {
   readonly deliveryId: DeliveryId
   readonly subscriptionId: SubscriptionId
@@ -11,27 +11,27 @@ export interface DeliveryRecord {
   readonly tenant: string | null
   readonly url: string
   readonly run: number
-  /** The place in the schedule that comes next; the last one when none does. */
+  /** The next slot; the last one when no slot follows. */
   readonly slot: number
-  /** POSTs made so far, over all runs. */
+  /** Number of attempts so far, over all runs. */
   readonly attempt: number
-  /** ISO 8601, UTC, as are the other times. */
+  /** ISO 8601, UTC, like the other times. */
   readonly firstDueAt: string
   readonly state: DeliveryState
   readonly parkedReason: ParkedReason | null
   readonly parkedAt: string | null
   readonly nextAttemptAt: string | null
-  /** So that a parked test that is sent again is still a test; absent: of an event that has happened. */
+  /** Marks a test delivery, also when it is redelivered. Absent: a delivery of a real event. */
   readonly trial?: Trial
-  /** Of all runs, in their order. */
+  /** Over all runs, in order. */
   readonly attempts: readonly Attempt[]
-  /** Kept from when a delivery is first parked; null for others. */
+  /** Null unless the delivery has been parked. */
   readonly body: Buffer | null
 }
 
 /**
- * A record is one string: a line for the scripts (the ledger), a line of JSON for people (the view), a line of JSON for
- * each attempt. One small value per delivery costs a fraction of a hash, and a script need not understand JSON.
+ * A record is one string of several lines: the ledger for the scripts, the view for people (JSON), and one line of JSON
+ * per attempt. One small string per delivery costs a fraction of a hash, and the scripts need not parse JSON.
  */
 export interface StoredRecord {
   readonly ledger: Ledger
@@ -39,12 +39,12 @@ export interface StoredRecord {
   readonly attempts: readonly Attempt[]
 }
 
-/** How far a delivery has come. */
+/** The last settled slot of a delivery, and the state that followed. */
 export interface Ledger {
   readonly run: number
-  /** The last slot of the run that is settled; -1 for none. */
+  /** The last settled slot of the run; -1 for none. */
   readonly slot: number
-  /** `unsent`: a new run was begun, but nobody knows yet whether it was published. To everybody else it is still parked. */
+  /** `unsent`: a redelivery has begun, but is not known to be published. Readers treat the delivery as still parked. */
   readonly state: DeliveryState | 'unsent'
 }
 
@@ -53,8 +53,8 @@ type View = Omit<DeliveryRecord, 'deliveryId' | 'attempts' | 'body'>
 const OVER: readonly Ledger['state'][] = ['acknowledged', 'parked', 'withdrawn']
 
 /**
- * Whether a record settles a message, as far as the ledger says. `isOlderThan` has the exception. settle-delivery.lua has
- * the same rules.
+ * Whether the ledger settles a message, apart from the exception in `isOlderThan`. settle-delivery.lua has the same
+ * rules.
  */
 export function isSettledBy(
   { run, slot, state }: Ledger,
@@ -65,9 +65,10 @@ export function isSettledBy(
 }
 
 /**
- * A record without an attempt never settles a copy of the message that has made one, unless the run was acknowledged or
- * parked. A worker that dies after its retry was confirmed leaves two copies: the retry, and the message that comes back
- * as if it had never been sent. If the latter is withdrawn or uses up slots in a cool-down, the retry keeps its schedule.
+ * A record without an attempt does not settle a copy of the message that has made one, unless the run was acknowledged or
+ * parked. A worker that dies after its retry was confirmed leaves two copies: the retry, and the original message, which
+ * returns as if no attempt had been made. If the original is withdrawn, or uses up slots in a cool-down, the retry still
+ * keeps its schedule.
  */
 export const isOlderThan = (
   { ledger, view }: Pick<StoredRecord, 'ledger' | 'view'>,
@@ -79,18 +80,18 @@ export const isOlderThan = (
   ledger.state !== 'acknowledged' &&
   ledger.state !== 'parked'
 
-/** Reads the beginning of a record, which may have been cut off after the first line. */
+/** Parses the first line of a record. The rest may be cut off. */
 export function parseLedger(stored: string): Ledger | undefined {
   const [, run, slot, state] = /^(\d+) (-?\d+) ([a-z]+)/.exec(stored) ?? []
   if (run === undefined) return undefined
   return { run: Number(run), slot: Number(slot), state: state as Ledger['state'] }
 }
 
-/** A whole record of one attempt, as settle-delivery.lua writes it. */
+/** A complete record with one attempt, in the format of settle-delivery.lua. */
 export const firstRecord = ({ run, slot, state }: Ledger, view: View, attempt: Attempt): string =>
   `${run} ${slot} ${state}\n${viewJson(view)}\n${JSON.stringify(attempt)}`
 
-/** A whole record of a delivery that nobody has attempted. */
+/** A complete record without an attempt. */
 export const announcedRecord = ({ run }: Pick<Ledger, 'run'>, view: View): string =>
   `${run} -1 pending\n${viewJson(view)}`
 
@@ -105,7 +106,7 @@ export function parseRecord(stored: string): StoredRecord | undefined {
   }
 }
 
-/** Only what belongs to a view, in one order: what is passed may have more. */
+/** Writes the fields of a view in a fixed order. `record` may have more fields. */
 export function viewJson(record: View): string {
   return JSON.stringify(record, VIEW_FIELDS)
 }
@@ -127,7 +128,7 @@ const VIEW_FIELDS = [
   'trial',
 ] satisfies (keyof View)[]
 
-/** What a delivery looks like once one of its slots has come to `state`. */
+/** The view of a delivery after one of its slots ended in `outcome.state`. */
 export function viewOf(
   delivery: Delivery,
   attempt: Attempt | null,

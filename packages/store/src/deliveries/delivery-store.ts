@@ -13,41 +13,42 @@ import {
 } from './delivery-record.ts'
 import { createParkedIndex } from './parked-index.ts'
 
-/** How long a delivery is remembered after its last change. */
+/** How long a record is kept after its last change. */
 export interface DeliveryRetention {
-  /** Acknowledged and withdrawn ones: as long as a message may come twice. */
+  /** Acknowledged and withdrawn deliveries. Must cover the time in which a copy of the message may still arrive. */
   readonly settledRetentionMs: number
   readonly parkedRetentionMs: number
-  /** Must exceed the longest wait of the schedule, or what was settled would be sent again. */
+  /** Must exceed the longest wait of the schedule, or settled slots would be sent again. */
   readonly waitingRetentionMs: number
 }
 
-/** What the slot came to, if it did not park the delivery. */
+/** The result of a slot that did not park the delivery. */
 export type Settlement =
   | { readonly state: 'acknowledged' }
   | { readonly state: 'waiting'; readonly nextAttemptAt: string }
   | { readonly state: 'withdrawn' }
 
-/** The ledger that makes a repeated message harmless: what whoever delivers reads and writes. */
+/** The ledger, as the worker reads and writes it. It makes repeated messages harmless. */
 export interface DeliveryStore {
   /**
-   * Whether this slot of this run is settled, a later one has begun, or the run is over: then the message is acknowledged
-   * unseen. A withdrawal ends the run only for copies that have made no attempt.
+   * Whether this slot of this run is settled, because it or a later slot was settled, the run is over, or a later run has
+   * begun. The message is then acknowledged without a POST. A withdrawal ends the run only for copies without an attempt.
    */
   isSettled(delivery: Pick<Delivery, 'deliveryId' | 'run' | 'slot' | 'attempt'>): Promise<boolean>
   /**
-   * Notes what the slot of `delivery`, as it was consumed, came to. Repeating it changes nothing. What was acknowledged is
-   * acknowledged even if somebody else parked the same run meanwhile.
-   * @param attempt null when no POST was made
+   * Records the result of the slot. Repeating it changes nothing. An acknowledgement counts even if another worker parked
+   * the same run meanwhile.
+   * @param delivery as it was consumed
+   * @param attempt null if no POST was made
    */
   settle(delivery: Delivery, attempt: Attempt | null, next: Settlement): Promise<void>
-  /** Lets the record of a waiting delivery, if there is one, live for another `waitingRetentionMs` at least. */
+  /** Keeps the record of a waiting delivery, if there is one, for at least another `waitingRetentionMs`. */
   keep(delivery: Pick<Delivery, 'deliveryId'>): Promise<void>
-  /** Keeps the delivery whole, lists it under its subscription, and settles the slot. Repeating it changes nothing. */
+  /** Stores the delivery with its body, lists it under its subscription, and settles the slot. Can be repeated. */
   park(delivery: Delivery, attempt: Attempt | null, reason: ParkedReason): Promise<void>
 }
 
-/** Longer than any ledger line. */
+/** More than any ledger line has. */
 const LEDGER_BYTES = 48
 
 export function createDeliveryStore(redis: Redis, retention: DeliveryRetention): DeliveryStore {
@@ -76,7 +77,7 @@ export function createDeliveryStore(redis: Redis, retention: DeliveryRetention):
     return { ledger: parseLedger(ledger), unparked: unparked === 1 }
   }
 
-  /** What nearly all deliveries come to, at half the cost: if there is no record yet, this is the whole of it. */
+  /** The common case, a first attempt that succeeds, at half the cost of the script: writes the record if none exists. */
   async function writeFirst(delivery: Delivery, attempt: Attempt, view: ReturnType<typeof viewOf>): Promise<boolean> {
     const record = firstRecord({ run: delivery.run, slot: delivery.slot, state: view.state }, view, attempt)
     const written = await redis[run]((commands) =>
@@ -91,11 +92,11 @@ export function createDeliveryStore(redis: Redis, retention: DeliveryRetention):
         commands.getrange(recordKey(delivery.deliveryId), 0, LEDGER_BYTES - 1),
       )
       const ledger = parseLedger(stored)
-      // Else the POST would be made, and only then found impossible to note.
+      // Fail now, because otherwise the worker would POST first and then fail to settle.
       if (ledger === undefined && stored !== '') throw new Error(`${recordKey(delivery.deliveryId)} holds no record`)
       if (ledger === undefined || !isSettledBy(ledger, delivery)) return false
       if (delivery.attempt === 0) return true
-      // Only a repeated message comes here, so the second read costs an ordinary delivery nothing.
+      // Only repeated messages get here, so ordinary deliveries do not pay for the second read.
       const record = parseRecord((await redis[run]((commands) => commands.get(recordKey(delivery.deliveryId)))) ?? '')
       return record !== undefined && !isOlderThan(record, delivery)
     },
@@ -110,7 +111,7 @@ export function createDeliveryStore(redis: Redis, retention: DeliveryRetention):
       await redis[run]((commands) => commands.pexpire(recordKey(deliveryId), retention.waitingRetentionMs, 'GT'))
     },
     async park(delivery, attempt, parkedReason) {
-      // Listed first: a crash in between leaves an entry that is skipped, not a parked delivery that nobody finds.
+      // List it first: a crash in between leaves an entry that readers skip, not a parked delivery that is never listed.
       const parkedAt = await index.add(delivery, retention.parkedRetentionMs)
       const view = viewOf(delivery, attempt, { state: 'parked', parkedReason, parkedAt })
       const { ledger } = await write(delivery, attempt, view, [retention.parkedRetentionMs, delivery.body])

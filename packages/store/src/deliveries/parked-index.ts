@@ -1,45 +1,42 @@
 import { type Delivery, type DeliveryId, parseDeliveryId, type SubscriptionId } from '@switchhook/contracts'
 import { parkedKey, recordKey } from '../keys.ts'
-import { createListCursor, MICROSECONDS } from '../list-cursor.ts'
-import { newestEntries } from '../newest-entries.ts'
+import { createListCursor, lowerBound, MICROSECONDS, newestEntries, scanPage, upperBound } from '../paging.ts'
 import { type Redis, run } from '../redis/redis.ts'
-import { lowerBound, scanPage, upperBound } from '../scan-page.ts'
 import { type DeliveryRecord, parseRecord, type StoredRecord } from './delivery-record.ts'
 
-/** Without the body: a page of them can be shown without reading what was sent. */
+/** Without the body, so that a page of deliveries reads no bodies. */
 export type ListedDelivery = Omit<DeliveryRecord, 'body'>
 
 export interface ParkedPage {
   readonly items: readonly ListedDelivery[]
-  /** For the next page, which may be empty; null on the last. */
+  /** Null on the last page. The next page may be empty. */
   readonly nextCursor: string | null
 }
 
-/** Which part of the list is asked for. */
 export interface ParkedQuery {
   readonly limit: number
   readonly cursor?: string
-  /** When it was parked, in ms since 1970: from then on, and before then. */
+  /** Parked from `fromMs` on and before `toMs`, in ms since 1970. */
   readonly fromMs?: number
   readonly toMs?: number
   readonly matches?: (delivery: ListedDelivery) => boolean
 }
 
-/** The list of a subscription's parked deliveries. It may name some that have moved on: the records decide. */
+/** The list of a subscription's parked deliveries. Entries may be stale; a delivery's record decides if it is parked. */
 export interface ParkedIndex {
-  /** Resolves to since when (ISO 8601, UTC) it has been there, however often it is added. */
+  /** Resolves to the time of the first addition (ISO 8601, UTC). */
   add(delivery: Place, retentionMs: number): Promise<string>
   remove(delivery: Place): Promise<void>
   page(subscriptionId: SubscriptionId, query: ParkedQuery): Promise<ParkedPage>
 }
 
-/** The run belongs to the name: the end of one run must not remove what the next one added. */
+/** The name of an entry includes the run, so that the end of one run never removes the entry of the next. */
 type Place = Pick<Delivery, 'deliveryId' | 'subscriptionId' | 'run'>
 
 export interface ParkedEntry {
   readonly deliveryId: DeliveryId
   readonly run: number
-  /** Since when, in µs, as Redis wrote it; unique within a list. */
+  /** When it was added, in µs, as Redis formats it; unique within a list. */
   readonly since: string
 }
 
@@ -91,7 +88,7 @@ export function createParkedIndex(redis: Redis): ParkedIndex {
   }
 }
 
-/** A run that was begun but is not known to be published still counts as the parked one before it. */
+/** A redelivery that is not known to be published still counts as the parked run before it. */
 export function isParked({ ledger }: Pick<StoredRecord, 'ledger'>, listedRun: number): boolean {
   if (ledger.state === 'parked') return ledger.run === listedRun
   return ledger.state === 'unsent' && ledger.run === listedRun + 1

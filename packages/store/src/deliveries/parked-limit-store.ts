@@ -6,50 +6,50 @@ import { toEntry } from './parked-index.ts'
 
 /** How many of a subscription's parked deliveries are kept. */
 interface ParkedAllowance {
-  /** The newest ones, which keep their body. */
+  /** The newest deliveries, which keep their body. */
   readonly whole: number
-  /** All that are kept, with or without a body. */
+  /** All deliveries that are kept, with or without a body. */
   readonly total: number
 }
 
-/** What one call of `trim` released. */
+/** The result of one call of `trim`. */
 interface Trimmed {
   readonly bodies: number
   readonly dropped: number
-  /** Another call has nothing to do. */
+  /** No further call is needed. */
   readonly isDone: boolean
 }
 
-/** The moment at which a subscription's parked deliveries exceeded their limit; the same however often it is read. */
+/** When a subscription's parked deliveries exceeded their limit. It stays the same until the next crossing. */
 export interface Crossing {
   readonly crossedAtMs: number
   readonly limit: number
-  /** How many were parked at that moment. */
+  /** How many were parked then. */
   readonly count: number
 }
 
 export interface ParkedCount {
   readonly count: number
-  /** Among them. */
+  /** Included in `count`. */
   readonly withoutBody: number
-  /** Beside them; since the subscription last lost one `parkedRetentionMs` ago or longer. */
+  /** Not included in `count`. Starts at 0 again if nothing was released for `parkedRetentionMs`. */
   readonly dropped: number
-  /** The bodies of deliveries that were parked up to here, in µs, are gone. */
+  /** Deliveries that were parked up to this time (µs) have no body. */
   readonly bodiesUntil: string
 }
 
 /**
- * Keeps the parked deliveries within limits. Counts are always taken from the lists themselves: no counter exists that
- * could drift from them after a crash. Every method may run in several workers at once.
+ * Keeps the parked deliveries within limits. It counts the lists themselves, so no counter can drift after a crash.
+ * Several workers may call every method at once.
  */
 export interface ParkedLimitStore {
-  /** Call it before something is parked: a list that its tenant does not know would not count. */
+  /** Call it before parking a delivery: a list that is not registered with its tenant does not count. */
   register(endpoint: Endpoint): Promise<void>
   /** How many deliveries are parked, for each subscription of the tenant, deleted ones included. */
   counts(tenant: string | null): Promise<ReadonlyMap<SubscriptionId, number>>
-  /** Takes bodies and then deliveries that are beyond the allowance, the oldest first; a bounded number at a time. */
+  /** Releases a bounded number of bodies and deliveries beyond the allowance, the oldest first. */
   trim(subscriptionId: SubscriptionId, allowance: ParkedAllowance): Promise<Trimmed>
-  /** The last crossing, until `markReported`. */
+  /** The last crossing, unless it was reported. */
   unreported(subscriptionId: SubscriptionId): Promise<Crossing | undefined>
   markReported(subscriptionId: SubscriptionId, crossing: Crossing): Promise<void>
 }
@@ -61,16 +61,16 @@ export interface ParkedLimitOptions {
 }
 
 const DAY_MS = 86_400_000
-/** Deliveries of each kind that one call releases: some milliseconds of Redis' time. */
+/** Bodies, and deliveries, that one call releases at most: a few milliseconds of Redis' time. */
 const RELEASED_AT_ONCE = 250
-/** A limit is crossed anew only after the number of bodies has been below this share of it, so that one notice is enough. */
+/** After a crossing, the next one counts only if the bodies fell below this share of the limit: one notice is enough. */
 const CROSSED_AGAIN_BELOW = 0.9
 
 export function createParkedLimitStore(redis: Redis, options: ParkedLimitOptions): ParkedLimitStore {
   const { parkedRetentionMs, settledRetentionMs } = options
   const listedMs = parkedRetentionMs + DAY_MS
 
-  /** @param keepMs how long the record is still kept; '': as long as before. Resolves to which names were released. */
+  /** Resolves to whether each was released. @param keepMs how long the record is still kept; '': as long as before */
   async function release(names: readonly string[], keepMs: number | ''): Promise<boolean[]> {
     return redis[run]((commands) =>
       Promise.all(
@@ -96,7 +96,7 @@ export function createParkedLimitStore(redis: Redis, options: ParkedLimitOptions
       )
     },
     async counts(tenant) {
-      // The tenant's subscriptions are read as well, because earlier versions parked without registering.
+      // Existing subscriptions are included, because earlier versions parked without registering.
       const [registered, existing] = await redis[run]((commands) =>
         Promise.all([
           commands.zrange(parkingSubscriptionsKey(tenant), '0', '-1'),
@@ -115,7 +115,7 @@ export function createParkedLimitStore(redis: Redis, options: ParkedLimitOptions
       )
       const bodies = placed.filter((_, i) => i % 2 === 0)
       if (drop.length + bodies.length === 0) return { bodies: 0, dropped: 0, isDone: true }
-      // Released before it is noted: a crash in between leaves entries that the next call finds again.
+      // Release first, then note: after a crash in between, the next call finds the entries again.
       const wasDropped = await release(drop, settledRetentionMs)
       const onlyBodies = bodies.filter((name) => !drop.includes(name))
       const released = await release(onlyBodies, '')
@@ -152,7 +152,7 @@ export function createParkedLimitStore(redis: Redis, options: ParkedLimitOptions
   }
 }
 
-/** How many deliveries of a subscription are parked, for clients and recoveries. */
+/** Counts the parked deliveries of a subscription, for clients and recoveries. */
 export interface ParkedCounter {
   count(subscriptionId: SubscriptionId): Promise<ParkedCount>
 }

@@ -4,49 +4,46 @@ import { type Redis, run } from '../redis/redis.ts'
 import { type Ledger, parseLedger, parseRecord } from './delivery-record.ts'
 import { isParked, type ParkedEntry, toEntry } from './parked-index.ts'
 
-/** Which parked deliveries of a subscription, by when they were parked. */
+/** A range of a subscription's parked deliveries, by when they were parked. */
 export interface ParkedRange {
-  /** In µs since 1970, as text; what was parked at this very moment is not in it. */
+  /** In µs since 1970, as text; exclusive. */
   readonly after: string
-  /** The same; what was parked at this very moment is in it. */
+  /** Likewise; inclusive. */
   readonly until: string
-  /** null: parked for whatever reason. */
+  /** Null: any reason. */
   readonly reason: ParkedReason | null
 }
 
 interface Found {
   readonly entries: readonly Pick<ParkedEntry, 'deliveryId' | 'run'>[]
-  /** Where the next look begins; null when the range has been looked through. */
+  /** `after` of the next call; null at the end of the range. */
   readonly after: string | null
 }
 
 interface Count {
   readonly count: number
-  /** ISO 8601, UTC: when the first and the last of them were parked; null when there are none. */
+  /** When the first and the last of them were parked (ISO 8601, UTC); null if there are none. */
   readonly oldest: string | null
   readonly newest: string | null
 }
 
-/** How a run of a delivery stands; `unknown`: it is no longer remembered, or a later run has begun. */
+/** The state of a run. `unknown`: the record is gone, or a later run has begun. */
 export type RunState = Ledger['state'] | 'unknown'
 
-/** The parked deliveries of a subscription, the oldest first, for whoever goes through all of them. Changes nothing. */
+/** Reads all parked deliveries of a subscription, the oldest first. For recoveries. Changes nothing. */
 export interface ParkedWindow {
-  /** When the newest one was parked, in µs; null when there is none. All that are parked from now on are newer. */
+  /** When the newest one was parked, in µs; null if there is none. Deliveries parked later are newer. */
   newest(subscriptionId: SubscriptionId): Promise<string | null>
-  /** At most `limit` of them. Looks at a bounded number, so that there may be fewer and yet more to come. */
+  /** At most `limit` deliveries. A bounded number of entries is read, so a short result need not be the last. */
   take(subscriptionId: SubscriptionId, range: ParkedRange, limit: number): Promise<Found>
-  /** Looks at every one, which takes seconds for hundreds of thousands. */
+  /** Reads every record, which takes seconds for hundreds of thousands. */
   count(subscriptionId: SubscriptionId, range: ParkedRange): Promise<Count>
-  /**
-   * How many of the list were parked after this moment, in µs, until now. At one command's cost: some that have moved on since may
-   * still be listed, and count.
-   */
+  /** How many entries were added after `since` (µs). One command; stale entries count too. */
   countAfter(subscriptionId: SubscriptionId, since: string): Promise<number>
   stateOf(delivery: { readonly deliveryId: DeliveryId; readonly run: number }): Promise<RunState>
 }
 
-/** Longer than any ledger line. */
+/** More than any ledger line has. */
 const LEDGER_BYTES = 48
 const COUNTED_AT_ONCE = 500
 const LEAST_LOOKED_AT = 50
@@ -62,7 +59,7 @@ export function createParkedWindow(redis: Redis): ParkedWindow {
   const ledgerOf = async (deliveryId: DeliveryId): Promise<Ledger | undefined> =>
     parseLedger(await redis[run]((commands) => commands.getrange(recordKey(deliveryId), 0, LEDGER_BYTES - 1)))
 
-  /** The reason stands in the whole record only. */
+  /** Only the complete record holds the reason, so without one the ledger is enough. */
   async function belongs({ deliveryId, run: listedRun }: ParkedEntry, reason: ParkedReason | null): Promise<boolean> {
     if (reason === null) {
       const ledger = await ledgerOf(deliveryId)
@@ -72,7 +69,7 @@ export function createParkedWindow(redis: Redis): ParkedWindow {
     return found !== undefined && isParked(found, listedRun) && found.view.parkedReason === reason
   }
 
-  /** A page of the list, and which of it are really parked. */
+  /** A page of the list, and which of its entries are really parked. */
   async function look(subscriptionId: SubscriptionId, range: ParkedRange, size: number) {
     const entries = await page(subscriptionId, range, size)
     const isIn = await Promise.all(entries.map((entry) => belongs(entry, range.reason)))
@@ -87,7 +84,7 @@ export function createParkedWindow(redis: Redis): ParkedWindow {
       return since ?? null
     },
     async take(subscriptionId, range, limit) {
-      // Twice as many: some may have moved on, or be parked for another reason.
+      // Twice the limit, because entries may be stale or parked for another reason.
       const size = Math.max(2 * limit, LEAST_LOOKED_AT)
       const { entries, found } = await look(subscriptionId, range, size)
       const taken = found.slice(0, limit)

@@ -9,19 +9,15 @@ import {
 import { type DeliveryState, parseRecord } from '../deliveries/delivery-record.ts'
 import type { ListedDelivery } from '../deliveries/parked-index.ts'
 import { eventKey, logKey, recordKey } from '../keys.ts'
-import { createListCursor, MICROSECONDS } from '../list-cursor.ts'
-import { newestEntries } from '../newest-entries.ts'
+import { createListCursor, lowerBound, MICROSECONDS, newestEntries, scanPage, upperBound } from '../paging.ts'
 import { type Redis, run } from '../redis/redis.ts'
-import { lowerBound, scanPage, upperBound } from '../scan-page.ts'
-import { type EventRecord, parseEventRecord } from './event-record.ts'
+import { areRemembered, type EventRecord, parseEventRecord } from './event-record.ts'
 import { pendingEventIds } from './pending-index.ts'
-import { areRemembered } from './remembered-events.ts'
 
-/** Which deliveries of a subscription are asked for. */
 export interface LogQuery {
   readonly limit: number
   readonly cursor?: string
-  /** When the event was fanned out, in ms since 1970: from then on, and before then. */
+  /** Fanned out from `fromMs` on and before `toMs`, in ms since 1970. */
   readonly fromMs?: number
   readonly toMs?: number
   /** Absent: any. */
@@ -32,29 +28,29 @@ export interface LogQuery {
 
 export interface LogPage {
   readonly items: readonly ListedDelivery[]
-  /** For the next page, which may be empty; null on the last. */
+  /** Null on the last page. The next page may be empty. */
   readonly nextCursor: string | null
 }
 
-/** Reads what the delivery log and the records of deliveries hold. The log says which there were, the records what became of them. */
+/** Combines the delivery log, which lists the deliveries, with their records, which hold their state. */
 export interface DeliveryLogReader {
   /**
-   * The newest first; what is fanned out while somebody pages shifts no page.
-   * @throws AppError `invalid-request` for a cursor that this list has not given
+   * The newest first. Deliveries that are fanned out later do not shift the pages.
+   * @throws AppError `invalid-request` for a cursor that is not from this list
    */
   page(subscription: Subscription, query: LogQuery): Promise<LogPage>
   event(eventId: EventId): Promise<EventRecord | undefined>
   /**
-   * The delivery of this id that was fanned out for the tenant, if its event is still remembered. If it has no record, its first
-   * attempt is not over.
-   * @param nowMs milliseconds since 1970
+   * Finds a delivery that may not have a record yet, if its event's record still exists. If the delivery has no record,
+   * its first attempt is not over.
+   * @param nowMs ms since 1970
    */
   pending(tenant: string | null, deliveryId: DeliveryId, nowMs: number): Promise<PendingDelivery | undefined>
-  /** One for each id. */
+  /** One result per id. */
   records(deliveryIds: readonly DeliveryId[]): Promise<readonly (ListedDelivery | undefined)[]>
 }
 
-/** What is known of a delivery before its first attempt is over. */
+/** The fields of a delivery that are known before its first attempt is over. */
 export type PendingDelivery = Pick<
   ListedDelivery,
   'deliveryId' | 'subscriptionId' | 'eventId' | 'eventType' | 'tenant' | 'firstDueAt'
@@ -63,7 +59,7 @@ export type PendingDelivery = Pick<
 interface Entry {
   readonly eventId: EventId
   readonly eventType: string
-  /** When it was listed, in µs, as Redis wrote it; unique within a list. */
+  /** When it was listed, in µs, as Redis formats it; unique within a list. */
   readonly since: string
 }
 
@@ -75,7 +71,7 @@ export function createDeliveryLogReader(redis: Redis): DeliveryLogReader {
     return found.map(({ member, since }) => toEntry(member, since))
   }
 
-  /** The one place at which an event can be, if it lies within the bounds. */
+  /** Finds the entry of one event directly, if it is within the time range. */
   async function entryOf(subscription: Subscription, eventId: EventId, query: LogQuery): Promise<Entry[]> {
     const members = EVENT_TYPES.map((eventType) => `${eventId}:${eventType}`)
     const scores = await redis[run]((commands) => commands.zmscore(logKey(subscription.id), ...members))
@@ -94,7 +90,10 @@ export function createDeliveryLogReader(redis: Redis): DeliveryLogReader {
     })
   }
 
-  /** The event's record lives as long as that of a delivery that is over, at most: while it is there, no record means that nothing was settled yet. */
+  /**
+   * An event's record does not outlive the record of a settled delivery. So while the event has a record, a delivery
+   * without one has not been settled yet.
+   */
   const arePending = (entries: readonly Entry[]): Promise<boolean[]> =>
     areRemembered(
       redis,
@@ -154,7 +153,7 @@ export function createDeliveryLogReader(redis: Redis): DeliveryLogReader {
   }
 }
 
-/** What a first attempt will be like: it goes to the url that the subscription has then. */
+/** A delivery before its first attempt, which will use the subscription's URL at that time. */
 const pendingDelivery = (subscription: Subscription, { eventId, eventType, since }: Entry): ListedDelivery => ({
   deliveryId: deliveryIdOf(eventId, subscription.id),
   subscriptionId: subscription.id,

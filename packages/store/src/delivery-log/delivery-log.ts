@@ -5,25 +5,31 @@ import { entryOf } from './event-list.ts'
 import { eventJson, type LoggedEvent } from './event-record.ts'
 import { pendingIndexing } from './pending-index.ts'
 
-/** How much is remembered of what was fanned out. */
+/** How many entries the delivery log keeps, and for how long. */
 export interface DeliveryLogLimits {
   /** Entries per subscription. */
   readonly size: number
-  /** Of an entry: longer than a delivery can wait. */
+  /** Of an entry. Must exceed the longest time that a delivery can wait. */
   readonly retentionMs: number
-  /** Events that are listed per tenant; 0: none are. */
+  /** Events listed per tenant. 0 turns the list off. */
   readonly eventListSize: number
-  /** Of an event's record and its entry. No longer than that of a delivery that is acknowledged, or such a one would seem to be pending. */
+  /**
+   * Of an event's record and list entry. Must not exceed the retention of acknowledged deliveries: otherwise a delivery
+   * whose record has expired would seem to be pending.
+   */
   readonly eventRetentionMs: number
 }
 
-/** Which events there were, and which of them were fanned out to a subscription: the list of its deliveries, those that nobody has attempted yet included. */
+/**
+ * The list of a tenant's events, and for each subscription the list of its deliveries, including those without an attempt.
+ * Fan-out writes it.
+ */
 export interface DeliveryLog {
-  /** Repeating it changes nothing but, of an event that was fanned out anew, its record. */
+  /** Can be repeated. If an event is fanned out again, only its record changes. */
   write(events: readonly LoggedEvent[], nowMs: number): Promise<void>
 }
 
-/** What is to be put into one list, the oldest first. */
+/** Entries to add to one list, the oldest first. */
 interface Addition {
   readonly key: string
   readonly size: number

@@ -1,18 +1,20 @@
 import type { EventId, EventSubject, EventType, SubscriptionId } from '@switchhook/contracts'
+import { eventKey } from '../keys.ts'
+import { type Redis, run } from '../redis/redis.ts'
 
-/** What is remembered of an event that was fanned out: to whom, and when. */
+/** The stored fan-out of an event: when it happened, and for which subscriptions. */
 export interface EventRecord {
   readonly eventId: EventId
   readonly eventType: EventType
   readonly tenant: string | null
-  /** ISO 8601, UTC, as is the other time. */
+  /** ISO 8601, UTC, like `fannedOutAt`. */
   readonly occurredAt: string
   readonly fannedOutAt: string
-  /** Those that it became a delivery for. */
+  /** The subscriptions that got a delivery. */
   readonly subscriptionIds: readonly SubscriptionId[]
 }
 
-/** What is written of an event: its record, and what it can be found by in the list of its tenant's events. */
+/** What fan-out writes: the record, and the fields by which the event is found in its tenant's list. */
 export interface LoggedEvent extends EventRecord {
   readonly subject: EventSubject
 }
@@ -21,7 +23,15 @@ export function eventJson({ eventType, tenant, occurredAt, fannedOutAt, subscrip
   return JSON.stringify({ eventType, tenant, occurredAt, fannedOutAt, subscriptionIds })
 }
 
-/** Written by the delivery log alone, so its shape is known. */
+/** Only the delivery log writes records, so the JSON is not validated. */
 export function parseEventRecord(eventId: EventId, stored: string): EventRecord {
   return { eventId, ...(JSON.parse(stored) as Omit<EventRecord, 'eventId'>) }
+}
+
+/** Whether the record of each event still exists, in one round trip. */
+export async function areRemembered(redis: Redis, eventIds: readonly EventId[]): Promise<boolean[]> {
+  const found = await redis[run]((commands) =>
+    Promise.all(eventIds.map((eventId) => commands.exists(eventKey(eventId)))),
+  )
+  return found.map((count) => count === 1)
 }

@@ -4,26 +4,26 @@ import { type Redis, run } from '../redis/redis.ts'
 import type { LoggedEvent } from './event-record.ts'
 
 /**
- * Leads from the id of a delivery to its event, before the delivery has a record. The id is a hash of the event's id and the
- * subscription's, so nothing can be read out of it.
+ * Finds the event of a delivery that has no record yet. A delivery's id is a hash of the event's id and the subscription's,
+ * so the event cannot be derived from it.
  *
- * Each delivery is an entry of 20 bytes: the last four bytes of its id, then the id of its event. Entries lie in strings, by
- * tenant, time window and a part of the id, and are only ever appended; a string expires as a whole. A reader computes the
- * ids of the deliveries of each event that it finds, so an entry that happens to end alike misleads nobody.
+ * Each delivery is an entry of 20 bytes: the last four bytes of its id, then the id of its event. Entries are appended to
+ * strings, one per tenant, time window and bucket of ids; a string expires as a whole. Several ids may share their last
+ * four bytes, so the reader computes the delivery ids of each event that it finds and compares them.
  */
 export const BUCKETS = 1_024
 const TAG_BYTES = 4
 const ENTRY_BYTES = TAG_BYTES + 16
-/** Few, as a reader looks into each; more of them let less outlive its time. */
+/** Few, because a reader reads each window. With more windows, entries would outlive the retention by less. */
 const WINDOWS_PER_RETENTION = 4
 
-/** Arguments of the script `index-pending`, one call for each tenant. */
+/** Arguments of one call of the script `index-pending`. Each tenant needs a call. */
 interface Indexing {
   readonly keys: string[]
   readonly args: (number | Buffer)[]
 }
 
-/** @param retentionMs for how long a delivery must be found */
+/** @param retentionMs how long a delivery must be found */
 export function pendingIndexing(events: readonly LoggedEvent[], retentionMs: number, nowMs: number): Indexing[] {
   const tenants = new Map<string | null, Map<number, Buffer[]>>()
   for (const { eventId, tenant, subscriptionIds } of events) {
@@ -45,12 +45,12 @@ export function pendingIndexing(events: readonly LoggedEvent[], retentionMs: num
   const window = Math.floor(nowMs / windowMs)
   return [...tenants].map(([tenant, buckets]) => ({
     keys: [pendingWindowKey(tenant), ...[...buckets.keys()].map((bucket) => pendingKey(tenant, window, bucket))],
-    // The last entry of a window must live for the whole retention, and a string expires by its first.
+    // A string's lifetime starts with its first entry, but the last entry of a window must live for the whole retention.
     args: [windowMs, windowMs + retentionMs, ...[...buckets.values()].map((entries) => Buffer.concat(entries))],
   }))
 }
 
-/** The events that a delivery of this id may belong to: at most one, but for ids that end alike. */
+/** The events that the delivery may belong to. More than one only if several ids share their last four bytes. */
 export async function pendingEventIds(
   redis: Redis,
   tenant: string | null,
@@ -60,7 +60,7 @@ export async function pendingEventIds(
   const windowMs = Number(await redis[run]((commands) => commands.get(pendingWindowKey(tenant))))
   if (windowMs === 0) return []
   const present = Math.floor(nowMs / windowMs)
-  // One more at either end: the writer's clock may differ.
+  // One more window at either end, because the writer's clock may differ.
   const windows = Array.from({ length: WINDOWS_PER_RETENTION + 3 }, (_, back) => present + 1 - back)
   const bucket = bucketOf(deliveryId)
   const strings = await redis[run]((commands) =>

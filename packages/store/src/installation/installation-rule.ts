@@ -9,17 +9,18 @@ export interface InstallationIdentity {
 /** An operator's decision about the messages of another installation. */
 export type Verdict = 'adopted' | 'discarded'
 
-/** What Redis holds about its installation. */
+/** The installation record in Redis. */
 export interface StoredInstallation extends InstallationIdentity {
   readonly verdicts: ReadonlyMap<InstallationId, Verdict>
 }
 
-/** Redis holds the installation of this process, one that the process should continue, none, or one it must not trust. */
+/** Redis holds the installation of this process, one that the process must continue, none, or one it must not trust. */
 export type Standing = 'same' | 'continue' | 'missing' | 'other'
 
 /**
- * A younger id means that Redis lost its data and some process created a new id in the empty Redis. An older id means
- * that the data was restored after this process started in the empty Redis, so the process continues it.
+ * A younger id means that Redis lost its data and another process created a new id in the empty Redis. An older id means
+ * that the data was restored after this process started on the empty Redis, so the process continues the older
+ * installation.
  */
 export function standingOf(own: InstallationIdentity, stored: StoredInstallation | undefined): Standing {
   if (stored === undefined) return 'missing'
@@ -28,7 +29,10 @@ export function standingOf(own: InstallationIdentity, stored: StoredInstallation
   return isContinued ? 'continue' : 'other'
 }
 
-/** Whether a message with this id may be handled, goes to quarantine, or makes its consumer pause. */
+/**
+ * Where a message comes from. Messages of its own and of adopted installations are handled, those of discarded ones go to
+ * quarantine, and a foreign one makes its consumer pause.
+ */
 export function originOf(message: InstallationId, stored: StoredInstallation): 'own' | Verdict | 'foreign' {
   return message === stored.id ? 'own' : (stored.verdicts.get(message) ?? 'foreign')
 }

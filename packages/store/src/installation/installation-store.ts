@@ -3,17 +3,17 @@ import { INSTALLATION_KEY } from '../keys.ts'
 import { type Redis, run } from '../redis/redis.ts'
 import type { InstallationIdentity, StoredInstallation, Verdict } from './installation-rule.ts'
 
-/** The id that ties a Redis to its messages in RabbitMQ. */
+/** Stores the id that ties a Redis to its messages in RabbitMQ. */
 export interface InstallationStore {
-  /** Undefined: this Redis is new, or it lost its data. */
+  /** Undefined: this Redis is new or has lost its data. */
   read(): Promise<StoredInstallation | undefined>
-  /** Stores the identity unless there is one. Resolves to what is stored afterwards. */
+  /** Stores the identity if there is none. Resolves to the identity in Redis afterwards. */
   establish(identity: InstallationIdentity): Promise<StoredInstallation>
-  /** Notes an operator's decision; a later one replaces it. */
+  /** Stores an operator's decision. A later decision replaces it. */
   decide(id: InstallationId, verdict: Verdict): Promise<void>
 }
 
-/** Field with `<id> <ms since 1970>`. Every other field is the id of another installation, its value the verdict. */
+/** This field holds `<id> <ms since 1970>`. Each other field is the id of another installation, with its verdict. */
 const OWN = 'own'
 
 export function createInstallationStore(redis: Redis): InstallationStore {
@@ -28,7 +28,7 @@ export function createInstallationStore(redis: Redis): InstallationStore {
   return {
     read,
     async establish({ id, createdAtMs }) {
-      // First: a Redis that cannot write now, for example a replica, answers reads.
+      // Read first, because a Redis that cannot write now, such as a replica, still answers reads.
       const present = await read()
       if (present !== undefined) return present
       await write(OWN, `${id} ${createdAtMs}`, 'keep')

@@ -36,7 +36,7 @@ async function open(checkEveryMs = 60_000): Promise<Installation> {
 }
 
 const errors = () => lines.filter(({ level }) => level === 'error')
-const judge = (installation: Installation, header?: unknown): void =>
+const check = (installation: Installation, header?: unknown): void =>
   installation.checked(() => {})({ headers: header === undefined ? {} : { 'sh-installation': header } })
 const newId = () => randomUUID() as InstallationId
 
@@ -49,11 +49,11 @@ test('processes that start together on an empty Redis share one new id, and late
 
 test('messages of this installation and messages without an id are handled; a malformed id is unparsable', async () => {
   const installation = await open()
-  judge(installation, installation.id())
-  judge(installation, installation.id().toUpperCase())
-  judge(installation)
-  expect(() => judge(installation, 'acme')).toThrow(Unparsable)
-  expect(() => judge(installation, { id: 1 })).toThrow('sh-installation must be a GUID')
+  check(installation, installation.id())
+  check(installation, installation.id().toUpperCase())
+  check(installation)
+  expect(() => check(installation, 'acme')).toThrow(Unparsable)
+  expect(() => check(installation, { id: 1 })).toThrow('sh-installation must be a GUID')
   expect(installation.isConfirmed()).toBe(true)
   expect(errors()).toEqual([])
 })
@@ -61,7 +61,7 @@ test('messages of this installation and messages without an id are handled; a ma
 test('a message of another installation pauses; one line names both ids, however many messages there are', async () => {
   const installation = await open()
   const other = newId()
-  for (let n = 0; n < 3; n++) expect(() => judge(installation, other)).toThrow(Unavailable)
+  for (let n = 0; n < 3; n++) expect(() => check(installation, other)).toThrow(Unavailable)
   expect(installation.isConfirmed()).toBe(false)
   expect(errors()).toEqual([
     {
@@ -70,13 +70,13 @@ test('a message of another installation pauses; one line names both ids, however
       fields: { messageFrom: other, redis: installation.id() },
     },
   ])
-  judge(installation, installation.id())
+  check(installation, installation.id())
 })
 
 test('after an operator adopts the other id, consumers resume and handle its messages', async () => {
   const installation = await open(20)
   const other = newId()
-  expect(() => judge(installation, other)).toThrow(Unavailable)
+  expect(() => check(installation, other)).toThrow(Unavailable)
   let hasRecovered = false
   const waitForRecovery = async (): Promise<void> => {
     await installation.recovered()
@@ -87,17 +87,17 @@ test('after an operator adopts the other id, consumers resume and handle its mes
   expect(hasRecovered).toBe(false)
   await createInstallationStore(redis).decide(other, 'adopted')
   await recovered
-  judge(installation, other)
+  check(installation, other)
   expect(installation.isConfirmed()).toBe(true)
 })
 
 test('after an operator discards the other id, consumers resume and its messages are unparsable', async () => {
   const installation = await open(20)
   const other = newId()
-  expect(() => judge(installation, other)).toThrow(Unavailable)
+  expect(() => check(installation, other)).toThrow(Unavailable)
   await createInstallationStore(redis).decide(other, 'discarded')
   await installation.recovered()
-  expect(() => judge(installation, other)).toThrow(Unparsable)
+  expect(() => check(installation, other)).toThrow(Unparsable)
 })
 
 test('a Redis that lost its data is noticed without traffic, refuses every message, and resumes after a restore', async () => {
@@ -105,7 +105,7 @@ test('a Redis that lost its data is noticed without traffic, refuses every messa
   const id = installation.id()
   await server.lose()
   await eventually(() => expect(installation.isConfirmed()).toBe(false))
-  for (const header of [undefined, id, newId()]) expect(() => judge(installation, header)).toThrow(Unavailable)
+  for (const header of [undefined, id, newId()]) expect(() => check(installation, header)).toThrow(Unavailable)
   await expect(installation.verify()).rejects.toThrow('Redis lost its data')
   expect(errors()).toEqual([
     {
@@ -117,7 +117,7 @@ test('a Redis that lost its data is noticed without traffic, refuses every messa
   const recovered = installation.recovered()
   await server.restore()
   await recovered
-  judge(installation)
+  check(installation)
   expect(installation.isConfirmed()).toBe(true)
 })
 
@@ -129,8 +129,8 @@ test('a process does not follow a new id that another process created in the emp
   await expect(installation.verify()).rejects.toThrow(
     `Redis holds installation ${started.id()}, this process belongs to ${before}`,
   )
-  expect(() => judge(installation)).toThrow(Unavailable)
-  expect(() => judge(started, before)).toThrow(Unavailable)
+  expect(() => check(installation)).toThrow(Unavailable)
+  expect(() => check(started, before)).toThrow(Unavailable)
   // The restored data is older than the new id, so the new process continues it.
   await server.restore()
   await expect(started.verify()).rejects.toThrow(`now continues installation ${before}`)
@@ -147,7 +147,7 @@ test('adopted by a new installation, a process of the old one continues under th
   await expect(installation.verify()).rejects.toThrow(Unavailable)
   await installation.verify()
   expect(installation.id()).toBe(started.id())
-  judge(installation, before)
+  check(installation, before)
 })
 
 test('what is found costs no check; what is not found is believed only of the right Redis', async () => {
@@ -168,7 +168,7 @@ test('what an older installation does not have is not missing for a message that
     async (found: boolean) => found,
     (found) => found,
   )
-  judge(installation, installation.id())
+  check(installation, installation.id())
   await server.lose()
   await createInstallationStore(redis).establish({ id: newId(), createdAtMs: 1 })
   await expect(look(false)).rejects.toThrow(Unavailable)

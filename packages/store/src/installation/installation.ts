@@ -7,37 +7,36 @@ import {
   Unavailable,
   Unparsable,
 } from '@switchhook/contracts'
-import type { Log } from '../redis/log.ts'
-import type { Redis } from '../redis/redis.ts'
+import type { Log, Redis } from '../redis/redis.ts'
 import { originOf, type StoredInstallation, standingOf } from './installation-rule.ts'
 import { createInstallationStore } from './installation-store.ts'
 
 /**
- * Keeps a process from acknowledging messages against the wrong Redis: an empty one, or one of another installation. An
- * empty Redis has no subscriptions, so every event would reach no one and every first attempt would be withdrawn.
+ * Keeps a process from acknowledging messages against the wrong Redis: an empty one, or one of another installation. In
+ * an empty Redis there are no subscriptions: events would get no deliveries, and first attempts would be withdrawn.
  */
 export interface Installation {
   /** The id for the messages that this process publishes. */
   readonly id: () => InstallationId
-  /** For `/readyz`: Redis holds this installation, and no message of another one blocks a consumer. */
+  /** For `/readyz`: Redis holds this installation, and no message of another installation blocks a consumer. */
   readonly isConfirmed: () => boolean
   /**
-   * Judges the header of each message before it is parsed, without I/O. A message without the header is accepted while
-   * Redis holds this installation. The result throws Unavailable if the consumer must pause, and Unparsable if the header
-   * is malformed or an operator discarded the installation that it names.
+   * Makes `parse` check the installation header of each message first, without I/O. A message without the header is
+   * accepted while Redis holds this installation. The returned function throws Unavailable if the consumer must pause, and
+   * Unparsable if the header is malformed or names an installation that an operator discarded.
    */
   readonly checked: <Message extends Checked, T>(parse: (message: Message) => T) => (message: Message) => T
-  /** Verifies the installation when `read` finds nothing, before that answer is used. */
+  /** Makes `read` verify the installation whenever it finds nothing, before its result is used. */
   readonly confirmAbsence: <Args extends readonly unknown[], T>(
     read: (...args: Args) => Promise<T>,
     isFound: (result: T) => boolean,
   ) => (...args: Args) => Promise<T>
   /**
    * Reads the id from Redis. Call it before acting on a record that was not found.
-   * @throws Unavailable unless Redis holds this installation; also when the process begins to continue another one
+   * @throws Unavailable unless Redis holds this installation; also when this process starts to continue another one
    */
   readonly verify: () => Promise<void>
-  /** Resolves when consumers may continue. Rejects when Redis cannot be asked. */
+  /** Resolves when consumers may continue. Rejects when Redis cannot be read. */
   readonly recovered: () => Promise<void>
   readonly close: () => void
 }
@@ -49,21 +48,21 @@ interface Checked {
 export interface InstallationOptions {
   readonly redis: Redis
   readonly log: Log
-  /** How soon a process without traffic notices a lost or restored Redis. */
+  /** How often a process without traffic checks for a lost or restored Redis. */
   readonly checkEveryMs?: number
 }
 
 const CHECK_EVERY_MS = 2_000
 const RETRY_ESTABLISH_MS = 500
 
-/** Any service may create the id: the messages carry theirs, so a new id in an emptied Redis makes consumers pause. */
+/** Any service may create the id. Messages carry their own, so consumers pause if an emptied Redis gets a new id. */
 export async function openInstallation(options: InstallationOptions): Promise<Installation> {
   const { redis, log, checkEveryMs = CHECK_EVERY_MS } = options
   const store = createInstallationStore(redis)
   let own = await establish()
-  /** Why Redis is not the one of this process; undefined: it is. */
+  /** Why Redis does not belong to this process. Undefined: it does. */
   let mismatch: string | undefined
-  /** Installations without a verdict that messages came from. */
+  /** Installations that messages named and that no operator has adopted or discarded. */
   const blocking = new Set<InstallationId>()
   let isConfirmed = true
   const waiting = new Set<() => void>()
@@ -78,13 +77,13 @@ export async function openInstallation(options: InstallationOptions): Promise<In
       } catch (error) {
         if (!(error instanceof Unavailable)) throw error
         await redis.ready()
-        // A full Redis can be ready and refuse the write all the same.
+        // A full Redis may be ready and still refuse the write.
         await sleep(RETRY_ESTABLISH_MS)
       }
     }
   }
 
-  /** Each mismatch is one log line, however many messages wait because of it. */
+  /** Logs each mismatch once, regardless of how many messages wait because of it. */
   function noteMismatch(found: StoredInstallation | undefined): Unavailable {
     const text =
       found === undefined
@@ -116,7 +115,7 @@ export async function openInstallation(options: InstallationOptions): Promise<In
     waiting.clear()
   }
 
-  /** A message in hand was judged by the former id. Its consumer judges it again after a pause. */
+  /** Messages in progress were checked against the former id. Their consumer checks them again after a pause. */
   const continued = (): Unavailable => new Unavailable('redis', `this process now continues installation ${own.id}`)
 
   async function verify(): Promise<void> {
@@ -132,7 +131,7 @@ export async function openInstallation(options: InstallationOptions): Promise<In
   const timer = setInterval(() => {
     if (checking) return
     checking = true
-    // Rejected: Redis is away, which is reported elsewhere, or the mismatch is reported already.
+    // If it rejects, the reason is already logged: by the connection or as a mismatch.
     verify()
       .catch(() => {})
       .finally(() => {
@@ -172,7 +171,7 @@ export async function openInstallation(options: InstallationOptions): Promise<In
     recovered: async () => {
       await redis.ready()
       await verify().catch((error: unknown) => {
-        // A mismatch lasts until the data is restored or an operator decides; the timer notices either.
+        // A mismatch lasts until the data is restored or an operator decides. The timer notices both.
         if (isConfirmed) throw error
       })
       if (isConfirmed) return

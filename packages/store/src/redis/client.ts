@@ -1,10 +1,22 @@
 import { Cluster, type RedisOptions, Redis as Single } from 'ioredis'
-import { readAddress } from './address.ts'
 
-/** A connection of the library's, to whichever form of Redis. */
+type Form = 'single' | 'sentinel' | 'cluster'
+
+/** The parts of the URLs of one Redis. */
+export interface RedisAddress {
+  readonly form: Form
+  readonly tls: boolean
+  readonly nodes: readonly { readonly host: string; readonly port: number }[]
+  readonly username?: string
+  readonly password?: string
+  /** Segments of the path: the database number; with sentinels, the name of the primary and then the database number. */
+  readonly path: readonly string[]
+}
+
+/** An ioredis connection to any form of Redis. */
 export type RedisClient = Single | Cluster
 
-/** What holds for every connection, to whichever form of Redis. */
+/** Options for every form of Redis. */
 export interface ConnectionOptions {
   readonly connection: Pick<
     RedisOptions,
@@ -21,9 +33,26 @@ export interface ConnectionOptions {
   readonly scripts: Record<string, { lua: string }>
 }
 
+/** Parses URLs, which must all be of one form. The first URL supplies the login and the path. */
+export function readAddress(urls: readonly string[]): RedisAddress {
+  const parsed = urls.map((url) => new URL(url))
+  const [first] = parsed
+  if (first === undefined) throw new Error('no address of Redis')
+  const [scheme, form = 'single'] = first.protocol.slice(0, -1).split('+')
+  const port = form === 'sentinel' ? 26_379 : 6_379
+  return {
+    form: form as Form,
+    tls: scheme === 'rediss',
+    nodes: parsed.map((url) => ({ host: url.hostname.replace(/^\[|\]$/g, ''), port: Number(url.port || port) })),
+    ...(first.username !== '' && { username: decodeURIComponent(first.username) }),
+    ...(first.password !== '' && { password: decodeURIComponent(first.password) }),
+    path: first.pathname.split('/').filter(Boolean),
+  }
+}
+
 /**
- * Connects to what the urls say. A command whose fate is unknown is never sent again, in none of the forms: a cluster's
- * redirections are answers of a node that has not carried it out.
+ * Connects to the Redis at the URLs. No form resends a command that may already have been executed. A cluster's
+ * redirections are safe to follow, because the node that redirects has not executed the command.
  */
 export function connectTo(urls: string | readonly string[], options: ConnectionOptions): RedisClient {
   const all = [urls].flat()
@@ -37,7 +66,7 @@ export function connectTo(urls: string | readonly string[], options: ConnectionO
   }
   switch (address.form) {
     case 'single':
-      // The library's own reading of a url knows more, sockets for example.
+      // ioredis parses the URL itself, because it supports more than `readAddress`, for example sockets.
       return new Single(all[0] ?? '', { ...connection, ...shared, enableAutoPipelining: true, retryStrategy })
     case 'sentinel': {
       const [name = '', database = '0'] = address.path
@@ -55,16 +84,16 @@ export function connectTo(urls: string | readonly string[], options: ConnectionO
       })
     }
     case 'cluster':
-      // Without pipelines of the library's making: it takes a script's number of keys for its key, and mixes slots.
+      // No automatic pipelining: ioredis would take a script's key count for its key, and mix slots.
       return new Cluster([...address.nodes], {
         ...shared,
         clusterRetryStrategy: retryStrategy,
-        // Not sent again behind the caller's back.
+        // 0 turns resending off.
         retryDelayOnFailover: 0,
         retryDelayOnClusterDown: 0,
         slotsRefreshInterval: 5_000,
         redisOptions: { ...connection, ...login },
-        // Certificates are made out to names.
+        // Connect by host name, because certificates are issued for names.
         ...(address.tls && { dnsLookup: (host, done) => done(null, host) }),
       })
   }

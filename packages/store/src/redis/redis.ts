@@ -3,43 +3,49 @@ import { Unavailable } from '@switchhook/contracts'
 import { Cluster, type Redis as Single } from 'ioredis'
 import { PROBE_KEY } from '../keys.ts'
 import { connectTo, type RedisClient } from './client.ts'
-import type { Log } from './log.ts'
-import { fullestOf, parseMemory, type RedisMemory } from './memory.ts'
 import { fateOf, isRefusal, isReply } from './reply-fate.ts'
 import { loadScripts, type ScriptName, type ScriptReplies } from './scripts.ts'
-import { DURABILITY_SETTINGS, type DurabilitySettings, problemsOf } from './server.ts'
+import { fullestOf, parseMemory, problemsOf, type RedisMemory, readSettings } from './server.ts'
 
-/** How the stores of this package reach Redis; not exported from its door, so that every key has its home here. */
+/** How the stores of this package send commands. `index.ts` does not export it, so no other package touches a key. */
 export const run = Symbol('run')
 
-/** A connection that comes back by itself. While it is away, whatever needs it rejects with Unavailable, at once. */
+/** A connection that reconnects on its own. While it is down, everything that needs it rejects at once with Unavailable. */
 export interface Redis {
   /** Connected, and Redis has loaded its data. */
   isReady(): boolean
   /**
-   * Resolves when Redis is connected (again) and takes writes; rejects once closed.
-   * @param options mayBeFull: resolve as well when memory is all that it lacks
+   * Resolves when Redis is connected and accepts writes. Rejects once closed.
+   * @param options mayBeFull: resolve also when Redis refuses writes only for lack of memory
    */
   ready(options?: { readonly mayBeFull: boolean }): Promise<void>
   /**
-   * What makes this Redis unfit to hold what must not be lost, one sentence each. Empty when it is fit, and when it does
-   * not permit the question, as managed ones do.
+   * The settings that let this Redis lose data, one sentence each. Empty if there are none, or if Redis does not permit
+   * CONFIG GET, as with managed servers.
    */
   durabilityProblems(): Promise<string[]>
-  /** Of a cluster, the memory of its fullest primary; undefined when Redis does not say. */
+  /** In a cluster, the memory of its fullest primary. Undefined if Redis does not reveal it. */
   memory(): Promise<RedisMemory | undefined>
-  /** Waits for the replies that are due, then disconnects. */
+  /** Waits for outstanding replies, then disconnects. */
   close(): Promise<void>
   /**
-   * Does nothing but send commands.
-   * @throws Unavailable when Redis cannot be reached, does not answer in time or says that it is in no state to; its
-   * `fate` says whether the command that failed may have been executed
-   * @throws RedisRefusal when it refuses these very commands: trying again would not help
+   * Sends commands. `action` must do nothing else, because its errors are taken for errors of Redis.
+   * @throws Unavailable when Redis cannot be reached, does not answer in time, or reports that it cannot serve now; its
+   * `fate` says whether the failed command may have been executed
+   * @throws RedisRefusal when Redis rejects the command itself: repeating it would not help
    */
   readonly [run]: <T>(action: (commands: Commands) => Promise<T>) => Promise<T>
 }
 
-/** Redis answered with an error that tells of a fault in the command or in what is stored, not of its own state. */
+/** The logger that this package needs; the runtime package's `Logger` is one. */
+export interface Log {
+  debug(message: string, fields?: Readonly<Record<string, unknown>>): void
+  info(message: string, fields?: Readonly<Record<string, unknown>>): void
+  warn(message: string, fields?: Readonly<Record<string, unknown>>): void
+  error(message: string, fields?: Readonly<Record<string, unknown>>): void
+}
+
+/** Redis answered with an error about the command or the stored data, not about its own state. */
 export class RedisRefusal extends Error {
   override readonly name = 'RedisRefusal'
 }
@@ -52,20 +58,21 @@ type Commands = Single & {
   ): Promise<ScriptReplies[Name]>
 }
 
-/** Bounds how long a caller can hang on a Redis that accepts connections and answers nothing. */
+/** How long a caller waits for a Redis that accepts connections but answers nothing. */
 const COMMAND_TIMEOUT_MS = 3_000
-/** A connection that owes an answer for so long is dropped: TCP itself would keep it for a quarter of an hour. */
+/** A connection without a reply for this long is dropped. TCP itself would keep it for about 15 minutes. */
 const SOCKET_TIMEOUT_MS = 6_000
 const LONGEST_RECONNECT_WAIT_MS = 2_000
+/** A long outage is logged again at this interval. */
 const REMIND_MS = 30_000
 
-/** Connects, for ever if need be: a Redis that is not there yet is waited for, and the log says so at warn. */
+/** Connects, and waits without limit for a Redis that is not up yet. The wait is logged as a warning. */
 export async function openRedis(options: {
-  /** Several: sentinels, or nodes of one cluster. */
+  /** Several URLs: the sentinels, or nodes of one cluster. */
   readonly url: string | readonly string[]
   readonly log: Log
   readonly name: string
-  /** Resolve even while Redis is over `maxmemory`: for a service that reads, and whose work frees memory. */
+  /** Resolve even while Redis is over `maxmemory`. For a service whose work frees memory. */
   readonly mayBeFull?: boolean
 }): Promise<Redis> {
   const client = connectTo(options.url, {
@@ -77,7 +84,7 @@ export async function openRedis(options: {
       disconnectTimeout: 500,
       maxLoadingRetryTime: 1_000,
       maxRetriesPerRequest: 0,
-      // A primary that was demoted keeps its connections; the address may lead to the new one.
+      // A demoted primary keeps its connections open. Connecting again may reach the new primary.
       reconnectOnError: (error) => error.message.startsWith('READONLY'),
     },
     retryStrategy: (times) => Math.min(50 * 2 ** Math.min(times, 10), LONGEST_RECONNECT_WAIT_MS),
@@ -89,25 +96,25 @@ export async function openRedis(options: {
   return redis
 }
 
-/** Logs the beginning, the duration and the end of an outage, not each attempt. Returns how to report trouble. */
+/** Logs the start, the duration and the end of an outage, not each attempt. Returns the function that reports an error. */
 function watch(
   client: RedisClient,
   closing: AbortSignal,
   { log, name }: { log: Log; name: string },
 ): (error: unknown) => void {
-  let toldAt: number | undefined
+  let loggedAt: number | undefined
   const trouble = (error: unknown): void => {
-    if (closing.aborted || (toldAt !== undefined && Date.now() - toldAt < REMIND_MS)) return
-    toldAt = Date.now()
-    // With several addresses for a host, each failure is inside and the message is empty.
+    if (closing.aborted || (loggedAt !== undefined && Date.now() - loggedAt < REMIND_MS)) return
+    loggedAt = Date.now()
+    // For a host with several addresses, the failures are nested and the outer message is empty.
     const first: unknown = error instanceof AggregateError ? error.errors[0] : error
     log.warn('waiting for Redis', { connection: name, error: withoutArguments(first) })
   }
   client.on('error', trouble)
   client.on('close', () => trouble(new Error('the connection was closed')))
   client.on('ready', () => {
-    if (toldAt !== undefined) log.info('Redis is back', { connection: name })
-    toldAt = undefined
+    if (loggedAt !== undefined) log.info('Redis is back', { connection: name })
+    loggedAt = undefined
   })
   return trouble
 }
@@ -140,13 +147,14 @@ function wrap(client: RedisClient, closing: AbortController, trouble: (error: un
           return
         } catch (error) {
           if (mayBeFull && isFull(error)) return
-          // Connected, but full, read-only or unable to write its log: as bad as away.
+          // Connected, but full, read-only or unable to write to disk: no better than a Redis that is down.
           if (client.status === 'ready') trouble(error instanceof Error ? error.cause : error)
         }
         await delay(waitMs, undefined, { signal: closing.signal }).catch(() => undefined)
       }
     },
-    durabilityProblems: async () => problemsOf(await settingsOf(send)),
+    durabilityProblems: async () =>
+      problemsOf(await send((redis) => readSettings((name) => redis.config('GET', name)))),
     async memory() {
       const nodes = client instanceof Cluster ? client.nodes('master') : [client]
       const answers = await send(() => Promise.all(nodes.map((node) => node.info('memory'))))
@@ -170,7 +178,7 @@ async function disconnect(client: RedisClient): Promise<void> {
 const isFull = (error: unknown): boolean =>
   error instanceof Unavailable && isReply(error.cause) && error.cause.message.startsWith('OOM')
 
-/** The library notes on an error the command that failed, with its arguments: bodies, urls, the password itself. */
+/** ioredis attaches the failed command to its errors, with arguments: bodies, URLs, even the password. */
 function withoutArguments(error: unknown): unknown {
   if (error instanceof Error) Reflect.deleteProperty(error, 'command')
   return error
@@ -178,25 +186,9 @@ function withoutArguments(error: unknown): unknown {
 
 function withScripts(client: RedisClient): Commands {
   const scripts = client as unknown as Record<ScriptName, (keyCount: number, ...rest: unknown[]) => Promise<unknown>>
-  // A cluster has the same commands.
+  // The cast holds for a cluster too: it has the same commands.
   return Object.assign(client as Single, {
     runScript: (name: ScriptName, keys: readonly string[], args: readonly unknown[]) =>
       scripts[name](keys.length, ...keys, ...args),
   }) as Commands
-}
-
-async function settingsOf(send: Redis[typeof run]): Promise<DurabilitySettings> {
-  const values = await send((redis) => Promise.all(DURABILITY_SETTINGS.map((name) => setting(redis, name))))
-  return Object.fromEntries(DURABILITY_SETTINGS.map((name, i) => [name, values[i]]))
-}
-
-/** undefined when Redis does not permit the question. */
-async function setting(redis: Commands, name: string): Promise<string | undefined> {
-  try {
-    const [, value] = (await redis.config('GET', name)) as (string | undefined)[]
-    return value
-  } catch (error) {
-    if (isReply(error)) return undefined
-    throw error
-  }
 }

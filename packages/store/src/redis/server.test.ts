@@ -1,4 +1,4 @@
-import { assertDurableInProduction, type DurabilitySettings, problemsOf } from './server.ts'
+import { assertDurableInProduction, type DurabilitySettings, fullestOf, parseMemory, problemsOf } from './server.ts'
 
 const fit: DurabilitySettings = { appendonly: 'yes', appendfsync: 'always', 'maxmemory-policy': 'noeviction' }
 
@@ -33,4 +33,23 @@ describe('with a Redis that would lose data', () => {
 test('production starts with one that keeps what it is given', async () => {
   const redis = { durabilityProblems: () => Promise.resolve([]) }
   await expect(assertDurableInProduction(redis, 'production')).resolves.toBeUndefined()
+})
+
+test.each([
+  ['used_memory:1024\r\nused_memory_human:1K\r\nmaxmemory:4096\r\n', { usedBytes: 1024, maxBytes: 4096 }],
+  ['# Memory\r\nused_memory:1024\r\nmaxmemory:0\r\nmaxmemory_human:0B\r\n', { usedBytes: 1024, maxBytes: 0 }],
+  ['used_memory:1024\r\n', undefined],
+  ['', undefined],
+])('%j says %j', (info, expected) => {
+  expect(parseMemory(info)).toEqual(expected)
+})
+
+test('of several nodes the fullest counts, and before it one without a limit', () => {
+  const [half, most] = [
+    { usedBytes: 500, maxBytes: 1_000 },
+    { usedBytes: 900, maxBytes: 1_000 },
+  ]
+  expect(fullestOf([half, most])).toEqual(most)
+  expect(fullestOf([half, { usedBytes: 1, maxBytes: 0 }, most])).toEqual({ usedBytes: 1, maxBytes: 0 })
+  expect(fullestOf([])).toBeUndefined()
 })

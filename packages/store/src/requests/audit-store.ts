@@ -1,50 +1,49 @@
 import { auditKey } from '../keys.ts'
-import { createListCursor } from '../list-cursor.ts'
+import { createListCursor, scanPage } from '../paging.ts'
 import { type Redis, run } from '../redis/redis.ts'
-import { scanPage } from '../scan-page.ts'
 
-/** How much of it is kept, for each tenant. */
+/** How much of each tenant's log is kept. */
 export interface AuditRetention {
   readonly entries: number
   readonly retentionMs: number
 }
 
 interface AuditedEntry {
-  /** By Redis' clock, ms since 1970, then a number within that; the order of the log. */
+  /** `<ms since 1970>-<number>` by Redis' clock; sorts the log. */
   readonly id: string
   readonly atMs: number
-  /** What was appended. */
+  /** As it was appended. */
   readonly entry: unknown
 }
 
 interface AuditPage {
   readonly items: readonly AuditedEntry[]
-  /** For the next page; null on the last. A page may be short, or empty, and have one all the same. */
+  /** Null on the last page. Other pages may also be short or empty. */
   readonly nextCursor: string | null
 }
 
 export interface AuditQuery {
   readonly limit: number
   readonly cursor?: string
-  /** From then on, ms since 1970. */
+  /** Inclusive, ms since 1970. */
   readonly fromMs?: number
-  /** Before then, ms since 1970. */
+  /** Exclusive, ms since 1970. */
   readonly toMs?: number
   readonly action?: string
 }
 
-/** What was done, a log for each tenant. Rejects with Unavailable without Redis. */
+/** The audit log of each tenant. Without Redis it rejects with Unavailable. */
 export interface AuditStore {
-  /** @param entry anything that JSON can say */
+  /** @param entry any JSON value */
   append(tenant: string | null, action: string, entry: unknown): Promise<void>
   /**
-   * The newest first; what is appended while somebody pages shifts no page.
-   * @throws AppError `invalid-request` for a cursor that this log has not given
+   * The newest first. Entries that are appended later do not shift the pages.
+   * @throws AppError `invalid-request` for a cursor that is not from this log
    */
   page(tenant: string | null, query: AuditQuery): Promise<AuditPage>
 }
 
-/** The id of a stream's entry. */
+/** The place of an entry is its id in the stream. */
 const cursors = createListCursor('', /^\d{1,16}-\d{1,16}$/)
 
 export function createAuditStore(redis: Redis, { entries, retentionMs }: AuditRetention): AuditStore {
@@ -54,7 +53,7 @@ export function createAuditStore(redis: Redis, { entries, retentionMs }: AuditRe
       await redis[run]((commands) => commands.runScript('requests/append-audit', [auditKey(tenant)], args))
     },
     async page(tenant, { limit, cursor, fromMs = 0, toMs, action }) {
-      // A log to which nothing is added is not trimmed either.
+      // Expired entries are removed only when the next entry is appended, so leave them out here.
       const from = `${Math.max(fromMs, Date.now() - retentionMs, 0)}-0`
       const { items, end } = await scanPage({
         limit,

@@ -3,59 +3,59 @@ import { Unavailable } from '@switchhook/contracts'
 import { idempotentKey, idempotentListKey } from '../keys.ts'
 import { type Redis, run } from '../redis/redis.ts'
 
-/** The right to carry out one request. Whoever does not hold it any more can neither finish nor release it. */
+/** The right to execute one request. A claim that was taken over can neither finish nor release the request. */
 export interface IdempotencyClaim {
   readonly scope: string
   readonly token: string
-  /** A GUID, drawn by the first claim and the same for every later one: what it derives comes out the same again. */
+  /** A GUID that the first claim draws and later claims reuse, so that ids derived from it stay the same. */
   readonly seed: string
 }
 
-/** What `begin` found: nobody's yet (or left behind), answered, asked with another body, or in somebody else's hands. */
+/** New (or left behind by a dead process), answered before, used with another body, or being executed. */
 export type IdempotencyBegun =
   | { readonly kind: 'new'; readonly claim: IdempotencyClaim }
   | { readonly kind: 'replay'; readonly answer: unknown }
   | { readonly kind: 'mismatch' }
   | { readonly kind: 'busy' }
 
-/** Which requests were carried out, and what they were answered. Rejects with Unavailable without Redis. */
+/** Remembers requests with an idempotency key and their answers. Without Redis it rejects with Unavailable. */
 export interface IdempotencyStore {
   /**
-   * @param scope which request: callers choose names that nobody else can choose
-   * @param fingerprint what must be the same whenever the request comes again
-   * @param client a hash of who sends it; absent: the request does not count towards a limit
+   * @param scope identifies the request; no other client must be able to choose the same
+   * @param fingerprint must be the same in every repeat of the request
+   * @param client a hash of the client; absent: the request does not count towards the limit
    */
   begin(scope: string, fingerprint: string, client?: string): Promise<IdempotencyBegun>
-  /** Keeps the answer, which is anything that JSON can say. Resolves to false if the claim has passed to another. */
+  /** Stores the answer, any JSON value. Resolves to false if the claim was taken over. */
   finish(claim: IdempotencyClaim, answer: unknown): Promise<boolean>
-  /** Gives the claim back at once. The fingerprint and the seed stay. */
+  /** Gives up the claim at once. The fingerprint and the seed are kept. */
   release(claim: IdempotencyClaim): Promise<void>
 }
 
 export interface IdempotencyTimes {
-  /** A claim that is neither finished nor released (the process died) can be taken over after so long. */
+  /** A claim that is neither finished nor released, because its process died, can be taken over after this time. */
   readonly leaseMs: number
-  /** How long a request is remembered, from its last claim and then from its answer on. */
+  /** How long a request is remembered after its last claim, and then after its answer. */
   readonly retentionMs: number
 }
 
 export interface IdempotencyLimit {
-  /** How many requests of one client are remembered, the newest ones. */
+  /** The newest requests of a client that are remembered. */
   readonly requestsPerClient: number
-  /** Is told how many requests were forgotten before their time. */
+  /** Called with the number of requests that were forgotten early because of the limit. */
   readonly forgotten: (count: number) => void
 }
 
-/** So many more than the limit may gather, that forgetting them costs a small share of the requests. */
+/** How far a list may exceed the limit, so that only one in many requests pays for forgetting. */
 const SLACK_SHARE = 0.01
 
-/** @param limit absent: requests are forgotten by their age alone */
+/** @param limit absent: requests are forgotten only by age */
 export function createIdempotencyStore(
   redis: Redis,
   { leaseMs, retentionMs }: IdempotencyTimes,
   limit?: IdempotencyLimit,
 ): IdempotencyStore {
-  /** Resolves to whether there was room to list the request, and to the scopes that are beyond the limit. */
+  /** Resolves to whether there was memory to list the request, and to the scopes beyond the limit. */
   async function list(scope: string, client: string | undefined): Promise<{ isListed: boolean; excess: string[] }> {
     if (limit === undefined || client === undefined) return { isListed: true, excess: [] }
     const { requestsPerClient } = limit
@@ -72,7 +72,7 @@ export function createIdempotencyStore(
     )
     const over = scopes.filter((_, i) => results[i] === 1)
     if (over.length === 0) return
-    // Last: a crash before it leaves them listed, and the next request forgets them again.
+    // Unlist them last: after a crash before this, the next request forgets them again.
     const removed = await redis[run]((commands) => commands.zrem(idempotentListKey(client), ...over))
     limit?.forgotten(removed)
   }
@@ -85,20 +85,20 @@ export function createIdempotencyStore(
     async begin(scope, fingerprint, client) {
       const token = randomUUID()
       const args = [fingerprint, token, randomUUID(), leaseMs, retentionMs]
-      // Sent together, in one round trip. If either fails the request is not carried out; a claim lapses with its lease.
+      // Both in one round trip. If either fails, the request is not executed, and a claim lapses with its lease.
       const [listed, begun] = await Promise.allSettled([
         list(scope, client),
         redis[run]((commands) => commands.runScript('requests/begin-request', [idempotentKey(scope)], args)),
       ])
       if (listed.status === 'rejected') throw listed.reason
       const { isListed, excess } = listed.value
-      // Even if Redis is full and has refused the request, because it frees memory. The next request tries again what
-      // fails here, so it does not concern this one.
+      // Runs even if a full Redis has refused the request, because it frees memory. Failures are ignored: the next request
+      // tries again.
       if (client !== undefined && excess.length > 0) await forget(client, excess).catch(() => {})
       if (begun.status === 'rejected') throw begun.reason
       const [kind, value] = begun.value
       if (kind === 'new' && !isListed) {
-        // In a cluster another node may be full. A request that is not listed would not count towards the limit.
+        // In a cluster the node with the list may be full. An unlisted request would not count towards the limit.
         await release({ scope, token }).catch(() => {})
         throw new Unavailable('redis', 'Redis has no memory for an idempotency key')
       }

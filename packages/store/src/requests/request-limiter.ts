@@ -3,54 +3,54 @@ import { RateLimiterMemory, RateLimiterRedis, RateLimiterRes } from 'rate-limite
 import { requestsKey } from '../keys.ts'
 import { type Redis, run } from '../redis/redis.ts'
 
-/** So many requests of one client within a window, which begins with its first request. */
+/** The requests that a client may make within a window. The window begins with the client's first request. */
 export interface RequestRate {
   readonly requests: number
-  /** In whole seconds. */
+  /** A multiple of 1,000. */
   readonly windowMs: number
 }
 
 interface RequestQuota {
-  /** The request is one too many. */
+  /** The request exceeds the limit. */
   readonly isOver: boolean
   readonly remaining: number
-  /** Until the window ends. */
+  /** Time until the window ends. */
   readonly resetMs: number
 }
 
-/** Counts the requests of each client, over all processes. */
+/** Limits the requests of each client over all processes. */
 export interface RequestLimiter {
   /**
-   * Takes requests from the window in blocks of a hundredth: one command to Redis for each block, and none once the client is
-   * over, until its window ends. All processes together let through no more than the window has, and fewer by at most the
-   * blocks that others hold. Without Redis, or when it does not answer soon, each process counts for itself: it never
-   * rejects for that reason.
-   * @param client a name of hexadecimal digits
+   * Takes requests from the window in blocks of a hundredth, each with one Redis command. Once a client is over its limit,
+   * it costs no command until its window ends. All processes together never exceed the limit, and stay below it by at most
+   * the blocks that other processes hold. If Redis is down or slow, each process counts alone; this never rejects a request.
+   * @param client hexadecimal digits
    */
   count(client: string): Promise<RequestQuota>
 }
 
-/** What this process has taken of a client's window, and not used yet. */
+/** Requests that this process has taken from a client's window. */
 interface Block {
+  /** Not used yet. */
   left: number
-  /** Of the window, when it was taken. */
+  /** Left in the window when the block was taken. */
   readonly beyond: number
   /** ms since 1970. */
   readonly endsAtMs: number
 }
 
 const BLOCKS_PER_WINDOW = 100
-/** More clients than are at work at a time. Of those beyond it, what the longest unused one has left is given up. */
+/** More clients than are active at once. Beyond it, the block that was unused for longest is given up. */
 const MOST_CLIENTS = 10_000
 
-/** Long for a Redis that is well; what is asked of it next has a deadline of its own. */
+/** Long for a healthy Redis. The request's other commands have their own timeouts. */
 const ANSWER_WITHIN_MS = 500
 
 export function createRequestLimiter(redis: Redis, { requests, windowMs }: RequestRate): RequestLimiter {
   const own = { points: requests, duration: windowMs / 1_000, keyPrefix: '' }
   const limiter = new RateLimiterRedis({
     ...own,
-    // All that the library asks of a client; its own script would go past `run`, and be one that no file holds.
+    // The only method that the library calls. Its own script would bypass `run` and this package's scripts.
     storeClient: {
       rlflxIncr: ([key = '', points = '', seconds = '']: readonly string[]) =>
         soon(redis[run]((commands) => commands.runScript('requests/count-requests', [key], [points, seconds]))),
@@ -69,14 +69,14 @@ export function createRequestLimiter(redis: Redis, { requests, windowMs }: Reque
     blocks.set(client, { left, beyond: remainingPoints, endsAtMs: Date.now() + msBeforeNext })
   }
 
-  /** Resolves to the refusal, if there is nothing left to take. */
+  /** Resolves to the refusal if the window is used up. */
   async function take(client: string): Promise<RequestQuota | undefined> {
     try {
       hold(client, blockSize, await limiter.consume(requestsKey(client), blockSize))
       return undefined
     } catch (refused) {
       if (!(refused instanceof RateLimiterRes)) throw refused
-      // The last block of a window may be a smaller one. A client that is remembered to be over has consumed nothing.
+      // The last block of a window may be smaller. For a client that is known to be over, the library consumes nothing.
       const left = refused.consumedPoints === 0 ? 0 : requests - (refused.consumedPoints - blockSize)
       if (left <= 0) return { isOver: true, remaining: 0, resetMs: Math.max(refused.msBeforeNext, 0) }
       hold(client, left, refused)
@@ -84,7 +84,7 @@ export function createRequestLimiter(redis: Redis, { requests, windowMs }: Reque
     }
   }
 
-  /** Whoever comes meanwhile waits for the same block. */
+  /** Concurrent requests wait for the same block. */
   function ask(client: string): Promise<RequestQuota | undefined> {
     const asked = asking.get(client) ?? take(client).finally(() => asking.delete(client))
     asking.set(client, asked)

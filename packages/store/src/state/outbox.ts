@@ -1,51 +1,51 @@
 import { type PlatformEvent, serialiseEvent } from '@switchhook/contracts'
 import { outboxKey, PARTITIONS } from '../keys.ts'
 import { type Redis, run } from '../redis/redis.ts'
-import { toMs } from '../redis/to-ms.ts'
+import { toMs } from '../redis/server-clock.ts'
 import { share } from './share.ts'
 
-/** An event that a commit has stored and no broker has confirmed yet. */
+/** An event that a commit has stored and that the broker has not confirmed yet. */
 export interface OutboxEntry {
   readonly event: PlatformEvent
-  /** Where it lies, for `sent`. */
+  /** `partition` and `id` identify the entry for `sent`. */
   readonly partition: number
   readonly id: string
 }
 
 /**
- * Events on their way from a commit to the broker. Any number of relays may share it; each event is handed out at least
- * once, and to one relay at a time while that relay lives.
+ * Events between their commit and the broker's confirm. Several relays may share the outbox. Each event is claimed at least
+ * once, and by one relay at a time as long as that relay runs.
  */
 export interface Outbox {
   /**
-   * What this relay shall send next: first what it claimed before and has not marked sent, then what relays left behind
-   * that have been silent for 15 s, then what is new. One claim at a time.
+   * The events that this relay must send next: first its own that it has not marked as sent, then those of relays that
+   * have been silent for 15 s, then new ones. Do not call it concurrently.
    */
   claim(max: number): Promise<OutboxEntry[]>
-  /** Call it once the broker has confirmed: they are never handed out again. */
+  /** Call it once the broker has confirmed the events. They are then never claimed again. */
   sent(entries: readonly OutboxEntry[]): Promise<void>
   /**
-   * Removes the names of other relays that hold no entry and have been idle for so long. Each process has a name of its
-   * own, so without this the outbox keeps the name of every process that ever ran. Resolves to how many were removed.
+   * Removes the names of other relays that hold no entry and have been idle for `idleMs`. Each process has its own name,
+   * so without this the outbox would keep the name of every process that ever ran. Resolves to how many were removed.
    */
   removeIdleRelays(idleMs?: number): Promise<number>
-  /** How many events no relay has marked sent. */
+  /** Number of events that are not marked as sent. */
   backlog(): Promise<number>
-  /** How long the oldest of them has waited, in ms; 0 when there is none. */
+  /** Age of the oldest of them in ms; 0 if there is none. */
   oldestMs(): Promise<number>
 }
 
 const GROUP = 'relay'
-/** Longer than a publish waits for its confirm (10 s); for so long events wait that a crashed relay had in hand. */
+/** Longer than a publish waits for its confirm (10 s). Events that a crashed relay had claimed wait this long. */
 const DEAD_AFTER_MS = 15_000
-/** Removing the name of a relay that lives does no harm, but an operator who looks at the stream should see the recent ones. */
+/** Removing the name of a running relay does no harm. The hour lets operators see the recent ones in the stream. */
 const IDLE_RELAY_MS = 60 * 60_000
-/** Lua can unpack only so many arguments at once. */
+/** Lua's `unpack` fails with too many values. */
 const LARGEST_CALL = 1_000
 
-/** @param consumerName Unique among the relays that run; one that comes back under its old name resumes at once. */
+/** @param consumerName unique among the running relays; a relay that restarts under its old name resumes at once */
 export function createOutbox(redis: Redis, consumerName: string): Outbox {
-  let turn = 0
+  let round = 0
 
   const lengths = (): Promise<number[]> =>
     redis[run]((commands) => Promise.all(PARTITIONS.map((partition) => commands.xlen(outboxKey(partition)))))
@@ -59,7 +59,7 @@ export function createOutbox(redis: Redis, consumerName: string): Outbox {
   return {
     async claim(max) {
       const filled = (await lengths()).flatMap((length, partition) => (length > 0 ? [partition] : []))
-      const claims = share(max, filled, turn++).map(([partition, count]) => claimFrom(partition, count))
+      const claims = share(max, filled, round++).map(([partition, count]) => claimFrom(partition, count))
       return (await Promise.all(claims)).flat()
     },
     async sent(entries) {
@@ -92,20 +92,20 @@ export function createOutbox(redis: Redis, consumerName: string): Outbox {
           ...PARTITIONS.map((partition) => commands.xrange(outboxKey(partition), '-', '+', 'COUNT', 1)),
         ]),
       )
-      // An entry's id begins with when it was written, in ms, by the clock that TIME reads.
+      // An entry's id begins with the time at which it was written, in ms, by the clock that TIME reads.
       const ages = first.flatMap(([entry]) => (entry === undefined ? [] : [toMs(time) - Number.parseInt(entry[0], 10)]))
       return Math.max(0, ...ages)
     },
   }
 }
 
-/** As an event lies in the outbox. A relay of an earlier version, which knows no trace context, leaves it out. */
+/** The stored form of an event. Relays of versions without tracing ignore the trace context. */
 export function outboxJson(event: PlatformEvent): string {
   const json = serialiseEvent(event).toString()
   return event.traceparent === undefined ? json : `${json.slice(0, -1)},"traceparent":"${event.traceparent}"}`
 }
 
-/** The events were checked when they were written, and fan-out checks them again. */
+/** Does not validate the events: they were validated when they were written, and fan-out validates them again. */
 function toEntries(partition: number, reply: readonly string[]): OutboxEntry[] {
   return chunks(reply, 2).map(([id = '', event = '']) => ({
     id,

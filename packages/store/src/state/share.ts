@@ -1,10 +1,11 @@
 /**
- * Divides at most `max` among the parts that have something, beginning with another part on every turn, so that a part
- * with much to give starves none.
- * @returns pairs of part and its positive share
+ * Divides `max` evenly among partitions, so that a partition with many entries does not starve the others.
+ * @param parts the partitions that have entries
+ * @param round a number that grows with each call: each round begins with another partition
+ * @returns pairs of a partition and its share, if that is positive
  */
-export function share(max: number, parts: readonly number[], turn: number): [part: number, count: number][] {
-  const from = parts.length === 0 ? 0 : turn % parts.length
+export function share(max: number, parts: readonly number[], round: number): [part: number, count: number][] {
+  const from = parts.length === 0 ? 0 : round % parts.length
   const order = [...parts.slice(from), ...parts.slice(0, from)]
   const each = Math.floor(max / order.length)
   const rest = max % order.length

@@ -5,37 +5,37 @@ import { type Redis, run } from '../redis/redis.ts'
 import { outboxJson } from './outbox.ts'
 
 export interface StateRecord {
-  /** 1 when first written, one more with every commit. */
+  /** 1 at first; each commit adds 1. */
   readonly version: number
-  /** What JSON can say. */
+  /** Any JSON value. */
   readonly value: unknown
 }
 
-/** One step of a tenant's calls and agents. */
+/** One atomic change of a tenant's state. */
 export interface StateChange {
   readonly records: readonly {
-    /** Within the tenant, such as `call:<id>` or `agent:<uri>`. */
+    /** Unique within the tenant, for example `call:<id>` or `agent:<uri>`. */
     readonly key: string
     /** 0: the record must not exist. */
     readonly expectedVersion: number
     readonly value: unknown
-    /** Forgotten after so long, counted from this commit; without it, never. */
+    /** The record expires this long after the commit. Absent: never. */
     readonly ttlMs?: number
   }[]
-  /** Stored in the outbox: whatever becomes of this process, they are sent. */
+  /** Stored in the outbox, so they are published even if this process dies. */
   readonly events: readonly PlatformEvent[]
-  /** An id that is already set is set anew. */
+  /** Replaces a timer with the same id. */
   readonly timers: readonly { readonly id: string; readonly dueInMs: number; readonly payload: unknown }[]
 }
 
 /**
- * Stores calls and agents. Rejects with Unavailable without Redis; a commit has certainly not happened if the error's
- * `fate` is `not-executed`.
+ * Stores calls, agents and other state of a tenant with optimistic locking. Without Redis it rejects with Unavailable; if
+ * the error's `fate` is `not-executed`, nothing was committed.
  */
 export interface StateStore {
-  /** In the order of the keys, all of one moment. */
+  /** Reads all keys atomically. Results are in the order of the keys. */
   read(tenant: string | null, keys: readonly string[]): Promise<(StateRecord | undefined)[]>
-  /** All or nothing. 'conflict', and nothing, when a record's version is not the expected one. */
+  /** Writes everything or nothing. 'conflict': the version of a record is not the expected one, nothing was written. */
   commit(tenant: string | null, change: StateChange): Promise<'committed' | 'conflict'>
 }
 
@@ -70,10 +70,10 @@ export function createStateStore(redis: Redis): StateStore {
   }
 }
 
-/** undefined, which JSON does not know, is stored as null. */
+/** JSON has no undefined, so it is stored as null. */
 const toJson = (value: unknown): string => JSON.stringify(value ?? null)
 
-/** The nonce tells a timer from one of the same id that was set while the first was being handled. */
+/** The nonce distinguishes a timer from one with the same id that was set while the first was being handled. */
 const timerJson = (tenant: string | null, id: string, payload: unknown): string =>
   JSON.stringify({ id, tenant, payload: payload ?? null, nonce: randomUUID() })
 

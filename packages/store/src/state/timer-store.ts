@@ -1,31 +1,31 @@
 import { PARTITIONS, partitionOf, timerMember, timerPayloadsKey, timersKey } from '../keys.ts'
 import { type Redis, run } from '../redis/redis.ts'
-import { toMs } from '../redis/to-ms.ts'
+import { toMs } from '../redis/server-clock.ts'
 import { share } from './share.ts'
 
-/** A timer that has fallen due, as `StateStore.commit` set it. */
+/** A due timer, which `StateStore.commit` set. */
 export interface DueTimer {
   readonly id: string
   readonly tenant: string | null
   readonly payload: unknown
-  /** What is stored, word for word, for `done`. */
+  /** The stored text, unchanged, for `done`. */
   readonly stored: string
 }
 
-/** Timers that outlive every process. Each is handed out at least once, never before it is due by Redis' clock. */
+/** Timers that survive processes. Each is claimed at least once, and never before it is due by Redis' clock. */
 export interface TimerStore {
-  /** What is handed out and not done after `leaseMs` is handed out again, to whoever asks. */
+  /** A claimed timer that is not done after `leaseMs` can be claimed again, by any process. */
   claimDue(max: number, leaseMs: number): Promise<DueTimer[]>
-  /** Forgets them, except those that were set anew since they were claimed. */
+  /** Removes the timers, except those that were set again since they were claimed. */
   done(timers: readonly DueTimer[]): Promise<void>
-  /** For how long the oldest has been due, or its lease over, in ms; 0 when none is. */
+  /** How long the oldest timer has been due, or its lease over, in ms; 0 if none is. */
   overdueMs(): Promise<number>
 }
 
 export function createTimerStore(redis: Redis): TimerStore {
-  let turn = 0
+  let round = 0
 
-  /** For how long the first timer of each part has been due; negative: not yet. */
+  /** How long the first timer of each partition has been due, in ms; negative if it is not due yet. */
   async function overdue(): Promise<readonly (number | undefined)[]> {
     const [time, ...first] = await redis[run]((commands) =>
       Promise.all([
@@ -49,7 +49,7 @@ export function createTimerStore(redis: Redis): TimerStore {
 
   return {
     async claimDue(max, leaseMs) {
-      const claims = share(max, await dueParts(), turn++).map(([part, count]) => claimFrom(part, count, leaseMs))
+      const claims = share(max, await dueParts(), round++).map(([part, count]) => claimFrom(part, count, leaseMs))
       return (await Promise.all(claims)).flat()
     },
     async done(timers) {

@@ -2,29 +2,29 @@ import type { CheckResult, SubscriptionId } from '@switchhook/contracts'
 import { checkFactsKey, checksKey } from '../keys.ts'
 import { type Redis, run } from '../redis/redis.ts'
 
-/** Whose endpoint is checked. */
+/** The subscription whose endpoint is checked. */
 interface Checked {
   readonly tenant: string | null
   readonly id: SubscriptionId
 }
 
 interface CheckBounds {
-  /** After so long, one of which nothing is heard is over. */
+  /** After this time a check that was not ended counts as ended. */
   readonly leaseMs: number
-  /** Of a tenant, at a time. */
+  /** Checks of a tenant that may run at the same time. */
   readonly most: number
 }
 
-/** Checks of receivers: one at a time for a subscription, few for a tenant, and what each has seen, until somebody reads it. */
+/** Limits receiver checks to one per subscription and a few per tenant, and hands their results from worker to api. */
 export interface CheckStore {
   begin(checked: Checked, bounds: CheckBounds): Promise<'begun' | 'running' | 'too-many'>
-  /** Only within the lease: after it, it would end another one. */
+  /** Call it within the lease only: after it, this would end the next check. */
   end(checked: Checked): Promise<void>
   save(checkId: string, result: CheckResult): Promise<void>
   find(checkId: string): Promise<CheckResult | undefined>
 }
 
-/** Whoever asked waits for it; what nobody reads is forgotten. */
+/** How long a result is kept. The request that started the check waits for it. */
 const FACTS_MS = 10 * 60_000
 
 export function createCheckStore(redis: Redis): CheckStore {

@@ -2,37 +2,42 @@ import { randomUUID } from 'node:crypto'
 import { type EventType, receives, type Subscription, type SubscriptionId } from '@switchhook/contracts'
 import { revisionKey, subscriptionOrderKey, subscriptionsKey } from '../keys.ts'
 import { type Redis, run } from '../redis/redis.ts'
-import { createSubscriptionOrder } from './subscription-order.ts'
-import { inOrder, placeOf, type SubscriptionPage, type SubscriptionQuery } from './subscription-page.ts'
+import {
+  createSubscriptionOrder,
+  inOrder,
+  placeOf,
+  type SubscriptionPage,
+  type SubscriptionQuery,
+} from './subscription-order.ts'
 
 export type SubscriptionChange = Partial<Pick<Subscription, 'url' | 'eventTypes' | 'description' | 'enabled'>>
 
-/** Every method reads and writes one tenant's subscriptions only, and rejects with Unavailable without Redis. */
+/** Each method touches only the given tenant's subscriptions. Without Redis it rejects with Unavailable. */
 export interface SubscriptionStore {
-  /** Resolves to what is stored afterwards: one of this id that was there before stays as it is. */
+  /** Resolves to the stored subscription. If one with this id exists already, it stays as it is. */
   create(subscription: Subscription): Promise<Subscription>
-  /** By age, the oldest first. */
+  /** The oldest first. */
   list(tenant: string | null): Promise<Subscription[]>
   /**
-   * A page of `list`, without reading the rest of it.
-   * @throws AppError `invalid-request` for a cursor that this list has not given
+   * A page of `list`, without reading the others.
+   * @throws AppError `invalid-request` for a cursor that is not from this list
    */
   page(tenant: string | null, query: SubscriptionQuery): Promise<SubscriptionPage>
   find(tenant: string | null, id: SubscriptionId): Promise<Subscription | undefined>
-  /** Resolves to what is stored afterwards; undefined when there is no such subscription. */
+  /** Resolves to the changed subscription; undefined if there is none with this id. */
   change(tenant: string | null, id: SubscriptionId, change: SubscriptionChange): Promise<Subscription | undefined>
   /**
-   * Resolves to what is stored afterwards; undefined when there is no such subscription. `next` is asked again whenever
-   * somebody else came between reading and writing; what it throws leaves all as it is.
+   * Replaces a subscription by `next(present)`. `next` runs again if another writer changed the subscription in between;
+   * if it throws, nothing is written. Resolves to the stored subscription; undefined if there is none with this id.
    */
   revise(
     tenant: string | null,
     id: SubscriptionId,
     next: (present: Subscription) => Subscription,
   ): Promise<Subscription | undefined>
-  /** Resolves to whether there was one. */
+  /** Resolves to whether the subscription existed. */
   remove(tenant: string | null, id: SubscriptionId): Promise<boolean>
-  /** The enabled subscriptions that receive events of this type: what was written before the call began is seen. */
+  /** The enabled subscriptions to this event type. Includes every write that ended before the call. */
   matching(tenant: string | null, eventType: EventType): Promise<readonly Subscription[]>
 }
 
@@ -42,8 +47,8 @@ interface Cached {
 }
 
 /**
- * @param verify rejects unless this Redis holds the data of the installation. It is awaited before a subscription is
- *   created and before the absence of one is answered: an empty Redis must not look like a tenant without subscriptions.
+ * @param verify rejects unless this Redis holds the data of the installation. Called before a subscription is created or
+ *   reported missing, because an empty Redis must not look like a tenant without subscriptions.
  */
 export function createSubscriptionStore(
   redis: Redis,
@@ -58,15 +63,15 @@ export function createSubscriptionStore(
   }
 
   /**
-   * A list under an unknown revision may come from an emptied Redis in which subscriptions were created since. A known
-   * revision needs no check: it is random, so no other data has it.
+   * A list with an unknown revision may come from an emptied Redis in which subscriptions have been created since. A
+   * known revision needs no check: it is random, so no other Redis has it.
    */
   async function readVerified(tenant: string | null): Promise<Subscription[]> {
     const [all] = await Promise.all([readAll(tenant), verify()])
     return all
   }
 
-  /** Reads and writes again for as long as another writer changes the subscription in between. */
+  /** Optimistic locking: reads and writes again if another writer changed the subscription in between. */
   async function write<After extends Subscription | undefined>(
     tenant: string | null,
     id: SubscriptionId,
@@ -128,7 +133,7 @@ export function createSubscriptionStore(
       const revision = await redis[run]((commands) => commands.get(revisionKey(tenant)))
       let cached = cache.get(tenant)
       if (revision === null || cached?.revision !== revision) {
-        // Read after its revision, so it may be newer than that, never older; callers that come meanwhile share it.
+        // Read after its revision, so the list is never older than the revision. Concurrent callers share the promise.
         cached = { revision: revision ?? '', subscriptions: readVerified(tenant) }
         remember(cache, tenant, revision, cached)
       }
@@ -138,7 +143,7 @@ export function createSubscriptionStore(
   }
 }
 
-/** A tenant without a revision never had a subscription: anybody may name such tenants, so they are not kept. */
+/** Caches no tenant without a revision: such tenants never had a subscription, and any caller can invent names. */
 function remember(
   cache: Map<string | null, Cached>,
   tenant: string | null,
@@ -155,5 +160,5 @@ function remember(
   })
 }
 
-/** Written by this store alone, so its shape is known. */
+/** Only this store writes subscriptions, so the JSON is not validated. */
 export const parseSubscription = (stored: string): Subscription => JSON.parse(stored) as Subscription

@@ -1,4 +1,4 @@
-import { type RedisAddress, readAddress } from './address.ts'
+import { type RedisAddress, readAddress } from './client.ts'
 
 test.each<[string, string[], RedisAddress]>([
   ['one Redis', ['redis://h'], { form: 'single', tls: false, nodes: [{ host: 'h', port: 6_379 }], path: [] }],

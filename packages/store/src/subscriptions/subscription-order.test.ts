@@ -1,6 +1,6 @@
 import { AppError, newSubscriptionId, type Subscription } from '@switchhook/contracts'
 import { array, assert, constantFrom, integer, property } from 'fast-check'
-import { inOrder, pageOf, placeBefore, placeOf } from './subscription-page.ts'
+import { inOrder, pageOf, placeBefore, placeOf } from './subscription-order.ts'
 
 const TIMES = ['2026-01-01T00:00:00.000Z', '2026-01-01T00:00:00.001Z', '2026-01-02T00:00:00.000Z'] as const
 
