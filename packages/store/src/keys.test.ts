@@ -29,7 +29,7 @@ test('two tenants never share a key', () => {
   )
 })
 
-test('what changes in one step lies in one slot of a cluster', () => {
+test('keys that change in one step share a cluster slot', () => {
   fc.assert(
     fc.property(tenant, fc.string(), (owner, name) => {
       const part = keys.partitionOf(owner)

@@ -41,11 +41,11 @@ async function open(): Promise<void> {
 
 const cooledDown = (): Promise<void> => eventually(async () => expect(await stateOf()).toBe('probing'))
 
-test('an endpoint that nobody has complained of is closed', async () => {
+test('an endpoint without failures is closed', async () => {
   expect(await workers[0].health(endpoint)).toEqual({ state: 'closed', consecutiveFailures: 0, openUntilMs: null })
 })
 
-test('it opens with the failure that makes the number full, over all workers, and not sooner', async () => {
+test('the breaker opens at the Nth failure over all workers, not sooner', async () => {
   expect(await workers[0].noteFailure(endpoint, undefined)).toBe(false)
   expect(await workers[1].noteFailure(endpoint, undefined)).toBe(false)
   expect(await workers[1].health(endpoint)).toMatchObject({ state: 'closed', consecutiveFailures: 2 })
@@ -55,7 +55,7 @@ test('it opens with the failure that makes the number full, over all workers, an
   expect(health.openUntilMs).toBeGreaterThan(Date.now())
 })
 
-test('an answer in between begins the count anew: failures must be in a row', async () => {
+test('an answer resets the count: failures must be in a row', async () => {
   await workers[0].noteFailure(endpoint, undefined)
   await workers[0].noteFailure(endpoint, undefined)
   await workers[1].noteAnswer(endpoint)
@@ -63,14 +63,14 @@ test('an answer in between begins the count anew: failures must be in a row', as
   expect(await stateOf()).toBe('closed')
 })
 
-test('failures of attempts that began before it opened do not prolong the cool-down', async () => {
+test('failures of attempts that began before the breaker opened do not extend the cool-down', async () => {
   await open()
   const { openUntilMs } = await workers[0].health(endpoint)
   expect(await workers[1].noteFailure(endpoint, undefined)).toBe(false)
   expect((await workers[0].health(endpoint)).openUntilMs).toBe(openUntilMs)
 })
 
-test('after the cool-down exactly one probe goes out, over all workers', async () => {
+test('after the cool-down exactly one worker gets the probe', async () => {
   await open()
   expect(await workers[0].claimProbe(endpoint, LEASE_MS)).toBeUndefined()
   await cooledDown()
@@ -80,7 +80,7 @@ test('after the cool-down exactly one probe goes out, over all workers', async (
   expect(claims.filter((claim) => claim !== undefined)).toHaveLength(1)
 })
 
-test('a probe that fails begins the cool-down anew, one that succeeds ends it', async () => {
+test('a failed probe starts a new cool-down, a successful one closes the breaker', async () => {
   await open()
   await cooledDown()
   const first = await workers[0].claimProbe(endpoint, LEASE_MS)
@@ -92,7 +92,7 @@ test('a probe that fails begins the cool-down anew, one that succeeds ends it', 
   expect(await stateOf()).toBe('closed')
 })
 
-test('a failure that is not the probe’s changes nothing while the probe is out', async () => {
+test('while a probe is in flight, other failures change nothing', async () => {
   await open()
   await cooledDown()
   const probe = await workers[0].claimProbe(endpoint, LEASE_MS)
@@ -101,7 +101,7 @@ test('a failure that is not the probe’s changes nothing while the probe is out
   expect(await workers[0].noteFailure(endpoint, probe)).toBe(true)
 })
 
-test('a probe whose worker has died lapses, and another one goes out', async () => {
+test('the probe of a dead worker lapses, and another worker gets it', async () => {
   await open()
   await cooledDown()
   await workers[0].claimProbe(endpoint, LEASE_MS)
@@ -109,14 +109,14 @@ test('a probe whose worker has died lapses, and another one goes out', async () 
   await eventually(async () => expect(await workers[1].claimProbe(endpoint, LEASE_MS)).toBeDefined())
 })
 
-test('a probe of an endpoint that somebody else has closed meanwhile is an ordinary attempt', async () => {
+test('a probe is granted if the breaker has closed meanwhile', async () => {
   await open()
   await cooledDown()
   await workers[1].noteAnswer(endpoint)
   expect(await workers[0].claimProbe(endpoint, LEASE_MS)).toBeDefined()
 })
 
-test('a worker whose clock is wrong by a day knows the same cool-down', async () => {
+test('a worker whose clock is wrong by a day sees the same cool-down', async () => {
   const realNow = Date.now
   const clock = jest.spyOn(Date, 'now').mockImplementation(() => realNow() - 86_400_000)
   try {
@@ -132,12 +132,12 @@ test('a worker whose clock is wrong by a day knows the same cool-down', async ()
   }
 })
 
-test('one subscription’s failures are nobody else’s', async () => {
+test('one subscription’s failures do not affect another', async () => {
   await open()
   expect(await workers[0].health(anEndpoint())).toMatchObject({ state: 'closed' })
 })
 
-test('what is stored of the subscription comes in the same look, as it is now', async () => {
+test('a look returns the stored subscription with the breaker', async () => {
   const subscription: Subscription = {
     id: endpoint.subscriptionId,
     tenant: endpoint.tenant,

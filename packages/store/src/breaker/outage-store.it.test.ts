@@ -47,7 +47,7 @@ async function probe(): Promise<string> {
 }
 
 describe('an outage', () => {
-  test('is there from the opening on, and the same after every failed probe', async () => {
+  test('exists from the opening on, and stays the same after a failed probe', async () => {
     await breaker.noteFailure(endpoint, undefined, timeout)
     expect(await outages.unreported(endpoint)).toBeUndefined()
     const beforeMs = Date.now()
@@ -61,7 +61,7 @@ describe('an outage', () => {
     expect(await outages.unreported(endpoint)).toEqual(outage)
   })
 
-  test('is told once, and its end only if it was told; a repetition of that says the same', async () => {
+  test('is reported once; its end only if its start was, and a repeat is identical', async () => {
     await open()
     expect(await outages.noteEnd(endpoint)).toBeUndefined()
     const outage = await outages.unreported(endpoint)
@@ -75,7 +75,7 @@ describe('an outage', () => {
     expect(await outages.noteEnd(endpoint)).toBeUndefined()
   })
 
-  test('that follows another one is told anew, even if the first was marked as told too late', async () => {
+  test('that follows another one is reported again, even if the first was marked too late', async () => {
     await open()
     const first = await outages.unreported(endpoint)
     await breaker.noteAnswer(endpoint)
@@ -87,7 +87,7 @@ describe('an outage', () => {
     expect(second?.sinceMs).toBeGreaterThan(first?.sinceMs ?? Number.POSITIVE_INFINITY)
   })
 
-  test('that the version before began, which kept less, is not told, and ends as ever', async () => {
+  test('that an earlier version began is not reported, and ends normally', async () => {
     const key = breakerKey(endpoint.tenant, endpoint.subscriptionId)
     await redis[run]((commands) => commands.hset(key, 'failures', '5', 'openUntil', String(Date.now() - 1)))
     expect(await breaker.noteFailure(endpoint, await probe(), timeout)).toBe(true)
@@ -99,7 +99,7 @@ describe('an outage', () => {
     expect(await outages.unreported(endpoint)).toMatchObject({ failures: 2 })
   })
 
-  test('whose probe answered, and then failed again, has not ended', async () => {
+  test('whose probe answered but then failed has not ended', async () => {
     await open()
     await outages.markReported(endpoint)
     const claim = await probe()
@@ -110,10 +110,10 @@ describe('an outage', () => {
   })
 })
 
-describe('when an endpoint was last heard of', () => {
+describe('the contact times of an endpoint', () => {
   const nothing = { successAtMs: null, failureAtMs: null, failure: null }
 
-  test('is kept apart for success and failure, and never goes back', async () => {
+  test('are kept for success and failure separately, and never go back', async () => {
     const contacts = createContactStore(redis)
     expect(await contacts.find(endpoint)).toEqual(nothing)
     await contacts.note(endpoint, { ...nothing, successAtMs: 2_000 })
@@ -125,7 +125,7 @@ describe('when an endpoint was last heard of', () => {
     expect(await contacts.find({ ...endpoint, tenant: null })).toEqual(nothing)
   })
 
-  test('outlives the breaker', async () => {
+  test('outlive the breaker', async () => {
     const contacts = createContactStore(redis)
     await contacts.note(endpoint, { ...nothing, failureAtMs: 1_000, failure: timeout })
     await open()

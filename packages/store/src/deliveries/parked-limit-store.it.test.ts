@@ -1,76 +1,34 @@
-import {
-  type Attempt,
-  type Delivery,
-  deliveryIdOf,
-  newEventId,
-  newSubscriptionId,
-  type SubscriptionId,
-} from '@switchhook/contracts'
-import { type TestRedis, testRedis } from '@switchhook/testkit'
+import { type Delivery, newSubscriptionId, type SubscriptionId } from '@switchhook/contracts'
 import { bodyKey, parkedKey, recordKey } from '../keys.ts'
-import { openRedis, type Redis, run } from '../redis/redis.ts'
-import { createDeliveryArchive, type DeliveryArchive } from './delivery-archive.ts'
-import { createDeliveryStore, type DeliveryStore } from './delivery-store.ts'
+import { type Redis, run } from '../redis/redis.ts'
+import type { DeliveryArchive } from './delivery-archive.ts'
+import type { DeliveryStore } from './delivery-store.ts'
 import {
   createParkedCounter,
   createParkedLimitStore,
   type ParkedCounter,
   type ParkedLimitStore,
 } from './parked-limit-store.ts'
+import { deliveryOf, openDeliveries, refused, retention, type TestDeliveries } from './testing/deliveries.ts'
 
-const log = { debug() {}, info() {}, warn() {}, error() {} }
-const HOUR_MS = 3_600_000
-const retention = { settledRetentionMs: HOUR_MS, waitingRetentionMs: 13 * HOUR_MS, parkedRetentionMs: 720 * HOUR_MS }
-
-let server: TestRedis
-let redis: Redis
+let fixture: TestDeliveries
 let store: DeliveryStore & DeliveryArchive
+let redis: Redis
 let limits: ParkedLimitStore
 let counter: ParkedCounter
 
 beforeAll(async () => {
-  server = await testRedis()
-  redis = await openRedis({ url: server.redisUrl, log, name: 'test' })
-  store = { ...createDeliveryStore(redis, retention), ...createDeliveryArchive(redis) }
+  fixture = await openDeliveries()
+  ;({ store, redis } = fixture)
   limits = createParkedLimitStore(redis, retention)
   counter = createParkedCounter(redis)
 })
-afterAll(async () => {
-  await redis.close()
-  await server.close()
-})
-beforeEach(() => server.flush())
+afterAll(() => fixture.close())
+beforeEach(() => fixture.server.flush())
 
-function deliveryOf(subscriptionId: SubscriptionId, tenant = 'acme'): Delivery {
-  const eventId = newEventId()
-  return {
-    deliveryId: deliveryIdOf(eventId, subscriptionId),
-    subscriptionId,
-    eventId,
-    eventType: 'call.status',
-    tenant,
-    url: 'https://client.example/hooks',
-    run: 1,
-    slot: 0,
-    attempt: 0,
-    firstDueAt: '2026-11-20T12:00:00.000Z',
-    body: Buffer.from('{}'),
-  }
-}
-
-const refused = ({ run: ofRun, slot, attempt }: Delivery): Attempt => ({
-  run: ofRun,
-  slot,
-  attempt: attempt + 1,
-  at: '2026-11-20T12:00:01.000Z',
-  durationMs: 12,
-  outcome: 'answered',
-  status: 410,
-})
-
-/** The oldest first. */
+/** Parks deliveries; the result is sorted oldest first. */
 async function park(subscriptionId: SubscriptionId, count: number): Promise<Delivery[]> {
-  const deliveries = Array.from({ length: count }, () => deliveryOf(subscriptionId))
+  const deliveries = Array.from({ length: count }, () => deliveryOf({ subscriptionId }))
   for (const delivery of deliveries) {
     await limits.register(delivery)
     await store.park(delivery, refused(delivery), 'rejected')
@@ -78,14 +36,13 @@ async function park(subscriptionId: SubscriptionId, count: number): Promise<Deli
   return deliveries
 }
 
-const ttlOf = (key: string): Promise<number> => redis[run]((commands) => commands.pttl(key))
 const bodiesOf = (deliveries: readonly Delivery[]): Promise<number[]> =>
   redis[run]((commands) => Promise.all(deliveries.map(({ deliveryId }) => commands.exists(bodyKey(deliveryId)))))
 const listed = async (id: SubscriptionId): Promise<string[]> =>
   (await store.parked(id, { limit: 1_000 })).items.map(({ deliveryId }) => deliveryId).toReversed()
 const idsOf = (deliveries: readonly Delivery[]): string[] => deliveries.map(({ deliveryId }) => deliveryId)
 
-test('within its limit a subscription loses nothing, and no notice is due', async () => {
+test('within its limit a subscription loses nothing, and there is no crossing', async () => {
   const id = newSubscriptionId()
   const parked = await park(id, 3)
   expect(await limits.trim(id, { whole: 3, total: 6 })).toEqual({ bodies: 0, dropped: 0, isDone: true })
@@ -94,7 +51,7 @@ test('within its limit a subscription loses nothing, and no notice is due', asyn
   expect(await limits.unreported(id)).toBeUndefined()
 })
 
-test('beyond its limit the oldest lose their body first and are dropped last', async () => {
+test('beyond the limit the oldest deliveries lose their body first and are dropped last', async () => {
   const id = newSubscriptionId()
   const parked = await park(id, 7)
   expect(await limits.trim(id, { whole: 2, total: 5 })).toEqual({ bodies: 3, dropped: 2, isDone: true })
@@ -103,7 +60,7 @@ test('beyond its limit the oldest lose their body first and are dropped last', a
   expect(await counter.count(id)).toMatchObject({ count: 5, withoutBody: 3, dropped: 2 })
 })
 
-test('a delivery without its body stays readable, and cannot be sent again', async () => {
+test('a delivery without its body stays readable, but cannot be redelivered', async () => {
   const id = newSubscriptionId()
   const [oldest] = (await park(id, 2)) as [Delivery, Delivery]
   await limits.trim(id, { whole: 1, total: 2 })
@@ -122,10 +79,10 @@ test('a late copy of a dropped delivery still finds it settled', async () => {
   await limits.trim(id, { whole: 1, total: 2 })
   expect(await listed(id)).not.toContain(dropped.deliveryId)
   expect(await store.isSettled(dropped)).toBe(true)
-  expect(await ttlOf(recordKey(dropped.deliveryId))).toBeLessThanOrEqual(retention.settledRetentionMs)
+  expect(await fixture.ttlOf(recordKey(dropped.deliveryId))).toBeLessThanOrEqual(retention.settledRetentionMs)
 })
 
-test('trimming twice, and two workers at once, release nothing twice and nothing too much', async () => {
+test('trimming twice or by several workers at once releases nothing twice and not too much', async () => {
   const id = newSubscriptionId()
   const parked = await park(id, 40)
   const allowance = { whole: 10, total: 20 }
@@ -141,10 +98,13 @@ test('trimming twice, and two workers at once, release nothing twice and nothing
   expect(await counter.count(id)).toMatchObject({ count: 20, withoutBody: 10, dropped: 20 })
 })
 
-test('many are trimmed in steps of bounded size', async () => {
+test('many deliveries are trimmed in steps of bounded size', async () => {
   const id = newSubscriptionId()
   await redis[run](async (commands) => {
-    const entries = Array.from({ length: 600 }, (_, i) => [i + 1, `${deliveryOf(id).deliveryId}:1`]).flat()
+    const entries = Array.from({ length: 600 }, (_, i) => [
+      i + 1,
+      `${deliveryOf({ subscriptionId: id }).deliveryId}:1`,
+    ]).flat()
     await commands.zadd(parkedKey(id), ...entries)
   })
   expect((await limits.trim(id, { whole: 50, total: 100 })).isDone).toBe(false)
@@ -153,12 +113,12 @@ test('many are trimmed in steps of bounded size', async () => {
   expect(await counter.count(id)).toMatchObject({ count: 100, withoutBody: 50 })
 })
 
-test('a delivery that was sent again and parked again keeps its new body', async () => {
+test('a delivery that was redelivered and parked again keeps its new body', async () => {
   const id = newSubscriptionId()
   const [first] = (await park(id, 2)) as [Delivery, Delivery]
   const begun = await store.beginRedelivery(first.deliveryId, { sender: 'a' })
   if (begun.kind !== 'begun') throw new Error(begun.kind)
-  // The process dies here: the entry of run 1 stays in the list.
+  // The sender dies here, so the entry of run 1 stays in the list.
   const again = { ...first, run: 2, slot: 0, attempt: 1 }
   await store.park(again, refused(again), 'rejected')
   await limits.trim(id, { whole: 2, total: 2 })
@@ -167,10 +127,10 @@ test('a delivery that was sent again and parked again keeps its new body', async
   expect(await counter.count(id)).toMatchObject({ count: 2, dropped: 0 })
 })
 
-test('a full Redis is trimmed all the same', async () => {
+test('a full Redis can be trimmed', async () => {
   const id = newSubscriptionId()
   const parked = await park(id, 6)
-  await server.limitMemory(1)
+  await fixture.server.limitMemory(1)
   try {
     expect(await limits.trim(id, { whole: 4, total: 6 })).toEqual({ bodies: 2, dropped: 0, isDone: true })
     expect(await limits.trim(id, { whole: 1, total: 4 })).toEqual({ bodies: 3, dropped: 2, isDone: true })
@@ -178,12 +138,12 @@ test('a full Redis is trimmed all the same', async () => {
     if (crossing !== undefined) await limits.markReported(id, crossing)
     expect(await limits.unreported(id)).toBeUndefined()
   } finally {
-    await server.limitMemory(0)
+    await fixture.server.limitMemory(0)
   }
   expect(await bodiesOf(parked)).toEqual([0, 0, 0, 0, 0, 1])
 })
 
-test('a crossing is told once, and again only after the count has been well below the limit', async () => {
+test('a crossing is reported once, and again only after the count was well below the limit', async () => {
   const id = newSubscriptionId()
   const allowance = { whole: 10, total: 20 }
   const parked = await park(id, 11)
@@ -207,10 +167,10 @@ test('a crossing is told once, and again only after the count has been well belo
   expect(await limits.unreported(id)).toMatchObject({ limit: 10 })
 })
 
-test("a tenant's counts come from the lists: deleted subscriptions count, unregistered ones of an earlier version as well", async () => {
+test("a tenant's counts include deleted subscriptions and those that an earlier version did not register", async () => {
   const [deleted, existing] = [newSubscriptionId(), newSubscriptionId()]
   await park(deleted, 2)
-  const early = deliveryOf(existing)
+  const early = deliveryOf({ subscriptionId: existing })
   await store.park(early, refused(early), 'rejected')
   await redis[run]((commands) => commands.hset('sh:{t:acme}:subscriptions', existing, '{}'))
   expect(await limits.counts('acme')).toEqual(

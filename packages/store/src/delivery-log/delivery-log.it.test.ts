@@ -91,7 +91,7 @@ const attempt: Attempt = {
 const store = () =>
   createDeliveryStore(redis, { settledRetentionMs: HOUR_MS, waitingRetentionMs: HOUR_MS, parkedRetentionMs: HOUR_MS })
 
-test('what nobody has attempted yet is listed as pending, the newest first', async () => {
+test('deliveries without an attempt are listed as pending, the newest first', async () => {
   const subscription = aSubscription()
   const events = [eventFor(subscription), eventFor(subscription, 'agent.status')] as const
   await write(events)
@@ -104,7 +104,7 @@ test('what nobody has attempted yet is listed as pending, the newest first', asy
   expect(Math.abs(Date.parse(items[0]?.firstDueAt ?? '') - Date.now())).toBeLessThan(10_000)
 })
 
-test('records say what became of each, and every state can be asked for', async () => {
+test('records determine the state of each delivery, and every state can be selected', async () => {
   const subscription = aSubscription()
   const [pending, waiting, acknowledged, parked, withdrawn] = Array.from({ length: 5 }, () => eventFor(subscription))
   if (!pending || !waiting || !acknowledged || !parked || !withdrawn) throw new Error('five were made')
@@ -121,7 +121,7 @@ test('records say what became of each, and every state can be asked for', async 
   expect(await idsIn(subscription)).toHaveLength(5)
 })
 
-test('an event that is fanned out twice is listed once, at its first place', async () => {
+test('an event that is fanned out twice is listed once, in its first place', async () => {
   const subscription = aSubscription()
   const [first, second] = [eventFor(subscription), eventFor(subscription)]
   await write([first, second])
@@ -129,7 +129,7 @@ test('an event that is fanned out twice is listed once, at its first place', asy
   expect(await idsIn(subscription)).toEqual([second.eventId, first.eventId])
 })
 
-test('the oldest make room: it holds so many, and none for longer than so long', async () => {
+test('the log is bounded by number and by age, and the oldest entries go first', async () => {
   const subscription = aSubscription()
   const events = Array.from({ length: 8 }, () => eventFor(subscription))
   for (const event of events) await write([event])
@@ -149,7 +149,7 @@ test('the oldest make room: it holds so many, and none for longer than so long',
   expect(ttlMs).toBeGreaterThan(limits.retentionMs - 60_000)
 })
 
-test('what was delivered so long ago that it is forgotten is not taken for pending', async () => {
+test('a delivery whose record has expired is not listed as pending', async () => {
   const subscription = aSubscription()
   const event = eventFor(subscription)
   await write([event])
@@ -171,7 +171,7 @@ test("an event's record never outlives the record of a delivery that was acknowl
 })
 
 describe('pages', () => {
-  test('are not shifted by what is fanned out meanwhile', async () => {
+  test('are not shifted by events that are fanned out meanwhile', async () => {
     const subscription = aSubscription()
     const events = Array.from({ length: 5 }, () => eventFor(subscription))
     await write(events, { size: 100 })
@@ -186,7 +186,7 @@ describe('pages', () => {
     expect(seen).toEqual(events.map(({ eventId }) => eventId).toReversed())
   })
 
-  test('of what is rare end after a bounded search, and the next one goes on', async () => {
+  test('of rare entries end after a bounded scan, and the next page continues', async () => {
     const subscription = aSubscription()
     const rare = eventFor(subscription, 'agent.status')
     await write([rare], { size: 10_000 })
@@ -200,13 +200,13 @@ describe('pages', () => {
     expect(second.nextCursor).toBeNull()
   })
 
-  test.each(['', 'hello', Buffer.from('1234').toString('base64url')])('%j is no cursor', async (cursor) => {
+  test.each(['', 'hello', Buffer.from('1234').toString('base64url')])('the cursor %j is rejected', async (cursor) => {
     await expect(read(aSubscription(), { cursor })).rejects.toMatchObject({ code: 'invalid-request' })
   })
 })
 
 describe('filters', () => {
-  test('time, type and event leave out the rest', async () => {
+  test('select by time, event type and event', async () => {
     const subscription = aSubscription()
     const early = eventFor(subscription)
     await write([early])
@@ -227,7 +227,7 @@ describe('filters', () => {
     expect(await idsIn(subscription, { eventId: newEventId() })).toEqual([])
   })
 
-  test('narrow the list of parked ones as well, by when they were parked', async () => {
+  test('select parked deliveries by when they were parked', async () => {
     const subscription = aSubscription()
     const archive = createDeliveryArchive(redis)
     const events = [eventFor(subscription), eventFor(subscription, 'agent.status')] as const

@@ -49,7 +49,7 @@ const read = (query: Partial<EventQuery> = {}, of: string | null = tenant) =>
 const idsIn = async (query: Partial<EventQuery> = {}): Promise<string[]> =>
   (await read(query)).items.map(({ eventId }) => eventId)
 
-test('an event that nobody subscribed to is listed with what it is about, for its tenant alone', async () => {
+test('an event without a subscription is listed with its subject, for its tenant only', async () => {
   const event = anEvent({ callId: 'c-1', agentUri: 'sip:a@acme.example', correlationId: 'crm "1"' })
   await write([event])
   const { items, nextCursor } = await read()
@@ -70,7 +70,7 @@ test('an event that nobody subscribed to is listed with what it is about, for it
   expect(await read({}, null)).toEqual({ items: [], nextCursor: null })
 })
 
-test('it is found by its call, its agent, its correlation and its type, the newest first', async () => {
+test('events are found by call, agent, correlation and type, the newest first', async () => {
   const first = anEvent({ callId: 'c-1', agentUri: 'sip:a@b', correlationId: 'crm-1' })
   const second = anEvent({ callId: 'c-1', agentUri: 'sip:b@b' })
   const third = anEvent({ agentUri: 'sip:a@b' }, 'agent.status')
@@ -84,7 +84,7 @@ test('it is found by its call, its agent, its correlation and its type, the newe
   expect(await idsIn({ callId: 'c' })).toEqual([])
 })
 
-test('an event that is fanned out twice is listed once, and the oldest make room', async () => {
+test('an event that is fanned out twice is listed once, and the oldest events are removed', async () => {
   const events = Array.from({ length: 4 }, () => anEvent())
   for (const event of events) await write([event], { eventListSize: 3 })
   await write(events.slice(1, 2), { eventListSize: 3 })
@@ -96,7 +96,7 @@ test('an event that is fanned out twice is listed once, and the oldest make room
   )
 })
 
-test('no event is listed for longer than its record is kept, whether others come after it or not', async () => {
+test('no event is listed longer than its record is kept, with or without later events', async () => {
   const brief = { eventRetentionMs: 300 }
   await write([anEvent()], brief)
   await eventually(async () => expect(await idsIn()).toEqual([]), { intervalMs: 20 })
@@ -113,12 +113,12 @@ test('no event is listed for longer than its record is kept, whether others come
   expect(ttlMs).toBeLessThanOrEqual(HOUR_MS)
 })
 
-test('a list of no entries is none', async () => {
+test('size 0 turns the list off', async () => {
   await write([anEvent()], { eventListSize: 0 })
   expect(await redis[run]((commands) => commands.exists(eventsKey(tenant)))).toBe(0)
 })
 
-test('pages follow each other whatever comes meanwhile, and times bound them', async () => {
+test('new events do not shift the pages, and a time range bounds them', async () => {
   const events = Array.from({ length: 5 }, () => anEvent())
   await write(events)
   const first = await read({ limit: 2 })
@@ -133,7 +133,7 @@ test('pages follow each other whatever comes meanwhile, and times bound them', a
   expect(await idsIn({ fromMs: Date.now() - 60_000, toMs: Date.now() + 60_000 })).toHaveLength(6)
 })
 
-test('one among six thousand is found with two requests', async () => {
+test('one event among six thousand is found with two requests', async () => {
   const wanted = anEvent({ callId: 'c-1' })
   await write([wanted])
   for (let i = 0; i < 3; i++) await write(Array.from({ length: 2_000 }, () => anEvent()))
@@ -144,9 +144,6 @@ test('one among six thousand is found with two requests', async () => {
   expect(second.nextCursor).toBeNull()
 })
 
-test.each(['', 'x', 'MTIz', Buffer.from('l123').toString('base64url')])(
-  'a cursor of no such list, %j',
-  async (cursor) => {
-    await expect(read({ cursor })).rejects.toMatchObject({ code: 'invalid-request' })
-  },
-)
+test.each(['', 'x', 'MTIz', Buffer.from('l123').toString('base64url')])('the cursor %j is rejected', async (cursor) => {
+  await expect(read({ cursor })).rejects.toMatchObject({ code: 'invalid-request' })
+})

@@ -58,7 +58,7 @@ async function commandsSent(of: () => Promise<unknown>): Promise<number> {
   return (await count()) - before - 1
 }
 
-test('an id alone leads to the delivery, whatever its age in the list of its subscription', async () => {
+test("a delivery is found by its id alone, even if its subscription's list no longer holds it", async () => {
   const subscriptionIds = Array.from({ length: 3 }, newSubscriptionId)
   const events = Array.from({ length: 400 }, () => eventFor(subscriptionIds))
   await write(events)
@@ -78,7 +78,7 @@ test('an id alone leads to the delivery, whatever its age in the list of its sub
   }
 })
 
-test('an id of another tenant, and an id that never was, lead nowhere', async () => {
+test('an id of another tenant and an unknown id are not found', async () => {
   const event = eventFor([newSubscriptionId()])
   await write([event, eventFor([newSubscriptionId()], 'globex'), eventFor([newSubscriptionId()], null)])
   const [deliveryId] = deliveriesOf(event)
@@ -87,7 +87,7 @@ test('an id of another tenant, and an id that never was, lead nowhere', async ()
   expect(await find(deliveryIdOf(newEventId(), newSubscriptionId()))).toBeUndefined()
 })
 
-test('an id that never was costs a few small reads, however many deliveries there are', async () => {
+test('an unknown id costs a few small reads, however many deliveries there are', async () => {
   const events = Array.from({ length: 2_000 }, () => eventFor([newSubscriptionId()]))
   await write(events)
   const unknown = deliveryIdOf(newEventId(), newSubscriptionId())
@@ -95,7 +95,7 @@ test('an id that never was costs a few small reads, however many deliveries ther
   expect(await commandsSent(() => find(unknown, 'nobody'))).toBe(1)
 })
 
-test('ids that end alike, in one bucket, are told apart', async () => {
+test('ids in one bucket that share their last bytes are distinguished', async () => {
   const event = eventFor([newSubscriptionId()])
   await write([event])
   const [deliveryId = ''] = deliveriesOf(event)
@@ -103,13 +103,13 @@ test('ids that end alike, in one bucket, are told apart', async () => {
   expect(await find(twin)).toBeUndefined()
 })
 
-test('a delivery is found for as long as its event is remembered, and no longer', async () => {
+test('a delivery is found as long as its event has a record, and no longer', async () => {
   const nowMs = Date.now()
   const event = eventFor([newSubscriptionId()])
   await write([event], nowMs)
   const [deliveryId] = deliveriesOf(event)
   if (deliveryId === undefined) throw new Error('there is one')
-  // The clocks of the two processes may differ a little.
+  // The clocks of the two processes may differ slightly.
   for (const laterMs of [-60_000, 0, HOUR_MS / 2, HOUR_MS - 1]) {
     expect(await find(deliveryId, 'acme', nowMs + laterMs)).toMatchObject({ deliveryId })
   }
@@ -126,7 +126,7 @@ test('an event that is fanned out again leads to the same delivery', async () =>
   expect(await find(deliveryId)).toMatchObject({ deliveryId, eventId: event.eventId })
 })
 
-test('everything that is written expires by itself', async () => {
+test('every key has an expiry', async () => {
   await write(Array.from({ length: 50 }, () => eventFor([newSubscriptionId(), newSubscriptionId()])))
   const keys = await redis[run]((commands) => commands.keys('sh:{t:acme}:pending*'))
   expect(keys.length).toBeGreaterThan(1)

@@ -138,7 +138,7 @@ test('a process does not follow a new id that another process created in the emp
   expect([installation.id(), started.id()]).toEqual([before, before])
 })
 
-test('adopted by a new installation, a process of the old one continues under the new id', async () => {
+test('a process whose installation was adopted by a new one continues under the new id', async () => {
   const installation = await open()
   const before = installation.id()
   await server.lose()
@@ -150,7 +150,7 @@ test('adopted by a new installation, a process of the old one continues under th
   check(installation, before)
 })
 
-test('what is found costs no check; what is not found is believed only of the right Redis', async () => {
+test('confirmAbsence checks nothing if the record is found; otherwise it verifies the installation', async () => {
   const installation = await open()
   const look = installation.confirmAbsence(
     async (found: boolean) => found,
@@ -162,7 +162,7 @@ test('what is found costs no check; what is not found is believed only of the ri
   await expect(look(false)).rejects.toThrow(Unavailable)
 })
 
-test('what an older installation does not have is not missing for a message that was judged before the change', async () => {
+test('a record missing in the continued installation is not missing for a message that was checked before', async () => {
   const installation = await open()
   const look = installation.confirmAbsence(
     async (found: boolean) => found,
@@ -186,7 +186,7 @@ describe('subscriptions in an emptied Redis', () => {
     createdAt: '2026-11-20T12:00:00.000Z',
   })
 
-  test('are not missing but unavailable, and cannot be created', async () => {
+  test('are unavailable instead of missing, and cannot be created', async () => {
     const store = createSubscriptionStore(redis, (await open()).verify)
     const created = await store.create(aSubscription())
     await expect(store.matching('acme', 'call.status')).resolves.toEqual([created])
@@ -202,7 +202,7 @@ describe('subscriptions in an emptied Redis', () => {
     await expect(store.matching('acme', 'call.status')).resolves.toEqual([created])
   })
 
-  test('that others created there are not taken for all of a tenant’s subscriptions', async () => {
+  test('that were created there are not taken for all of a tenant’s subscriptions', async () => {
     const store = createSubscriptionStore(redis, (await open()).verify)
     await Promise.all([store.create(aSubscription()), store.create(aSubscription())])
     await server.lose()

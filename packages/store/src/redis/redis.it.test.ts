@@ -52,7 +52,7 @@ afterEach(async () => {
 })
 afterAll(() => server.close())
 
-test('a Redis that is not there yet is waited for, and the log says so once at warn', async () => {
+test('openRedis waits for a Redis that is not up yet, and logs one warning', async () => {
   proxy.refuse()
   const opening = open()
   await eventually(() => expect(messages()).toEqual(['warn waiting for Redis']))
@@ -63,7 +63,7 @@ test('a Redis that is not there yet is waited for, and the log says so once at w
   expect(messages()).toEqual(['warn waiting for Redis', 'info Redis is back'])
 })
 
-test('without Redis everything is refused at once as Unavailable, and once it is back everything works by itself', async () => {
+test('without Redis everything rejects at once with Unavailable, and works again once Redis is back', async () => {
   const redis = await open()
   const subscriptions = createSubscriptionStore(redis)
   const retention = { settledRetentionMs: 1, parkedRetentionMs: 1, waitingRetentionMs: 1 }
@@ -82,29 +82,29 @@ test('without Redis everything is refused at once as Unavailable, and once it is
   expect(messages()).toEqual(['warn waiting for Redis', 'info Redis is back'])
 })
 
-test('what was in flight when the connection broke is refused, not sent a second time', async () => {
+test('a command in flight when the connection breaks is rejected, not sent again', async () => {
   const redis = await open()
   await set(redis, '0')
   proxy.cutWhen((chunk, direction) => direction === 'toClient' && chunk.length > 0)
   expect(await timed(() => redis[run]((commands) => commands.incr('sh:test')))).toBeLessThan(500)
   await redis.ready()
-  // Redis had done it; only its reply was lost.
+  // Redis had executed it; only the reply was lost.
   expect(await get(redis)).toBe('1')
 })
 
-test('a Redis that answers nothing is given up on within seconds, and found again', async () => {
+test('a Redis that does not answer is given up on within seconds, and found again', async () => {
   const redis = await open()
   proxy.freeze()
   const waits = await Promise.all([timed(() => get(redis)), timed(() => get(redis))])
   expect(Math.max(...waits)).toBeLessThan(4_000)
-  // The connection itself is given up, too: it would look open for a quarter of an hour.
+  // The connection is dropped too. TCP would keep it open for about 15 minutes.
   await eventually(() => expect(redis.isReady()).toBe(false), { timeoutMs: 10_000 })
   proxy.thaw()
   await redis.ready()
   await expect(set(redis, 'again')).resolves.toBe('OK')
 }, 30_000)
 
-/** A user of the test's own: the server's settings belong to all tests. */
+/** Uses a separate Redis user, because all tests share the server's settings. */
 async function withUser(name: string, rules: readonly string[], action: (url: string, admin: Redis) => Promise<void>) {
   const admin = await open(server.redisUrl)
   const url = new URL(proxy.url)
@@ -118,7 +118,7 @@ async function withUser(name: string, rules: readonly string[], action: (url: st
   }
 }
 
-test('it is ready only when Redis takes writes', () =>
+test('a connection is ready only when Redis accepts writes', () =>
   withUser('test-reader', ['+@all'], async (url, admin) => {
     const redis = await open(url)
     await admin[run]((commands) => commands.acl('SETUSER', 'test-reader', '-set'))
@@ -133,27 +133,27 @@ test('it is ready only when Redis takes writes', () =>
     expect(lines.find(({ level }) => level === 'warn')?.text).toContain('NOPERM')
   }))
 
-test('it tells what this very Redis is set to', async () => {
+test('durabilityProblems reads the settings of the connected Redis', async () => {
   const redis = await open()
   const [, appendOnly] = (await redis[run]((commands) => commands.config('GET', 'appendonly'))) as unknown[]
   const mentioned = (await redis.durabilityProblems()).some((problem) => problem.includes('appendonly'))
   expect(mentioned).toBe(appendOnly === 'no')
 })
 
-test('a Redis that does not permit questions about its settings is taken as it is', () =>
+test('a Redis that does not permit reading its settings has no durability problems', () =>
   withUser('test-managed', ['+@all', '-config'], async (url) => {
     const redis = await open(url)
     expect(await redis.durabilityProblems()).toEqual([])
   }))
 
-test('without Redis the question for its settings fails, rather than finding no problem', async () => {
+test('without Redis, durabilityProblems rejects instead of finding no problem', async () => {
   const redis = await open()
   proxy.refuse()
   await eventually(() => expect(redis.isReady()).toBe(false))
   await timed(() => redis.durabilityProblems())
 })
 
-test('many who wait for it are all told', async () => {
+test('ready resolves for all callers that wait', async () => {
   const redis = await open()
   proxy.refuse()
   await eventually(() => expect(redis.isReady()).toBe(false))
@@ -163,7 +163,7 @@ test('many who wait for it are all told', async () => {
   expect(messages()).toEqual(['warn waiting for Redis', 'info Redis is back'])
 })
 
-test('once closed, waiting for it ends, commands are refused, and nothing is logged as trouble', async () => {
+test('once closed, ready and commands reject, and no warning is logged', async () => {
   const redis = await open()
   await redis.close()
   await expect(redis.ready()).rejects.toThrow(Unavailable)
@@ -173,17 +173,17 @@ test('once closed, waiting for it ends, commands are refused, and nothing is log
   expect(messages()).toEqual([])
 })
 
-test('a primary that was demoted is left for whoever has its address now', async () => {
+test('a demoted primary is left, and the address is connected again', async () => {
   const redis = await open()
   const before = proxy.accepted()
-  // What a replica answers to a write.
+  // The reply of a replica to a write.
   const refusal = "return redis.error_reply('READONLY You can\\'t write against a read only replica.')"
   await timed(() => redis[run]((commands) => commands.eval(refusal, 0)))
   await eventually(() => expect(proxy.accepted()).toBe(before + 1))
   await redis.ready()
 })
 
-test('closing ends the wait for a Redis that is away', async () => {
+test('closing ends the wait for a Redis that is down', async () => {
   const redis = await open()
   proxy.refuse()
   await eventually(() => expect(redis.isReady()).toBe(false))
@@ -192,14 +192,14 @@ test('closing ends the wait for a Redis that is away', async () => {
   await expect(waiting).rejects.toThrow(Unavailable)
 })
 
-test('closing does not hang on a Redis that answers nothing', async () => {
+test('closing does not hang on a Redis that does not answer', async () => {
   const redis = await open()
   proxy.freeze()
   await redis.close()
   expect(redis.isReady()).toBe(false)
 })
 
-test('a Redis that knows no such password is waited for, and the log does not show it', async () => {
+test('a rejected password is tried again until Redis accepts it, and is never logged', async () => {
   const admin = await open(server.redisUrl)
   const url = new URL(proxy.url)
   url.username = 'late'
@@ -212,7 +212,7 @@ test('a Redis that knows no such password is waited for, and the log does not sh
   expect(JSON.stringify(lines)).not.toContain('hunter2')
 })
 
-test('a command that Redis refuses for what it is, is no outage: the error says why, without its arguments', async () => {
+test("a rejected command is no outage: the error gives the reason without the command's arguments", async () => {
   const redis = await open()
   await redis[run]((commands) => commands.lpush('sh:test:list', 'x'))
   const refused = await redis[run]((commands) => commands.incrby('sh:test:list', 4_711)).catch(
@@ -224,7 +224,7 @@ test('a command that Redis refuses for what it is, is no outage: the error says 
   await isReady(redis)
 })
 
-/** As if Redis had answered so. */
+/** Makes Redis reply with this error. */
 const answer = (redis: Redis, reply: string) =>
   redis[run]((commands) => commands.eval('return redis.error_reply(ARGV[1])', 0, reply))
 
@@ -238,13 +238,13 @@ test.each([
   'TRYAGAIN Multiple keys request during rehashing of slot',
   'BUSY Redis is busy running a script.',
   'NOAUTH Authentication required.',
-])('%s: it is Redis that cannot serve', async (reply) => {
+])('%s: Redis cannot serve now', async (reply) => {
   const failed = await answer(await open(), reply).catch((error: unknown) => error)
   expect(failed).toMatchObject({ name: 'Unavailable', dependency: 'redis', cause: { name: 'ReplyError' } })
   expect(isNotExecuted(failed)).toBe(true)
 })
 
-test('a command that was not sent is known not to be executed; one whose answer was lost is not', async () => {
+test('an unsent command is certainly not executed; one whose reply was lost may be', async () => {
   const redis = await open()
   proxy.cutWhen((chunk, direction) => direction === 'toClient' && chunk.length > 0)
   const cut = await set(redis, 'x').catch((error: unknown) => error)
@@ -264,11 +264,11 @@ test.each([
   'ERR user_script:1: attempt to compare nil with number',
   'BUSYGROUP Consumer Group name already exists',
   'UNREADABLE sh:test holds no record of a delivery',
-])('%s: it is the command that cannot be served', async (reply) => {
+])('%s: the command is rejected', async (reply) => {
   await expect(answer(await open(), reply)).rejects.toThrow(RedisRefusal)
 })
 
-test('a fault inside a script is a refusal, too', async () => {
+test('an error inside a script is a refusal too', async () => {
   const redis = await open()
   await redis[run]((commands) => commands.lpush('sh:test:list', 'x'))
   for (const script of ["return redis.call('GET', KEYS[1])", 'return 1 + nil']) {

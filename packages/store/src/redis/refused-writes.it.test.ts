@@ -4,7 +4,7 @@ import { createOutbox } from '../state/outbox.ts'
 import { createStateStore } from '../state/state-store.ts'
 import { openRedis, type Redis, run } from './redis.ts'
 
-/** Its settings concern the whole server, so it is none that other tests use. */
+/** A separate server, because the memory limit applies to all its clients. */
 const describeWithOwnRedis = canStartRedis() ? describe : describe.skip
 const log = { debug() {}, info() {}, warn() {}, error() {} }
 
@@ -28,7 +28,7 @@ describeWithOwnRedis('a Redis over its memory limit', () => {
     await redis[run]((commands) => commands.config('SET', 'maxmemory', bytes))
   }
 
-  test('a commit is refused as a whole, and the error says that nothing was written', async () => {
+  test('refuses a commit entirely, and the error says that nothing was written', async () => {
     const store = createStateStore(redis)
     await store.commit('acme', {
       records: [{ key: 'call:1', expectedVersion: 0, value: 'before' }],
@@ -50,9 +50,9 @@ describeWithOwnRedis('a Redis over its memory limit', () => {
     expect(await createOutbox(redis, 'relay').backlog()).toBe(0)
   })
 
-  test('a script that has begun to write is not refused half-way', async () => {
+  test('does not refuse a script that has begun to write', async () => {
     await limit(1)
-    // DEL is allowed without memory, and counts as the first write.
+    // DEL needs no memory, and counts as the script's first write.
     const script = "redis.call('DEL', KEYS[1]) return redis.call('SET', KEYS[1], ARGV[1])"
     expect(await redis[run]((commands) => commands.eval(script, 1, 'sh:test', 'written'))).toBe('OK')
   })

@@ -2,7 +2,7 @@ import { fateOf, isRefusal } from './reply-fate.ts'
 
 const reply = (message: string): Error => Object.assign(new Error(message), { name: 'ReplyError' })
 
-/** Texts of Redis 7 and 8; a script adds its own name at the end. */
+/** Replies of Redis 7 and 8. For a script, Redis appends the script's name. */
 test.each([
   ["OOM command not allowed when used memory > 'maxmemory'. script: 1f2e, on @user_script:22.", 'not-executed'],
   ["READONLY You can't write against a read only replica.", 'not-executed'],
@@ -20,7 +20,7 @@ test.each([
   ['WRONGPASS invalid username-password pair or user is disabled.', 'not-executed'],
   ['DENIED Redis is running in protected mode', 'not-executed'],
   ['UNBLOCKED force unblock from blocking operation, instance state changed (master -> replica?)', 'unknown'],
-])('%s: a state of Redis, and the command is %s', (message, fate) => {
+])('%s: the state of Redis; the command is %s', (message, fate) => {
   expect(isRefusal(reply(message))).toBe(false)
   expect(fateOf(reply(message))).toBe(fate)
 })

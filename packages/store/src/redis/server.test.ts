@@ -3,14 +3,14 @@ import { assertDurableInProduction, type DurabilitySettings, fullestOf, parseMem
 const fit: DurabilitySettings = { appendonly: 'yes', appendfsync: 'always', 'maxmemory-policy': 'noeviction' }
 
 test.each<[string, DurabilitySettings, RegExp[]]>([
-  ['everything is synced at once', fit, []],
-  ['every second is a choice that an operator may make', { ...fit, appendfsync: 'everysec' }, []],
-  ['what Redis does not tell is taken as it is', {}, []],
-  ['nothing is kept', { ...fit, appendonly: 'no' }, [/appendonly yes/]],
-  ['nothing is synced', { ...fit, appendfsync: 'no' }, [/appendfsync always/]],
-  ['keys may be evicted', { ...fit, 'maxmemory-policy': 'allkeys-lru' }, [/noeviction/]],
+  ['every write is synced at once', fit, []],
+  ['syncing every second is allowed', { ...fit, appendfsync: 'everysec' }, []],
+  ['settings that Redis does not reveal are no problem', {}, []],
+  ['no append-only file', { ...fit, appendonly: 'no' }, [/appendonly yes/]],
+  ['the file is not synced', { ...fit, appendfsync: 'no' }, [/appendfsync always/]],
+  ['keys can be evicted', { ...fit, 'maxmemory-policy': 'allkeys-lru' }, [/noeviction/]],
   [
-    'all at once',
+    'all problems at once',
     { appendonly: 'no', appendfsync: 'no', 'maxmemory-policy': 'volatile-ttl' },
     [/appendonly yes/, /appendfsync/, /noeviction/],
   ],
@@ -30,7 +30,7 @@ describe('with a Redis that would lose data', () => {
   })
 })
 
-test('production starts with one that keeps what it is given', async () => {
+test('production starts with a Redis that loses no data', async () => {
   const redis = { durabilityProblems: () => Promise.resolve([]) }
   await expect(assertDurableInProduction(redis, 'production')).resolves.toBeUndefined()
 })
@@ -40,11 +40,11 @@ test.each([
   ['# Memory\r\nused_memory:1024\r\nmaxmemory:0\r\nmaxmemory_human:0B\r\n', { usedBytes: 1024, maxBytes: 0 }],
   ['used_memory:1024\r\n', undefined],
   ['', undefined],
-])('%j says %j', (info, expected) => {
+])('INFO memory %j is parsed to %j', (info, expected) => {
   expect(parseMemory(info)).toEqual(expected)
 })
 
-test('of several nodes the fullest counts, and before it one without a limit', () => {
+test('the fullest of several nodes is chosen, but a node without a limit comes first', () => {
   const [half, most] = [
     { usedBytes: 500, maxBytes: 1_000 },
     { usedBytes: 900, maxBytes: 1_000 },

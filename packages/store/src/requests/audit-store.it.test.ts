@@ -33,11 +33,11 @@ const numbers = async (query: Partial<AuditQuery> = {}, tenant: string | null = 
   return { found: items.map(({ entry }) => (entry as { n: number }).n), nextCursor }
 }
 
-/** As if it had been appended then. */
+/** Appends an entry with an earlier time. */
 const appendAt = (atMs: number, n: number): Promise<unknown> =>
   redis[run]((commands) => commands.xadd(auditKey('acme'), `${atMs}-0`, 'action', 'a', 'entry', JSON.stringify({ n })))
 
-test('the newest comes first, with its time, and each tenant has a log of its own', async () => {
+test('entries are listed newest first with their time, per tenant', async () => {
   const before = Date.now()
   await appendAll(3)
   await appendAll(1, null)
@@ -49,7 +49,7 @@ test('the newest comes first, with its time, and each tenant has a log of its ow
   expect(Math.abs((items[0]?.atMs ?? 0) - before)).toBeLessThan(5_000)
 })
 
-test('pages follow one another, and what is appended meanwhile shifts none', async () => {
+test('entries that are appended meanwhile do not shift the pages', async () => {
   await appendAll(5)
   const first = await numbers({ limit: 2 })
   expect(first.found).toEqual([5, 4])
@@ -59,7 +59,7 @@ test('pages follow one another, and what is appended meanwhile shifts none', asy
   expect(await numbers({ limit: 2, cursor: second.nextCursor ?? '' })).toEqual({ found: [1], nextCursor: null })
 })
 
-test('one action is found among many others', async () => {
+test('entries of one action are found among many others', async () => {
   await store.append('acme', 'wanted', { n: 1 })
   await appendAll(600, 'acme', 'other')
   await store.append('acme', 'wanted', { n: 2 })
@@ -72,7 +72,7 @@ test('one action is found among many others', async () => {
   expect((await numbers({ action: 'unheard-of' })).found).toEqual([])
 })
 
-test('a page by action looks through a thousand entries or so: it may be empty and not be the last', async () => {
+test('a page of one action scans about a thousand entries, so it may be empty without being the last', async () => {
   await store.append('acme', 'wanted', { n: 1 })
   await appendAll(1_500, 'acme', 'other')
   await store.append('acme', 'wanted', { n: 2 })
@@ -83,7 +83,7 @@ test('a page by action looks through a thousand entries or so: it may be empty a
   expect(await numbers({ action: 'unheard-of' })).toEqual({ found: [], nextCursor: expect.any(String) })
 })
 
-test('a window takes its beginning and not its end', async () => {
+test('a time range includes its start and excludes its end', async () => {
   const now = Date.now()
   for (const n of [1, 2, 3]) await appendAt(now - 1_000 + n, n)
   expect((await numbers({ fromMs: now - 998 })).found).toEqual([3, 2])
@@ -93,13 +93,13 @@ test('a window takes its beginning and not its end', async () => {
   expect((await numbers({ fromMs: -5, toMs: -1 })).found).toEqual([])
 })
 
-test('it holds no more entries than it may', async () => {
+test('the log keeps no more entries than its limit', async () => {
   const small = createAuditStore(redis, { ...MANY, entries: 3 })
   await appendAll(5, 'acme', 'a', small)
   expect((await numbers({}, 'acme', small)).found).toEqual([5, 4, 3])
 })
 
-test('what is older than the retention is not shown, and goes with the next entry', async () => {
+test('entries older than the retention are not listed, and the next append removes them', async () => {
   const length = (): Promise<number> => redis[run]((commands) => commands.xlen(auditKey('acme')))
   await appendAt(Date.now() - 91 * DAY_MS, 1)
   await appendAt(Date.now() - 89 * DAY_MS, 2)
@@ -113,7 +113,7 @@ test('what is older than the retention is not shown, and goes with the next entr
 })
 
 test.each(['', 'x', Buffer.from('1').toString('base64url'), Buffer.from('+').toString('base64url')])(
-  'the cursor %j is none of its own',
+  'the cursor %j is rejected',
   async (cursor) => {
     await expect(store.page('acme', { limit: 1, cursor })).rejects.toMatchObject({ code: 'invalid-request' })
   },

@@ -13,7 +13,7 @@ let other: Redis
 let store: IdempotencyStore
 /** The same store in another process. */
 let elsewhere: IdempotencyStore
-/** Its claims can be taken over a moment later. */
+/** A store whose claims can be taken over almost at once. */
 let hasty: IdempotencyStore
 
 beforeAll(async () => {
@@ -38,7 +38,7 @@ async function claim(by: IdempotencyStore = store, scope = 'scope', fingerprint 
 
 const expiryOf = (scope: string): Promise<number> => redis[run]((commands) => commands.pttl(idempotentKey(scope)))
 
-test('the first request claims, another one meanwhile is told to wait, later ones get the answer', async () => {
+test('the first request gets the claim, a concurrent one is busy, later ones get the answer', async () => {
   const first = await claim()
   expect(first).toEqual({ scope: 'scope', token: expect.any(String), seed: expect.any(String) })
   expect(isGuid(first.seed)).toBe(true)
@@ -55,23 +55,23 @@ test.each<[string, unknown]>([
     { status: 201, headers: { z: '1', a: '2' }, body: { z: [1, null, { b: 1, a: 2 }] } },
   ],
   ['any text', { body: 'naïve "quotes" \u2028 \ud83d\udcde \n' }],
-  ['numbers that Lua would write otherwise', { body: [12345678901234, 0.1, -1e-7] }],
+  ['numbers that Lua would format differently', { body: [12345678901234, 0.1, -1e-7] }],
   ['an empty list and an empty object', [[], {}]],
-])('an answer with %s comes back word for word', async (_what, answer) => {
+])('an answer with %s is returned unchanged', async (_what, answer) => {
   await store.finish(await claim(), answer)
   const replay = await elsewhere.begin('scope', 'body')
   expect(replay).toEqual({ kind: 'replay', answer })
   expect(JSON.stringify('answer' in replay && replay.answer)).toBe(JSON.stringify(answer))
 })
 
-test('of many requests at the same instant, from two processes, exactly one claims', async () => {
+test('exactly one of many concurrent requests from two processes gets the claim', async () => {
   const begun = await Promise.all(
     Array.from({ length: 20 }, (_, at) => (at % 2 ? store : elsewhere).begin('scope', 'body')),
   )
   expect(begun.map(({ kind }) => kind).toSorted()).toEqual([...Array.from({ length: 19 }, () => 'busy'), 'new'])
 })
 
-test('another body is a mismatch: while the first is at work, after its answer, and after it gave up', async () => {
+test('another body is a mismatch: during the first request, after its answer, and after its release', async () => {
   const first = await claim()
   expect(await elsewhere.begin('scope', 'other body')).toEqual({ kind: 'mismatch' })
   await store.release(first)
@@ -80,7 +80,7 @@ test('another body is a mismatch: while the first is at work, after its answer, 
   expect(await elsewhere.begin('scope', 'other body')).toEqual({ kind: 'mismatch' })
 })
 
-test('scopes know nothing of each other', async () => {
+test('scopes are independent', async () => {
   const one = await claim(store, 'one')
   const two = await claim(store, 'two')
   expect(one.seed).not.toBe(two.seed)
@@ -88,7 +88,7 @@ test('scopes know nothing of each other', async () => {
   expect(await store.begin('two', 'body')).toEqual({ kind: 'busy' })
 })
 
-test('what was released can be claimed at once, and derives the same', async () => {
+test('a released request can be claimed at once, with the same seed', async () => {
   const first = await claim()
   await store.release(first)
   const second = await claim(elsewhere)
@@ -96,13 +96,13 @@ test('what was released can be claimed at once, and derives the same', async () 
   expect(second.token).not.toBe(first.token)
 })
 
-test('a claim that was left behind passes on when its lease is over, and derives the same', async () => {
+test('an abandoned request can be claimed after the lease, with the same seed', async () => {
   const dead = await claim(hasty)
   const next = await eventually(() => claim(elsewhere))
   expect(next.seed).toBe(dead.seed)
 })
 
-test('who lost the claim can neither finish nor release it, nor overwrite the answer', async () => {
+test('a claim that was taken over can neither finish nor release the request, nor overwrite the answer', async () => {
   const slow = await claim(hasty)
   const next = await eventually(() => claim(elsewhere))
   expect(await hasty.finish(slow, 'too late')).toBe(false)
@@ -114,7 +114,7 @@ test('who lost the claim can neither finish nor release it, nor overwrite the an
   expect(await store.begin('scope', 'body')).toEqual({ kind: 'replay', answer: 'answer' })
 })
 
-test('a request is remembered for its retention: from the claim, then from the answer on', async () => {
+test('a request is kept for the retention after its claim, and again after its answer', async () => {
   const first = await claim()
   expect(await expiryOf('scope')).toBeGreaterThan(LONG.retentionMs - 5_000)
   await redis[run]((commands) => commands.pexpire(idempotentKey('scope'), 10_000))
@@ -128,7 +128,7 @@ test('a request is remembered for its retention: from the claim, then from the a
   expect(after.seed).not.toBe(before.seed)
 })
 
-test('an answer that comes after everything was forgotten is not kept', async () => {
+test('an answer that arrives after the request was forgotten is not stored', async () => {
   const first = await claim()
   await server.flush()
   expect(await store.finish(first, 'answer')).toBe(false)
@@ -157,7 +157,7 @@ describe('a limit per client', () => {
     forgotten = 0
   })
 
-  test('the oldest answers are forgotten first, and the others are replayed', async () => {
+  test('the oldest requests are forgotten first, and the others are replayed', async () => {
     await many(REQUESTS + 50, 'one')
     expect(forgotten).toBeGreaterThanOrEqual(48)
     expect(forgotten).toBeLessThanOrEqual(50)
@@ -166,7 +166,7 @@ describe('a limit per client', () => {
     expect(await limited().begin('one-0', 'body', 'one')).toMatchObject({ kind: 'new' })
   })
 
-  test('clients do not displace each other, and a repeated request takes no place', async () => {
+  test('clients do not displace each other, and a repeated request counts once', async () => {
     await carryOut('two-first', 'two')
     await many(REQUESTS + 50, 'one')
     expect(await limited().begin('two-first', 'body', 'two')).toMatchObject({ kind: 'replay' })
@@ -175,7 +175,7 @@ describe('a limit per client', () => {
     expect(forgotten).toBe(0)
   })
 
-  test('a request that is being carried out is not forgotten', async () => {
+  test('a request that is being executed is not forgotten', async () => {
     const begun = await limited().begin('one-first', 'body', 'one')
     await many(REQUESTS + 50, 'one')
     expect(await limited().begin('one-first', 'body', 'one')).toEqual({ kind: 'busy' })

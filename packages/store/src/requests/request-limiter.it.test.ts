@@ -36,13 +36,13 @@ const countAll = async (of: RequestLimiter, times: number, client = 'a'): Promis
   return over
 }
 
-/** How many commands Redis has carried out for this test's connections, this question included. */
+/** The number of commands that Redis has executed for this test's connections, including this one. */
 const commandsOf = async (): Promise<number> => {
   const stats = await other[run]((commands) => commands.info('commandstats'))
   return Number(/cmdstat_evalsha:calls=(\d+)/.exec(stats)?.[1] ?? 0)
 }
 
-test('a client is over with the request after the last that the window has, whichever process it meets', async () => {
+test('the first request beyond the limit is rejected, whichever process counts it', async () => {
   expect(await limiter.count('a')).toEqual({ isOver: false, remaining: 2, resetMs: expect.any(Number) })
   expect(await elsewhere.count('a')).toMatchObject({ isOver: false, remaining: 1 })
   expect(await limiter.count('a')).toMatchObject({ isOver: false, remaining: 0 })
@@ -53,7 +53,7 @@ test('a client is over with the request after the last that the window has, whic
   expect(resetMs).toBeLessThanOrEqual(60_000)
 })
 
-test('each client has a count of its own, which is gone with its window', async () => {
+test('each client is counted separately, and its count expires with the window', async () => {
   expect(await countAll(limiter, 4, 'a')).toEqual([false, false, false, true])
   expect((await limiter.count('b')).isOver).toBe(false)
   const leftMs = await other[run]((commands) => commands.pttl(requestsKey('a')))
@@ -61,13 +61,13 @@ test('each client has a count of its own, which is gone with its window', async 
   expect(leftMs).toBeLessThanOrEqual(60_000)
 })
 
-test('when the window is over, the count begins anew', async () => {
+test('a new window starts from zero', async () => {
   const brief = createRequestLimiter(redis, { requests: 1, windowMs: 1_000 })
   expect(await countAll(brief, 2)).toEqual([false, true])
   await eventually(async () => expect(await brief.count('a')).toMatchObject({ isOver: false }), { timeoutMs: 5_000 })
 })
 
-test('a client that is over costs Redis nothing more', async () => {
+test('a client over its limit costs no further Redis command', async () => {
   const before = await commandsOf()
   await countAll(limiter, 3)
   expect(await commandsOf()).toBe(before + 3)
@@ -75,7 +75,7 @@ test('a client that is over costs Redis nothing more', async () => {
   expect(await commandsOf()).toBe(before + 3)
 })
 
-test('of a large window, a hundredth costs one command', async () => {
+test('one command takes a hundredth of a large window', async () => {
   const busy = createRequestLimiter(redis, { requests: 1_000, windowMs: 60_000 })
   const before = await commandsOf()
   const quotas = await Promise.all(Array.from({ length: 95 }, () => busy.count('a')))
@@ -84,7 +84,7 @@ test('of a large window, a hundredth costs one command', async () => {
   expect(await commandsOf()).toBe(before + 10)
 })
 
-test('several processes let through no more than the window has, and hardly fewer', async () => {
+test('several processes together admit no more than the limit, and hardly fewer', async () => {
   const rate = { requests: 250, windowMs: 60_000 }
   const [here, there] = [createRequestLimiter(redis, rate), createRequestLimiter(other, rate)]
   const over = (await Promise.all([countAll(here, 60), countAll(there, 300)])).flat()
@@ -93,7 +93,7 @@ test('several processes let through no more than the window has, and hardly fewe
   expect(passed).toBeGreaterThanOrEqual(248)
 })
 
-test('without Redis, each process counts for itself', async () => {
+test('without Redis, each process counts alone', async () => {
   wire.refuse()
   await eventually(() => expect(redis.isReady()).toBe(false))
   expect(await countAll(limiter, 4)).toEqual([false, false, false, true])
@@ -102,7 +102,7 @@ test('without Redis, each process counts for itself', async () => {
   expect((await limiter.count('a')).isOver).toBe(false)
 })
 
-test('a Redis that does not answer is not waited for', async () => {
+test('a request does not wait for a Redis that does not answer', async () => {
   wire.freeze()
   const before = performance.now()
   expect((await limiter.count('a')).isOver).toBe(false)

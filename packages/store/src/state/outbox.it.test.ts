@@ -39,7 +39,7 @@ async function commit(tenant: string | null, count: number): Promise<PlatformEve
 const idsOf = (entries: readonly (OutboxEntry | PlatformEvent)[]): string[] =>
   entries.map((entry) => ('event' in entry ? entry.event.eventId : entry.eventId)).toSorted()
 
-/** As if the relays that hold entries of this tenant had been silent for so long. */
+/** Makes the relays that hold entries of this tenant look silent for this long. */
 async function silence(tenant: string, consumer: string, idleMs: number): Promise<void> {
   const key = outboxKey(partitionOf(tenant))
   await redis[run](async (commands) => {
@@ -55,7 +55,7 @@ test('an empty outbox has nothing to claim', async () => {
   expect(await outbox.backlog()).toBe(0)
 })
 
-test('the events of all tenants are claimed once, never more than asked for, until they are sent', async () => {
+test('the events of all tenants are claimed, each once and never more than requested', async () => {
   const events = [...(await commit('acme', 7)), ...(await commit('globex', 5)), ...(await commit(null, 3))]
   const outbox = createOutbox(redis, 'relay-1')
   const claimed: OutboxEntry[] = []
@@ -68,7 +68,7 @@ test('the events of all tenants are claimed once, never more than asked for, unt
   expect(await outbox.backlog()).toBe(0)
 })
 
-test('a claim smaller than the number of tenants starves none of them', async () => {
+test('a claim that is smaller than the number of tenants starves none of them', async () => {
   const tenants = ['acme', 'globex', 'initech']
   expect(new Set(tenants.map(partitionOf)).size).toBe(tenants.length)
   for (const tenant of tenants) await commit(tenant, 20)
@@ -82,7 +82,7 @@ test('a claim smaller than the number of tenants starves none of them', async ()
   expect(new Set(served)).toEqual(new Set(tenants))
 })
 
-test('the backlog counts what was claimed and not sent', async () => {
+test('the backlog includes events that are claimed but not sent', async () => {
   await commit('acme', 3)
   const outbox = createOutbox(redis, 'relay-1')
   const [first] = await outbox.claim(2)
@@ -91,7 +91,7 @@ test('the backlog counts what was claimed and not sent', async () => {
   expect(await outbox.backlog()).toBe(2)
 })
 
-test('the oldest is the one that has waited longest, in whatever part it lies', async () => {
+test('the oldest event is found in any partition', async () => {
   const outbox = createOutbox(redis, 'relay-1')
   expect(await outbox.oldestMs()).toBe(0)
   await commit('acme', 1)
@@ -107,7 +107,7 @@ test('the oldest is the one that has waited longest, in whatever part it lies', 
   expect(await outbox.oldestMs()).toBe(0)
 })
 
-test('what was claimed and not sent is claimed again at once, before what is new', async () => {
+test('a relay claims its own unsent events again at once, before new ones', async () => {
   const [first] = await commit('acme', 1)
   const outbox = createOutbox(redis, 'relay-1')
   await outbox.claim(10)
@@ -117,7 +117,7 @@ test('what was claimed and not sent is claimed again at once, before what is new
   expect(both.map(({ event }) => event.eventId)).toEqual([first?.eventId, second?.eventId])
 })
 
-test('two relays that claim at the same time get different entries, and all of them', async () => {
+test('two relays that claim at the same time get different entries, and together all of them', async () => {
   const events = await commit('acme', 200)
   const [mine, theirs] = [createOutbox(redis, 'relay-1'), createOutbox(other, 'relay-2')]
   const batches = await Promise.all([mine.claim(60), theirs.claim(60)])
@@ -131,7 +131,7 @@ test('two relays that claim at the same time get different entries, and all of t
   expect(idsOf(all)).toEqual(idsOf(events))
 })
 
-test('what a relay leaves behind is taken over once it has been silent for 15 s, and not before', async () => {
+test('the entries of a dead relay are taken over once it has been silent for 15 s, not before', async () => {
   const events = await commit('acme', 5)
   const [dead, heir] = [createOutbox(other, 'relay-dead'), createOutbox(redis, 'relay-heir')]
   await dead.claim(10)
@@ -141,7 +141,7 @@ test('what a relay leaves behind is taken over once it has been silent for 15 s,
   expect(idsOf(await heir.claim(10))).toEqual(idsOf(events))
 })
 
-test('a relay that cannot send, but goes on claiming, keeps what it holds', async () => {
+test('a relay that cannot send but keeps claiming keeps its entries', async () => {
   const events = await commit('acme', 5)
   const [slow, idle] = [createOutbox(other, 'relay-slow'), createOutbox(redis, 'relay-idle')]
   await slow.claim(10)
@@ -150,13 +150,13 @@ test('a relay that cannot send, but goes on claiming, keeps what it holds', asyn
   expect(await idle.claim(10)).toEqual([])
 })
 
-test('a relay that comes back under its old name resumes at once', async () => {
+test('a relay that restarts under its old name resumes at once', async () => {
   const events = await commit('acme', 5)
   await createOutbox(other, 'relay-1').claim(10)
   expect(idsOf(await createOutbox(redis, 'relay-1').claim(10))).toEqual(idsOf(events))
 })
 
-test('entries that two relays have sent are gone, and the second is not told of an error', async () => {
+test('two relays may mark the same entries as sent', async () => {
   await commit('acme', 2)
   const [one, two] = [createOutbox(redis, 'relay-1'), createOutbox(other, 'relay-2')]
   const claimed = await one.claim(10)
@@ -175,7 +175,7 @@ test('an entry that was deleted by hand does not come back and does not stop the
   expect(idsOf(await outbox.claim(10))).toEqual([stays?.eventId])
 })
 
-test('a Redis that was emptied has no group, and events committed afterwards are claimed all the same', async () => {
+test('events are claimed from an emptied Redis, which has no consumer group', async () => {
   await commit('acme', 3)
   const outbox = createOutbox(redis, 'relay-1')
   const before = await outbox.claim(10)
@@ -186,7 +186,7 @@ test('a Redis that was emptied has no group, and events committed afterwards are
   expect(idsOf(await outbox.claim(10))).toEqual(idsOf(events))
 })
 
-test('a Redis that has forgotten its scripts is told them again', async () => {
+test('scripts that Redis has forgotten are loaded again', async () => {
   await commit('acme', 1)
   const outbox = createOutbox(redis, 'relay-1')
   await outbox.claim(10)
@@ -200,7 +200,7 @@ test('a Redis that has forgotten its scripts is told them again', async () => {
   expect(idsOf(claimed)).toEqual(expect.arrayContaining(idsOf(events)))
 })
 
-test('thousands of entries are marked sent in one call', async () => {
+test('one call marks thousands of entries as sent', async () => {
   for (let i = 0; i < 5; i++) await commit('acme', 1_000)
   const outbox = createOutbox(redis, 'relay-1')
   const claimed = await outbox.claim(5_000)
@@ -216,7 +216,7 @@ const relaysOf = async (tenant: string): Promise<string[]> => {
   return consumers.map(([, name]) => String(name)).toSorted()
 }
 
-test('names of relays that are idle and hold no entry are removed; a relay with entries, and the one that asks, stay', async () => {
+test('the names of idle relays without entries are removed; a relay with entries and the caller stay', async () => {
   await commit('acme', 1)
   const holder = createOutbox(other, 'relay-holder')
   const held = await holder.claim(1)
@@ -233,7 +233,7 @@ test('names of relays that are idle and hold no entry are removed; a relay with 
   expect(idsOf(await holder.claim(1))).toEqual(idsOf(held))
 })
 
-test('a relay whose name was removed while it lives goes on, and no entry is lost', async () => {
+test('a running relay whose name was removed continues, and no entry is lost', async () => {
   const tidier = createOutbox(other, 'relay-tidier')
   const relay = createOutbox(redis, 'relay-1')
   const sent: OutboxEntry[] = []

@@ -2,9 +2,9 @@ import * as fc from 'fast-check'
 import { share } from './share.ts'
 
 test.each<[string, number, number[], number, [number, number][]]>([
-  ['one part gets everything', 10, [3], 0, [[3, 10]]],
+  ['one partition gets everything', 10, [3], 0, [[3, 10]]],
   [
-    'what cannot be divided goes to the first ones',
+    'the remainder goes to the first partitions',
     10,
     [0, 1, 2],
     0,
@@ -15,7 +15,7 @@ test.each<[string, number, number[], number, [number, number][]]>([
     ],
   ],
   [
-    'another turn begins elsewhere',
+    'the next round begins with another partition',
     2,
     [0, 1, 2],
     4,
@@ -24,13 +24,13 @@ test.each<[string, number, number[], number, [number, number][]]>([
       [2, 1],
     ],
   ],
-  ['nobody has anything', 10, [], 7, []],
-  ['nothing is to be had', 0, [1, 2], 0, []],
+  ['no partition has entries', 10, [], 7, []],
+  ['a maximum of 0', 0, [1, 2], 0, []],
 ])('%s', (_name, max, parts, turn, expected) => expect(share(max, parts, turn)).toEqual(expected))
 
 const parts = fc.uniqueArray(fc.nat({ max: 15 }))
 
-test('the shares add up to what was asked for, and differ by one at most', () => {
+test('the shares add up to the maximum and differ by at most one', () => {
   fc.assert(
     fc.property(
       fc.nat({ max: 5_000 }),
@@ -45,7 +45,7 @@ test('the shares add up to what was asked for, and differ by one at most', () =>
   )
 })
 
-test('in as many turns as there are parts each of them gets something', () => {
+test('each partition gets a share within as many rounds as there are partitions', () => {
   fc.assert(
     fc.property(fc.integer({ min: 1, max: 40 }), parts, fc.nat({ max: 1_000 }), (max, some, first) => {
       const served = some.flatMap((_, i) => share(max, some, first + i).map(([part]) => part))

@@ -35,7 +35,7 @@ const event = (): PlatformEvent => ({
   data: { state: 1, name: 'J\u00fcrgen', nothing: null, list: [], big: 12.5 },
 })
 
-test('a record that was never written is undefined, in the place of its key', async () => {
+test('a record that was never written is undefined at the position of its key', async () => {
   await store.commit('acme', change({ records: [{ key: 'call:1', expectedVersion: 0, value: { a: 1 } }] }))
   expect(await store.read('acme', ['call:0', 'call:1', 'call:2'])).toEqual([
     undefined,
@@ -50,8 +50,8 @@ test.each<[string, unknown]>([
   ['an empty object', {}],
   ['null', null],
   ['text with a colon and a line break', '3:a\nb'],
-  ['a number that Lua would write otherwise', 12345678901234],
-])('%s comes back as it was stored', async (_what, value) => {
+  ['a number that Lua would format differently', 12345678901234],
+])('%s is read as it was written', async (_what, value) => {
   await store.commit('acme', change({ records: [{ key: 'k', expectedVersion: 0, value }] }))
   expect(await store.read('acme', ['k'])).toEqual([{ version: 1, value }])
 })
@@ -64,7 +64,7 @@ test('each commit raises the version by one', async () => {
   expect(await store.read('acme', ['call:1'])).toEqual([{ version: 3, value: 2 }])
 })
 
-test('one record of another version stops the whole commit: no record, no event, no timer', async () => {
+test('one record with another version fails the whole commit: no record, event or timer is written', async () => {
   await store.commit('acme', change({ records: [{ key: 'agent:a', expectedVersion: 0, value: 'as it was' }] }))
   const result = await store.commit('acme', {
     records: [
@@ -80,7 +80,7 @@ test('one record of another version stops the whole commit: no record, no event,
   expect(await createTimerStore(redis).claimDue(10, 1_000)).toEqual([])
 })
 
-test('of many commits that expect the same version, from two processes, exactly one is made', async () => {
+test('exactly one of many commits that expect the same version succeeds, from two processes', async () => {
   const attempts = Array.from({ length: 20 }, (_, i) =>
     (i % 2 ? store : elsewhere).commit('acme', {
       records: [{ key: 'call:1', expectedVersion: 0, value: i }],
@@ -93,7 +93,7 @@ test('of many commits that expect the same version, from two processes, exactly 
   expect(await createOutbox(redis, 'relay-1').backlog()).toBe(1)
 })
 
-test('the same name belongs to each tenant on its own', async () => {
+test('records of different tenants with the same name are independent', async () => {
   const named = (value: string) => change({ records: [{ key: 'agent:a', expectedVersion: 0, value }] })
   for (const tenant of ['acme', 'globex', null]) await store.commit(tenant, named(String(tenant)))
   for (const tenant of ['acme', 'globex', null]) {
@@ -101,7 +101,7 @@ test('the same name belongs to each tenant on its own', async () => {
   }
 })
 
-test('a record with a time to live is forgotten after it, and a later commit without one keeps it', async () => {
+test('a record with a time to live expires, and a later commit without one keeps the record', async () => {
   const record = (key: string, expectedVersion: number, ttlMs?: number) => ({
     key,
     expectedVersion,
@@ -115,7 +115,7 @@ test('a record with a time to live is forgotten after it, and a later commit wit
   expect(await store.commit('acme', change({ records: [record('forgotten', 0)] }))).toBe('committed')
 })
 
-test('the events of a commit wait in the outbox exactly as they were', async () => {
+test('the outbox holds the events of a commit unchanged', async () => {
   const events = [event(), { ...event(), tenant: null }]
   await store.commit('acme', change({ events }))
   const claimed = await createOutbox(redis, 'relay-1').claim(10)

@@ -36,7 +36,7 @@ async function set(tenant: string | null, ...wishes: Wish[]): Promise<void> {
 const LEASE_MS = 60_000
 const names = (claimed: readonly DueTimer[]): string[] => claimed.map(({ id, tenant }) => `${tenant} ${id}`).toSorted()
 
-test('a timer is handed out with its tenant and payload once it is due, and not before', async () => {
+test('a due timer is claimed with its tenant and payload, never before it is due', async () => {
   const setAt = Date.now()
   await set('acme', { id: 'ring', dueInMs: 80, payload: { callId: 'c', list: [] } }, { id: 'later', dueInMs: 60_000 })
   expect(await timers.claimDue(10, LEASE_MS)).toEqual([])
@@ -50,7 +50,7 @@ test('a timer is handed out with its tenant and payload once it is due, and not 
   expect(Date.now() - setAt).toBeGreaterThanOrEqual(79)
 })
 
-test('overdue timers of all tenants are handed out, never more than asked for', async () => {
+test('overdue timers of all tenants are claimed, never more than requested', async () => {
   const ids = Array.from({ length: 10 }, (_, i) => ({ id: `t${i}`, dueInMs: 0 }))
   for (const tenant of ['acme', 'globex', null]) await set(tenant, ...ids)
   const all: DueTimer[] = []
@@ -71,7 +71,7 @@ test('two processes that claim at the same time get different timers', async () 
   expect(claims.flat()).toHaveLength(40)
 })
 
-test('a timer whose claimer died comes back after the lease, and not before', async () => {
+test('a timer whose process died can be claimed again after the lease, not before', async () => {
   await set('acme', { id: 'ring', dueInMs: 0 })
   const claimedAt = Date.now()
   expect(await createTimerStore(other).claimDue(10, 100)).toHaveLength(1)
@@ -80,7 +80,7 @@ test('a timer whose claimer died comes back after the lease, and not before', as
   expect(Date.now() - claimedAt).toBeGreaterThanOrEqual(99)
 })
 
-test('a timer that is done does not come back', async () => {
+test('a timer that is done is not claimed again', async () => {
   await set('acme', { id: 'ring', dueInMs: 0 })
   await set(null, { id: 'ring', dueInMs: 0 })
   const claimed = await timers.claimDue(10, 1)
@@ -90,7 +90,7 @@ test('a timer that is done does not come back', async () => {
   await eventually(async () => expect(names(await timers.claimDue(10, LEASE_MS))).toEqual(['acme marker']))
 })
 
-test('a timer that is set anew while it is being handled is not forgotten with the old one', async () => {
+test('a timer that is set again while it is being handled is kept', async () => {
   await set('acme', { id: 'wrap-up', dueInMs: 0 })
   const old = await timers.claimDue(10, LEASE_MS)
   await set('acme', { id: 'wrap-up', dueInMs: 0 })
@@ -98,19 +98,19 @@ test('a timer that is set anew while it is being handled is not forgotten with t
   expect(names(await timers.claimDue(10, LEASE_MS))).toEqual(['acme wrap-up'])
 })
 
-test('setting a timer anew replaces when it falls due and what it carries', async () => {
+test('setting a timer again replaces its due time and payload', async () => {
   await set('acme', { id: 'revert', dueInMs: 0, payload: 'old' })
   await set('acme', { id: 'revert', dueInMs: 30, payload: 'new' })
   expect(await timers.claimDue(10, LEASE_MS)).toEqual([])
   await eventually(async () => expect((await timers.claimDue(10, LEASE_MS))[0]).toMatchObject({ payload: 'new' }))
 })
 
-test('the same id is another timer for another tenant', async () => {
+test('timers of different tenants with the same id are independent', async () => {
   for (const tenant of ['acme', 'globex', null]) await set(tenant, { id: 'ring', dueInMs: 0 })
   expect(names(await timers.claimDue(10, LEASE_MS))).toEqual(['acme ring', 'globex ring', 'null ring'])
 })
 
-test('a timer is overdue from when it is due until somebody has it in hand', async () => {
+test('a timer is overdue from its due time until it is claimed', async () => {
   expect(await timers.overdueMs()).toBe(0)
   await set('acme', { id: 'later', dueInMs: 60_000 })
   expect(await timers.overdueMs()).toBe(0)

@@ -25,7 +25,7 @@ beforeEach(() => server.flush())
 const anotherOf = (tenant: string | null, leaseMs = BOUNDS.leaseMs) =>
   checks.begin({ tenant, id: newSubscriptionId() }, { ...BOUNDS, leaseMs })
 
-test('one check at a time of a subscription, until it ends or its time is up', async () => {
+test('a subscription has one check at a time, until the check ends or its lease is over', async () => {
   const checked = { tenant: 'acme', id: newSubscriptionId() }
   expect(await checks.begin(checked, BOUNDS)).toBe('begun')
   expect(await checks.begin(checked, BOUNDS)).toBe('running')
@@ -34,7 +34,7 @@ test('one check at a time of a subscription, until it ends or its time is up', a
   await eventually(async () => expect(await checks.begin(checked, BOUNDS)).toBe('begun'))
 })
 
-test('as many checks at a time of a tenant as may be, each until it ends or its time is up', async () => {
+test('a tenant has a limited number of checks at a time, until they end or their leases are over', async () => {
   const first = { tenant: 'acme', id: newSubscriptionId() }
   expect(await checks.begin(first, BOUNDS)).toBe('begun')
   expect(await anotherOf('acme')).toBe('begun')
@@ -46,7 +46,7 @@ test('as many checks at a time of a tenant as may be, each until it ends or its 
   await eventually(async () => expect(await anotherOf('acme')).toBe('begun'))
 })
 
-test('what is left of checks that nobody ended goes with the last of them', async () => {
+test('the key of checks that were not ended expires with the longest lease', async () => {
   await anotherOf('acme')
   await anotherOf('acme', 50)
   const leftMs = await redis[run]((commands) => commands.pttl(checksKey('acme')))
@@ -54,7 +54,7 @@ test('what is left of checks that nobody ended goes with the last of them', asyn
   expect(leftMs).toBeLessThanOrEqual(BOUNDS.leaseMs)
 })
 
-test('what a check has seen is found by its id', async () => {
+test('the result of a check is found by its id', async () => {
   expect(await checks.find('a')).toBeUndefined()
   const plain = { outcome: 'timeout', status: null, durationMs: 3 } as const
   const facts = { deadlineMs: 1, isSigned: false, plain }

@@ -36,7 +36,7 @@ const subscription = (index: number): Subscription => ({
   createdAt: new Date(Date.UTC(2026, 0, 1) + index).toISOString(),
 })
 
-/** Writes as an api of the version before does: the hash and the revision, and nothing else. */
+/** Writes like an api of an earlier version: only the hash and the revision. */
 const olderApi = {
   create: (created: Subscription) =>
     redis[run]((commands) =>
@@ -62,7 +62,7 @@ async function allPages(limit: number): Promise<Subscription[]> {
   return items
 }
 
-/** How often Redis was asked for all subscriptions of a tenant. */
+/** How often all subscriptions of a tenant were read. */
 async function readsOfAll(): Promise<number> {
   const stats = await redis[run]((commands) => commands.info('commandstats'))
   return Number(/cmdstat_hvals:calls=(\d+)/.exec(stats)?.[1] ?? 0)
@@ -82,7 +82,7 @@ test('pages are read without reading all subscriptions of the tenant', async () 
   expect(await readsOfAll()).toBe(before)
 })
 
-test('subscriptions of the version before are listed in order, and their order is built once', async () => {
+test('subscriptions that an earlier version wrote are listed in order, and their order is built once', async () => {
   const all = Array.from({ length: 12 }, (_, index) => subscription(index))
   for (const created of all.toReversed()) await olderApi.create(created)
   const before = await readsOfAll()
@@ -91,7 +91,7 @@ test('subscriptions of the version before are listed in order, and their order i
   expect(await readsOfAll()).toBe(before + 1)
 })
 
-test('whatever old and new apis write in turn, the pages hold exactly what is there, by age', async () => {
+test('old and new apis write in any order: the pages hold exactly the stored subscriptions, by age', async () => {
   const step = fc.record({
     by: fc.constantFrom('old', 'new'),
     what: fc.constantFrom('create', 'remove', 'change', 'read'),
@@ -125,7 +125,7 @@ test('whatever old and new apis write in turn, the pages hold exactly what is th
   )
 })
 
-test('the last subscription takes the order with it', async () => {
+test('the order is deleted with the last subscription', async () => {
   const only = subscription(0)
   await store.create(only)
   expect(await allPages(1)).toEqual([only])
@@ -136,7 +136,7 @@ test('the last subscription takes the order with it', async () => {
 })
 
 test('a tenant without subscriptions leaves nothing in Redis', async () => {
-  expect(await store.page('whoever', { limit: 10 })).toEqual({ items: [], nextCursor: null })
+  expect(await store.page('empty', { limit: 10 })).toEqual({ items: [], nextCursor: null })
   expect(await redis[run]((commands) => commands.dbsize())).toBe(0)
 })
 

@@ -27,7 +27,7 @@ function* pages(list: () => readonly Subscription[], limit: number): Generator<r
   } while (cursor !== null)
 }
 
-test('page by page, each is listed once and by age, however many were created in one millisecond', () => {
+test('pages list each subscription once, by age, even if many were created in the same millisecond', () => {
   assert(
     property(array(constantFrom(...TIMES), { maxLength: 30 }), integer({ min: 1, max: 10 }), (times, limit) => {
       const all = inOrder(times.map(created))
@@ -39,7 +39,7 @@ test('page by page, each is listed once and by age, however many were created in
   )
 })
 
-test('a subscription that is created or deleted while a client reads moves no other one to another page', () => {
+test('a subscription that is created or deleted between pages moves no other one to another page', () => {
   let all = inOrder(Array.from({ length: 6 }, () => created(TIMES[0])))
   const [first, second, ...rest] = all
   const reading = pages(() => all, 2)
@@ -50,7 +50,7 @@ test('a subscription that is created or deleted while a client reads moves no ot
 })
 
 test.each(['x', Buffer.from('2026').toString('base64url'), Buffer.from('{} {}').toString('base64url')])(
-  'the cursor %s is refused',
+  'the cursor %s is rejected',
   (cursor) => {
     expect(() => placeBefore({ limit: 1, cursor })).toThrow(AppError)
   },

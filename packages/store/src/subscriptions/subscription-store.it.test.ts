@@ -39,7 +39,7 @@ const subscription = (over: Partial<Subscription> = {}): Subscription => ({
   ...over,
 })
 
-test('a revision is made of what is there, also when others come between reading and writing', async () => {
+test('revise works on the stored subscription, even if others write in between', async () => {
   const created = subscription({ description: '' })
   await store.create(created)
   const append = (letter: string) => (present: Subscription) => ({
@@ -54,7 +54,7 @@ test('a revision is made of what is there, also when others come between reading
   expect(found?.description?.split('').toSorted()).toEqual(letters)
 })
 
-test('a revision that is refused, or of nothing, writes nothing', async () => {
+test('revise writes nothing if it throws or if the subscription does not exist', async () => {
   const created = subscription()
   await store.create(created)
   const refusing = store.revise('acme', created.id, () => {
@@ -65,7 +65,7 @@ test('a revision that is refused, or of nothing, writes nothing', async () => {
   expect(await store.revise('globex', created.id, (present) => present)).toBeUndefined()
 })
 
-test('what was created is found as it was, whatever characters it has', async () => {
+test('a subscription with any characters is found as it was created', async () => {
   const created = subscription({
     description: 'naïve "quotes" \u2028 \ud83d\udcde',
     eventTypes: ['agent.status', 'call.status'],
@@ -74,7 +74,7 @@ test('what was created is found as it was, whatever characters it has', async ()
   expect(await store.find('acme', created.id)).toEqual(created)
 })
 
-test('the list begins with the oldest and orders those of one moment by id', async () => {
+test('the list is sorted by age, then by id', async () => {
   const at = (createdAt: string) => subscription({ createdAt })
   const created = [at('2026-11-20T12:00:03.000Z'), at('2026-11-20T12:00:01.000Z'), at('2026-11-20T12:00:02.000Z')]
   const twins = [at('2026-11-20T12:00:04.000Z'), at('2026-11-20T12:00:04.000Z')]
@@ -91,11 +91,11 @@ test('the list begins with the oldest and orders those of one moment by id', asy
 test.each<[string, string | null, string | null]>([
   ['another tenant', 'acme', 'globex'],
   ['the installation itself', 'acme', null],
-  ['a tenant, when it belongs to the installation', null, 'acme'],
+  ['a tenant, if it belongs to the installation', null, 'acme'],
   ['a tenant whose name ends the hash tag early', 'a}', 'a'],
   ['a tenant whose name looks like an escaped one', 'a:b', 'a~003ab'],
-  ['a tenant that differs in broken UTF-16 only', 'a\ud800', 'a\udc00'],
-])('a subscription is nothing to %s', async (_who, owner, stranger) => {
+  ['a tenant that differs only in broken UTF-16', 'a\ud800', 'a\udc00'],
+])('a subscription does not exist for %s', async (_who, owner, stranger) => {
   const created = subscription({ tenant: owner })
   await store.create(created)
   expect(await store.list(owner)).toHaveLength(1)
@@ -107,7 +107,7 @@ test.each<[string, string | null, string | null]>([
   expect(await store.find(owner, created.id)).toEqual(created)
 })
 
-test('a change keeps what it does not name, and null is a value', async () => {
+test('a change keeps the fields that it does not name, and null is a value', async () => {
   const created = subscription({ description: 'before' })
   await store.create(created)
   const changed = { ...created, description: null, eventTypes: ['agent.status'] as const }
@@ -115,7 +115,7 @@ test('a change keeps what it does not name, and null is a value', async () => {
   expect(await store.find('acme', created.id)).toEqual(changed)
 })
 
-test('changes of one subscription from many places at once are all kept', async () => {
+test('concurrent changes of one subscription are all kept', async () => {
   const created = subscription()
   await store.create(created)
   await Promise.all([
@@ -128,7 +128,7 @@ test('changes of one subscription from many places at once are all kept', async 
   expect(await store.find('acme', created.id)).toEqual({ ...created, ...all })
 })
 
-test('a change never brings back what was removed', async () => {
+test('a change never brings back a removed subscription', async () => {
   const created = subscription()
   await store.create(created)
   await Promise.all([store.remove('acme', created.id), elsewhere.change('acme', created.id, { enabled: false })])
@@ -136,7 +136,7 @@ test('a change never brings back what was removed', async () => {
   expect(await store.remove('acme', created.id)).toBe(false)
 })
 
-test('enabled subscriptions match the event types that they name', async () => {
+test('enabled subscriptions match their event types', async () => {
   const calls = subscription()
   const both = subscription({ eventTypes: ['call.status', 'agent.status'] })
   const disabled = subscription({ enabled: false })
@@ -145,7 +145,7 @@ test('enabled subscriptions match the event types that they name', async () => {
   expect(await store.matching('acme', 'agent.status')).toEqual([both])
 })
 
-test('what another process did before is seen by the very next match', async () => {
+test('the next match sees every earlier write of another process', async () => {
   const matches = async () => (await store.matching('acme', 'call.status')).map(({ url }) => url)
   expect(await matches()).toEqual([])
   const created = subscription()
@@ -161,15 +161,15 @@ test('what another process did before is seen by the very next match', async () 
   expect(await matches()).toEqual([])
 })
 
-test('a match reads the subscriptions only when they have changed', async () => {
+test('a match reads the subscriptions only if they have changed', async () => {
   await store.create(subscription())
   await store.matching('acme', 'call.status')
-  // Behind the store's back, so without a new revision.
+  // Bypasses the store, so the revision does not change.
   await redis[run]((commands) => commands.del(subscriptionsKey('acme')))
   expect(await store.matching('acme', 'call.status')).toHaveLength(1)
 })
 
-test('a Redis that was emptied has no subscriptions, and ones made afterwards match', async () => {
+test('an emptied Redis has no subscriptions, and those created afterwards match', async () => {
   await store.create(subscription())
   expect(await store.matching('acme', 'call.status')).toHaveLength(1)
   await server.flush()
@@ -179,7 +179,7 @@ test('a Redis that was emptied has no subscriptions, and ones made afterwards ma
   expect(await store.matching('acme', 'call.status')).toEqual([created])
 })
 
-test('creating what is there already changes nothing and answers it as it stands', async () => {
+test('creating an existing subscription changes nothing and returns the stored one', async () => {
   const created = subscription()
   expect(await store.create(created)).toEqual(created)
   const changed = await store.change('acme', created.id, { enabled: false, url: 'https://client.example/new' })
