@@ -2,7 +2,7 @@ import { crc32 } from 'node:zlib'
 import type { DeliveryId, EventId, SubscriptionId } from '@switchhook/contracts'
 
 /*
- * Every key of Switchhook in Redis. The comment of each says: type, content, lifetime, writer.
+ * Every key of Switchhook in Redis. The comment of each key gives its type and content · its lifetime · its writer.
  *
  * The part in braces is the hash tag. Keys with the same tag are on one node of a Redis Cluster, and a script only
  * touches keys with the same tag. The tag `t:<tenant>` is for a tenant's configuration and lists, `p<n>` for the state
@@ -13,89 +13,89 @@ import type { DeliveryId, EventId, SubscriptionId } from '@switchhook/contracts'
 
 // Subscriptions
 
-/** hash: subscription id → JSON. Until deleted. Written by the api. */
+/** hash: subscription id → JSON · until deleted · api */
 export const subscriptionsKey = (tenant: string | null): string => `sh:{t:${escapeTenant(tenant)}}:subscriptions`
 
-/** string: a random text that changes with every change of the subscriptions, for caches. Never expires. api. */
+/** string: random, replaced with every change of the subscriptions; invalidates caches · forever · api */
 export const revisionKey = (tenant: string | null): string => `sh:{t:${escapeTenant(tenant)}}:revision`
 
 /**
- * zset: `<createdAt> <id>` per subscription, all with score 0, for paging. With the last subscription. api.
+ * zset: `<createdAt> <id>` per subscription, all with score 0, for paging · until the last one is deleted · api
  * The extra member `!<revision>` names the revision that the set describes.
  */
 export const subscriptionOrderKey = (tenant: string | null): string => `sh:{t:${escapeTenant(tenant)}}:order`
 
-/** zset: subscription → end of the lease of its receiver check, ms. As long as the longest lease. api. */
+/** zset: subscription → end of the lease of its receiver check, ms · as long as the longest lease · api */
 export const checksKey = (tenant: string | null): string => `sh:{t:${escapeTenant(tenant)}}:checks`
 
-/** string: result of a receiver check, JSON. 10 minutes. worker. */
+/** string: result of a receiver check, JSON · 10 minutes · worker */
 export const checkFactsKey = (checkId: string): string => `sh:{c:${checkId}}:facts`
 
 // Circuit breaker and contact times. They share the subscriptions' tag, so that one script reads both.
 
-/** hash: circuit breaker of a subscription (breaker-store.ts). A day and a cool-down after the last failure. worker. */
+/** hash: circuit breaker of a subscription (breaker-store.ts) · a day and a cool-down from the last failure · worker */
 export const breakerKey = (tenant: string | null, subscription: SubscriptionId): string =>
   `sh:{t:${escapeTenant(tenant)}}:breaker:${subscription}`
 
-/** hash: when the endpoint last acknowledged and when it last failed. 90 days after the last change. worker. */
+/** hash: when the endpoint last acknowledged and when it last failed · 90 days from the last contact · worker */
 export const contactKey = (tenant: string | null, subscription: SubscriptionId): string =>
   `sh:{t:${escapeTenant(tenant)}}:contact:${subscription}`
 
 // Deliveries
 
-/** string: ledger, view and attempts (delivery-record.ts). As `DeliveryRetention` says. worker, api (redelivery). */
+/** string: ledger, view and attempts (delivery-record.ts) · see `DeliveryRetention` · worker; api for redeliveries */
 export const recordKey = (delivery: DeliveryId): string => `sh:{${delivery}}:record`
 
-/** string: the webhook body of a parked delivery. With the record, or until a limit releases it. worker. */
+/** string: the webhook body of a parked delivery · as long as the record, or until a limit releases it · worker */
 export const bodyKey = (delivery: DeliveryId): string => `sh:{${delivery}}:body`
 
-/** string: which sender is publishing a redelivery. 15 seconds. api. */
+/** string: the sender that is publishing a redelivery · 15 seconds · api */
 export const senderKey = (delivery: DeliveryId): string => `sh:{${delivery}}:sender`
 
-/** string: the parked run that a request redelivers. Two days after its last use. api. */
+/** string: the parked run that a request redelivers · two days from its last use · api */
 export const redeliveryKey = (delivery: DeliveryId, requestId: string): string =>
   `sh:{${delivery}}:redelivery:${requestId}`
 
-/** zset: `<delivery>:<run>` → when it was parked, µs. PARKED_RETENTION after the last addition. worker, api. */
+/** zset: `<delivery>:<run>` → when it was parked, µs · PARKED_RETENTION from the last addition · worker, api */
 export const parkedKey = (subscription: SubscriptionId): string => `sh:{s:${subscription}}:parked`
 
-/** hash: what the limits released, and the last crossing. PARKED_RETENTION after the last release. worker. */
+/** hash: how much the limits released, and the last crossing · PARKED_RETENTION from the last release · worker */
 export const parkedLimitKey = (subscription: SubscriptionId): string => `sh:{s:${subscription}}:parked-limit`
 
-/** zset: subscription → when it last parked a delivery, ms. PARKED_RETENTION and a day after the last one. worker. */
+/** zset: subscription → when it last parked a delivery, ms · PARKED_RETENTION and a day from the last one · worker */
 export const parkingSubscriptionsKey = (tenant: string | null): string => `sh:{t:${escapeTenant(tenant)}}:parked`
 
 // Delivery log
 
-/** zset: `<event>:<event type>` → when it was fanned out, µs. DELIVERY_LOG_RETENTION after the last one. fanout. */
+/** zset: `<event>:<event type>` → when it was fanned out, µs · DELIVERY_LOG_RETENTION from the last one · fanout */
 export const logKey = (subscription: SubscriptionId): string => `sh:{s:${subscription}}:log`
 
-/** zset: JSON of an event (event-list.ts) → when it was listed, µs. DELIVERY_RETENTION after the last one. fanout. */
+/** zset: JSON of an event (event-list.ts) → when it was listed, µs · DELIVERY_RETENTION from the last one · fanout */
 export const eventsKey = (tenant: string | null): string => `sh:{t:${escapeTenant(tenant)}}:events`
 
-/** string: JSON of an event's fan-out (event-record.ts). DELIVERY_RETENTION after the fan-out. fanout. */
+/** string: JSON of an event's fan-out (event-record.ts) · DELIVERY_RETENTION from the fan-out · fanout */
 export const eventKey = (event: EventId): string => `sh:{${event}}:event`
 
-/** string: length of the windows of the pending index, ms. 1¼ DELIVERY_RETENTION after the last addition. fanout. */
+/** string: length of the windows of the pending index, ms · 1¼ DELIVERY_RETENTION from the last entry · fanout */
 export const pendingWindowKey = (tenant: string | null): string => `sh:{t:${escapeTenant(tenant)}}:pending`
 
-/** string: entries of the pending index (pending-index.ts). 1¼ DELIVERY_RETENTION after the first entry. fanout. */
+/** string: entries of the pending index (pending-index.ts) · 1¼ DELIVERY_RETENTION from the first entry · fanout */
 export const pendingKey = (tenant: string | null, window: number, bucket: number): string =>
   `sh:{t:${escapeTenant(tenant)}}:pending:${window}:${bucket}`
 
 // Calls, agents and recoveries. They share a tag with the outbox and the timers, because one step changes all three.
 
-/** string: `<version>:<JSON>`, for example the state of a call. As its writer says (`StateChange`). api. */
+/** string: `<version>:<JSON>`, for example the state of a call · see `StateChange` · api */
 export const stateKey = (tenant: string | null, name: string): string =>
   `sh:{p${partitionOf(tenant)}}:state:${escapeTenant(tenant)}:${name}`
 
-/** stream: events that the relay has not published yet. Each until the broker confirms it. api. */
+/** stream: events that wait to be published · each until the broker confirms it · api */
 export const outboxKey = (partition: number): string => `sh:{p${partition}}:outbox`
 
-/** zset: timer → when it falls due, or when its lease ends, ms. Each until it is handled. api. */
+/** zset: timer → when it falls due, or when its lease ends, ms · each until it is handled · api */
 export const timersKey = (partition: number): string => `sh:{p${partition}}:timers`
 
-/** hash: timer → JSON. Each as long as the timer. api. */
+/** hash: timer → JSON · each as long as the timer · api */
 export const timerPayloadsKey = (partition: number): string => `sh:{p${partition}}:timers:payloads`
 
 /** The name of a timer in its partition, not a key. Several tenants of a partition may use the same id. */
@@ -108,24 +108,24 @@ export const partitionOf = (tenant: string | null): number => crc32(tenant ?? ''
 
 // Requests. A scope and a client are hashes, so they contain no braces.
 
-/** hash: a request with an idempotency key: fingerprint, seed, claim or answer. `IdempotencyTimes.retentionMs`. api. */
+/** hash: a request with an idempotency key: fingerprint, seed, claim or answer · see `IdempotencyTimes` · api */
 export const idempotentKey = (scope: string): string => `sh:{i:${scope}}:request`
 
-/** zset: scope of each such request of a client → when it began, ms. `retentionMs` after the last one. api. */
+/** zset: scope of each such request of a client → when it began, ms · likewise, from the last one · api */
 export const idempotentListKey = (client: string): string => `sh:{j:${client}}:idempotent`
 
-/** string: how many requests a client made in the present window. As long as the window (RATE_LIMIT). api. */
+/** string: how many requests a client made in the present window · as long as the window (RATE_LIMIT) · api */
 export const requestsKey = (client: string): string => `sh:{l:${client}}:requests`
 
-/** stream: the audit log (audit-store.ts). AUDIT_RETENTION after the last entry. api. */
+/** stream: the audit log (audit-store.ts) · AUDIT_RETENTION from the last entry · api */
 export const auditKey = (tenant: string | null): string => `sh:{t:${escapeTenant(tenant)}}:audit`
 
 // The Redis itself. These keys need no hash tag, because no command touches one of them together with another key.
 
-/** hash: the installation's id; adopted and discarded ids. Never expires. Any service, operator commands. */
+/** hash: the installation's id; ids that an operator adopted or discarded · forever · any service, operator commands */
 export const INSTALLATION_KEY = 'sh:installation'
 
-/** string: empty, written to see whether Redis accepts writes. 1 second. Any service. */
+/** string: empty, written to find out whether Redis accepts writes · 1 second · any service */
 export const PROBE_KEY = 'sh:probe'
 
 /**

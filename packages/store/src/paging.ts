@@ -26,6 +26,9 @@ export function createListCursor(kind: string, place: RegExp): ListCursor {
 /** A place in a list that is sorted by time in µs, as Redis formats the score. */
 export const MICROSECONDS = /^\d{1,16}$/
 
+/** Converts such a place to ISO 8601, UTC. */
+export const isoTime = (since: string): string => new Date(Math.floor(Number(since) / 1_000)).toISOString()
+
 /** An entry with a place that no other entry of its list has. */
 interface Placed {
   /** A time in µs or the id of a stream entry; the newest entry has the highest. */
@@ -98,8 +101,9 @@ export async function newestEntries(
   const reply = await redis[run]((commands) =>
     commands.zrevrangebyscore(key, before, from, 'WITHSCORES', 'LIMIT', 0, count),
   )
-  return Array.from({ length: reply.length / 2 }, (_, i) => ({
-    member: reply[2 * i] ?? '',
-    since: reply[2 * i + 1] ?? '',
-  }))
+  return scoredEntries(reply)
 }
+
+/** Parses a reply WITHSCORES, which alternates members and scores. */
+export const scoredEntries = (reply: readonly string[]): ScoredEntry[] =>
+  Array.from({ length: reply.length / 2 }, (_, i) => ({ member: reply[2 * i] ?? '', since: reply[2 * i + 1] ?? '' }))

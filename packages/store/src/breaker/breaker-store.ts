@@ -22,7 +22,7 @@ import { parseSubscription } from '../subscriptions/subscription-store.ts'
  * failures     note-failure               failures in a row
  * openUntil    note-failure               end of the cool-down; absent while closed
  * probe        claim-probe                the probe's claim; a new cool-down removes it
- * probeUntil   claim-probe                end of the probe's lease: then the worker that probes has died
+ * probeUntil   claim-probe                end of the probe's lease; then another worker may claim it
  * opening      note-failure, once         start of the outage, failures, end of the first cool-down, last result
  * told         OutageStore.markReported   present once the start of the outage was published
  * recoveredAt  note-outage-end            first answer after the outage; a failed probe removes it
@@ -45,7 +45,7 @@ export interface EndpointHealth {
   readonly openUntilMs: number | null
 }
 
-/** The claim to the one POST after a cool-down. */
+/** A worker's claim to the one POST after a cool-down. */
 export type Probe = string
 
 export interface BreakerStore {

@@ -80,6 +80,9 @@ export const isOlderThan = (
   ledger.state !== 'acknowledged' &&
   ledger.state !== 'parked'
 
+/** Longer than any ledger line, so that reading this many bytes of a record is enough for `parseLedger`. */
+export const LEDGER_BYTES = 48
+
 /** Parses the first line of a record. The rest may be cut off. */
 export function parseLedger(stored: string): Ledger | undefined {
   const [, run, slot, state] = /^(\d+) (-?\d+) ([a-z]+)/.exec(stored) ?? []

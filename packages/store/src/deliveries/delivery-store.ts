@@ -5,6 +5,7 @@ import {
   firstRecord,
   isOlderThan,
   isSettledBy,
+  LEDGER_BYTES,
   type Ledger,
   parseLedger,
   parseRecord,
@@ -47,9 +48,6 @@ export interface DeliveryStore {
   /** Stores the delivery with its body, lists it under its subscription, and settles the slot. Can be repeated. */
   park(delivery: Delivery, attempt: Attempt | null, reason: ParkedReason): Promise<void>
 }
-
-/** More than any ledger line has. */
-const LEDGER_BYTES = 48
 
 export function createDeliveryStore(redis: Redis, retention: DeliveryRetention): DeliveryStore {
   const index = createParkedIndex(redis)

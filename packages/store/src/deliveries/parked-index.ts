@@ -1,6 +1,6 @@
 import { type Delivery, type DeliveryId, parseDeliveryId, type SubscriptionId } from '@switchhook/contracts'
 import { parkedKey, recordKey } from '../keys.ts'
-import { createListCursor, lowerBound, MICROSECONDS, newestEntries, scanPage, upperBound } from '../paging.ts'
+import { createListCursor, isoTime, lowerBound, MICROSECONDS, newestEntries, scanPage, upperBound } from '../paging.ts'
 import { type Redis, run } from '../redis/redis.ts'
 import { type DeliveryRecord, parseRecord, type StoredRecord } from './delivery-record.ts'
 
@@ -68,7 +68,7 @@ export function createParkedIndex(redis: Redis): ParkedIndex {
           [member(delivery), retentionMs],
         ),
       )
-      return new Date(Math.floor(Number(since) / 1_000)).toISOString()
+      return isoTime(since)
     },
     async remove(delivery) {
       await redis[run]((commands) => commands.zrem(parkedKey(delivery.subscriptionId), member(delivery)))

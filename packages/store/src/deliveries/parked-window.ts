@@ -1,7 +1,8 @@
 import type { DeliveryId, ParkedReason, SubscriptionId } from '@switchhook/contracts'
 import { parkedKey, recordKey } from '../keys.ts'
+import { isoTime, scoredEntries } from '../paging.ts'
 import { type Redis, run } from '../redis/redis.ts'
-import { type Ledger, parseLedger, parseRecord } from './delivery-record.ts'
+import { LEDGER_BYTES, type Ledger, parseLedger, parseRecord } from './delivery-record.ts'
 import { isParked, type ParkedEntry, toEntry } from './parked-index.ts'
 
 /** A range of a subscription's parked deliveries, by when they were parked. */
@@ -43,8 +44,6 @@ export interface ParkedWindow {
   stateOf(delivery: { readonly deliveryId: DeliveryId; readonly run: number }): Promise<RunState>
 }
 
-/** More than any ledger line has. */
-const LEDGER_BYTES = 48
 const COUNTED_AT_ONCE = 500
 const LEAST_LOOKED_AT = 50
 
@@ -53,13 +52,13 @@ export function createParkedWindow(redis: Redis): ParkedWindow {
     const reply = await redis[run]((commands) =>
       commands.zrangebyscore(parkedKey(id), `(${after}`, until, 'WITHSCORES', 'LIMIT', 0, size),
     )
-    return Array.from({ length: reply.length / 2 }, (_, i) => toEntry(reply[2 * i] ?? '', reply[2 * i + 1] ?? ''))
+    return scoredEntries(reply).map(({ member, since }) => toEntry(member, since))
   }
 
   const ledgerOf = async (deliveryId: DeliveryId): Promise<Ledger | undefined> =>
     parseLedger(await redis[run]((commands) => commands.getrange(recordKey(deliveryId), 0, LEDGER_BYTES - 1)))
 
-  /** Only the complete record holds the reason, so without one the ledger is enough. */
+  /** Reads only the ledger if any reason will do, because the reason is in the view. */
   async function belongs({ deliveryId, run: listedRun }: ParkedEntry, reason: ParkedReason | null): Promise<boolean> {
     if (reason === null) {
       const ledger = await ledgerOf(deliveryId)
@@ -106,7 +105,11 @@ export function createParkedWindow(redis: Redis): ParkedWindow {
         newest = found.at(-1)?.since ?? newest
         after = entries.length === COUNTED_AT_ONCE ? entries.at(-1)?.since : undefined
       }
-      return { count, oldest: toIso(oldest), newest: toIso(newest) }
+      return {
+        count,
+        oldest: oldest === undefined ? null : isoTime(oldest),
+        newest: newest === undefined ? null : isoTime(newest),
+      }
     },
     countAfter: (subscriptionId, since) =>
       redis[run]((commands) => commands.zcount(parkedKey(subscriptionId), `(${since}`, '+inf')),
@@ -116,6 +119,3 @@ export function createParkedWindow(redis: Redis): ParkedWindow {
     },
   }
 }
-
-const toIso = (sinceUs: string | undefined): string | null =>
-  sinceUs === undefined ? null : new Date(Math.floor(Number(sinceUs) / 1_000)).toISOString()

@@ -9,7 +9,7 @@ import {
 import { type DeliveryState, parseRecord } from '../deliveries/delivery-record.ts'
 import type { ListedDelivery } from '../deliveries/parked-index.ts'
 import { eventKey, logKey, recordKey } from '../keys.ts'
-import { createListCursor, lowerBound, MICROSECONDS, newestEntries, scanPage, upperBound } from '../paging.ts'
+import { createListCursor, isoTime, lowerBound, MICROSECONDS, newestEntries, scanPage, upperBound } from '../paging.ts'
 import { type Redis, run } from '../redis/redis.ts'
 import { areRemembered, type EventRecord, parseEventRecord } from './event-record.ts'
 import { pendingEventIds } from './pending-index.ts'
@@ -164,7 +164,7 @@ const pendingDelivery = (subscription: Subscription, { eventId, eventType, since
   run: 1,
   slot: 0,
   attempt: 0,
-  firstDueAt: new Date(Math.floor(Number(since) / 1_000)).toISOString(),
+  firstDueAt: isoTime(since),
   state: 'pending',
   parkedReason: null,
   parkedAt: null,

@@ -1,6 +1,6 @@
 import type { EventId, EventSubject, EventType } from '@switchhook/contracts'
 import { eventsKey } from '../keys.ts'
-import { createListCursor, lowerBound, MICROSECONDS, newestEntries, scanPage, upperBound } from '../paging.ts'
+import { createListCursor, isoTime, lowerBound, MICROSECONDS, newestEntries, scanPage, upperBound } from '../paging.ts'
 import type { Redis } from '../redis/redis.ts'
 import { areRemembered, type LoggedEvent } from './event-record.ts'
 
@@ -94,7 +94,7 @@ function parseEntry(entry: string, since: string): ListedEvent {
     string | null,
     string | null,
   ]
-  const listedAt = new Date(Math.floor(Number(since) / 1_000)).toISOString()
+  const listedAt = isoTime(since)
   return { eventId, eventType, occurredAt, listedAt, callId, agentUri, correlationId }
 }
 

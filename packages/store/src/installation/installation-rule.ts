@@ -30,8 +30,8 @@ export function standingOf(own: InstallationIdentity, stored: StoredInstallation
 }
 
 /**
- * Where a message comes from. Messages of its own and of adopted installations are handled, those of discarded ones go to
- * quarantine, and a foreign one makes its consumer pause.
+ * Where a message comes from. 'own' and 'adopted' messages are handled, 'discarded' ones go to quarantine, and a 'foreign'
+ * one makes its consumer pause.
  */
 export function originOf(message: InstallationId, stored: StoredInstallation): 'own' | Verdict | 'foreign' {
   return message === stored.id ? 'own' : (stored.verdicts.get(message) ?? 'foreign')

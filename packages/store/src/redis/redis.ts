@@ -10,7 +10,7 @@ import { fullestOf, parseMemory, problemsOf, type RedisMemory, readSettings } fr
 /** How the stores of this package send commands. `index.ts` does not export it, so no other package touches a key. */
 export const run = Symbol('run')
 
-/** A connection that reconnects on its own. While it is down, everything that needs it rejects at once with Unavailable. */
+/** A connection that reconnects automatically. While it is down, every use of it rejects at once with Unavailable. */
 export interface Redis {
   /** Connected, and Redis has loaded its data. */
   isReady(): boolean

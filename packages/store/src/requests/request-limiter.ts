@@ -23,7 +23,7 @@ export interface RequestLimiter {
   /**
    * Takes requests from the window in blocks of a hundredth, each with one Redis command. Once a client is over its limit,
    * it costs no command until its window ends. All processes together never exceed the limit, and stay below it by at most
-   * the blocks that other processes hold. If Redis is down or slow, each process counts alone; this never rejects a request.
+   * the blocks that other processes hold. If Redis is down or slow, each process counts alone: no request is rejected for it.
    * @param client hexadecimal digits
    */
   count(client: string): Promise<RequestQuota>
