@@ -177,7 +177,7 @@ export async function startApi(options: StartApiOptions): Promise<Api> {
     signatureOverlapMs: config.SIGNATURE_OVERLAP,
     healthOf: async ({ tenant, id }) => {
       const endpoint = { tenant, subscriptionId: id }
-      const [health, contact] = await Promise.all([breakers.ask(endpoint), contacts.find(endpoint)])
+      const [health, contact] = await Promise.all([breakers.health(endpoint), contacts.find(endpoint)])
       return { ...health, ...contact }
     },
     publishCheck: (check) => broker.publishCheck(check),

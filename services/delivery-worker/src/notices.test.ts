@@ -73,13 +73,13 @@ function aWorld(change: Partial<NoticesDeps> = {}) {
   const notices = createNotices({
     isWanted: async () => true,
     outages: {
-      untold: async () => outage,
-      markTold: async () => void steps.push('told'),
-      beginRecovery: async () => ({ ...outage, recoveredAtMs: SINCE_MS + 60_000 }),
+      unreported: async () => outage,
+      markReported: async () => void steps.push('told'),
+      noteEnd: async () => ({ ...outage, recoveredAtMs: SINCE_MS + 60_000 }),
     },
     parkedLimits: {
-      untold: async () => ({ crossedAtMs: SINCE_MS, limit: 10, count: 12 }),
-      markTold: async () => void steps.push('told'),
+      unreported: async () => ({ crossedAtMs: SINCE_MS, limit: 10, count: 12 }),
+      markReported: async () => void steps.push('told'),
     },
     find: async (delivery) => parkedRecord(delivery),
     publish: async (event) => {
@@ -116,9 +116,9 @@ const OUTCOMES = ['delivered', 'answered', ...UNREACHABLE_REASONS] as const
 test.each(OUTCOMES)('the outcome %s is a number of its own in a notice, never text', async (outcome) => {
   const { notices, events } = aWorld({
     outages: {
-      untold: async () => ({ ...outage, last: { outcome, status: null } }),
-      markTold: async () => {},
-      beginRecovery: async () => undefined,
+      unreported: async () => ({ ...outage, last: { outcome, status: null } }),
+      markReported: async () => {},
+      noteEnd: async () => undefined,
     },
     find: async (delivery) => withLastOutcome(parkedRecord(delivery), outcome),
   })
@@ -175,7 +175,7 @@ test.each(kinds)('%s: nothing is read or published that nobody receives', async 
       asked.push(question)
       return false
     },
-    outages: { untold: untouched, markTold: untouched, beginRecovery: untouched },
+    outages: { unreported: untouched, markReported: untouched, noteEnd: untouched },
     find: untouched,
   })
   await notices[kind](aDelivery())
@@ -187,7 +187,7 @@ test('an outage is marked as told once the broker has it, and not told twice', a
   await notices.failing(aDelivery())
   expect(steps).toEqual(['webhook.endpoint.failing', 'told'])
   const told = aWorld({
-    outages: { untold: async () => undefined, markTold: async () => {}, beginRecovery: async () => undefined },
+    outages: { unreported: async () => undefined, markReported: async () => {}, noteEnd: async () => undefined },
   })
   await told.notices.failing(aDelivery())
   await told.notices.recovered(aDelivery())
@@ -234,7 +234,7 @@ test('a crossed limit of parked deliveries is told once the broker has it, and n
   expect(event).toMatchObject({ tenant: 'acme', data: { subscriptionId: owner.subscriptionId, limit: 10, parked: 12 } })
   await notices.parkedLimit(owner)
   expect(events[1]).toEqual(event)
-  const told = aWorld({ parkedLimits: { untold: async () => undefined, markTold: async () => {} } })
+  const told = aWorld({ parkedLimits: { unreported: async () => undefined, markReported: async () => {} } })
   await told.notices.parkedLimit(owner)
   expect(told.steps).toEqual([])
 })

@@ -23,7 +23,7 @@ export interface NoticesDeps {
   /** Has the tenant a subscription that receives this type? */
   readonly isWanted: (tenant: string | null, eventType: EventType) => Promise<boolean>
   readonly outages: OutageStore
-  readonly parkedLimits: Pick<ParkedLimitStore, 'untold' | 'markTold'>
+  readonly parkedLimits: Pick<ParkedLimitStore, 'unreported' | 'markReported'>
   readonly find: (delivery: Delivery) => Promise<DeliveryRecord | undefined>
   /** Resolves once the broker has the event. */
   readonly publish: (event: PlatformEvent) => Promise<void>
@@ -62,7 +62,7 @@ export function createNotices({ isWanted, outages, parkedLimits, find, publish, 
     failing: quietly('webhook.endpoint.failing', async (delivery) => {
       const eventType = 'webhook.endpoint.failing'
       if (!(await concerns(delivery, eventType))) return
-      const outage = await outages.untold(delivery)
+      const outage = await outages.unreported(delivery)
       if (outage === undefined) return
       const { subscriptionId, url } = delivery
       const { sinceMs, untilMs, failures, last } = outage
@@ -79,12 +79,12 @@ export function createNotices({ isWanted, outages, parkedLimits, find, publish, 
           occurredAt: since,
         }),
       )
-      await outages.markTold(delivery)
+      await outages.markReported(delivery)
     }),
     recovered: quietly('webhook.endpoint.recovered', async (delivery) => {
       const eventType = 'webhook.endpoint.recovered'
       if (!(await concerns(delivery, eventType))) return
-      const outage = await outages.beginRecovery(delivery)
+      const outage = await outages.noteEnd(delivery)
       if (outage === undefined) return
       const { subscriptionId, url } = delivery
       const recoveredAt = toIso(outage.recoveredAtMs)
@@ -109,13 +109,13 @@ export function createNotices({ isWanted, outages, parkedLimits, find, publish, 
     },
     async parkedLimit({ tenant, subscriptionId }) {
       const eventType = 'webhook.parked.limit'
-      const crossing = await parkedLimits.untold(subscriptionId)
+      const crossing = await parkedLimits.unreported(subscriptionId)
       if (crossing === undefined || !(await isWanted(tenant, eventType))) return
       const { crossedAtMs, limit, count } = crossing
       const data = { subscriptionId, limit, parked: count, occurredAt: toIso(crossedAtMs) }
       await publish(make({ tenant }, eventType, parkedLimitEventIdOf(subscriptionId, crossedAtMs), data))
       // After the broker has it. If the process dies in between, the same event is published again.
-      await parkedLimits.markTold(subscriptionId, crossing)
+      await parkedLimits.markReported(subscriptionId, crossing)
     },
   }
 }

@@ -109,7 +109,7 @@ export async function startWorker(service: Service<WorkerConfig>): Promise<Runni
   })
   shutdown.defer('parked limits', () => limiter.stop())
   const admit = createAdmit({
-    look: installation.foundBy(
+    look: installation.confirmAbsence(
       (delivery: Delivery) => breakers.look(delivery),
       ({ subscription }) => subscription !== undefined,
     ),
@@ -156,16 +156,16 @@ export async function startWorker(service: Service<WorkerConfig>): Promise<Runni
     ...deliverer,
     moveAside: meter.movingAside((delivery, lane) => broker.publishAside(delivery, lane)),
   })
-  const judged = installation.judged(parse)
+  const checked = installation.checked(parse)
   const consume = (queue: string, concurrency: number, handle: Isolation['due']): Promise<Consumer> => {
     const work = traced.handle(queue, handle)
-    return broker.consume({ queue, parse: judged, handle: work, concurrency, recovered: installation.recovered })
+    return broker.consume({ queue, parse: checked, handle: work, concurrency, recovered: installation.recovered })
   }
   const checks = createCheckStore(redis)
   const consumers = await Promise.all([
     broker.consume({
       queue: Queue.receiverChecks,
-      parse: installation.judged(({ content }: IncomingMessage) => parseReceiverCheck(content)),
+      parse: installation.checked(({ content }: IncomingMessage) => parseReceiverCheck(content)),
       handle: createCheckReceiver({
         find: ({ tenant, subscriptionId }) => subscriptions.find(tenant, subscriptionId),
         post: (delivery, attempt) => client.post(delivery, attempt),

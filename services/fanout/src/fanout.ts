@@ -38,7 +38,7 @@ export async function startFanout(service: Service<FanoutConfig>): Promise<Runni
   })
   const consumer = await broker.consume({
     queue: Queue.fanoutEvents,
-    parse: installation.judged(parseEventMessage),
+    parse: installation.checked(parseEventMessage),
     handle: traceEvents(tracing, handleEvent),
     concurrency: config.FANOUT_CONCURRENCY,
     recovered: installation.recovered,
