@@ -28,6 +28,7 @@ import type { WorkerConfig } from './config.ts'
 import { startContacts } from './contacts.ts'
 import { createDeliver } from './deliver.ts'
 import { createDeliveryMeter } from './delivery-meter.ts'
+import { createGiveWay } from './give-way.ts'
 import { createIsolation, type Isolation } from './isolate.ts'
 import { LANE_DEPTH } from './longest-unacked.ts'
 import { createLookup } from './lookup.ts'
@@ -46,6 +47,10 @@ const LANES = 16
 const PATIENCE_MS = 250
 /** What an attempt may take beside its deadline, before its worker counts as dead. */
 const PROBE_SLACK_MS = 5_000
+
+/** Deliveries of backlogs give way for this long after another delivery was due. */
+const DUE_MEMORY_MS = 1_000
+const BACKLOG_PATIENCE_MS = 2_000
 
 /** How fresh the times are that a subscription shows of its endpoint. */
 const CONTACTS_EVERY_MS = 5_000
@@ -76,7 +81,7 @@ export async function startWorker(service: Service<WorkerConfig>): Promise<Runni
     guard,
     sign: signer.headersOf,
     timeoutMs: config.DELIVERY_TIMEOUT,
-    maxSockets: config.DELIVERY_CONCURRENCY + LANES * LANE_DEPTH * config.SUBSCRIPTION_CONCURRENCY,
+    maxSockets: 2 * config.DELIVERY_CONCURRENCY + LANES * LANE_DEPTH * config.SUBSCRIPTION_CONCURRENCY,
     lookup: createLookup({ guard, timeoutMs: Math.ceil(config.DELIVERY_TIMEOUT / 4) }),
   })
   shutdown.defer('connections', () => client.close())
@@ -156,6 +161,12 @@ export async function startWorker(service: Service<WorkerConfig>): Promise<Runni
     ...deliverer,
     moveAside: meter.movingAside((delivery, lane) => broker.publishAside(delivery, lane)),
   })
+  const giveWay = createGiveWay({
+    most: Number(process.env['X_MOST'] ?? 32),
+    memoryMs: DUE_MEMORY_MS,
+    patienceMs: BACKLOG_PATIENCE_MS,
+    nowMs,
+  })
   const checked = installation.checked(parse)
   const consume = (queue: string, concurrency: number, handle: Isolation['due']): Promise<Consumer> => {
     const work = traced.handle(queue, handle)
@@ -177,7 +188,10 @@ export async function startWorker(service: Service<WorkerConfig>): Promise<Runni
       concurrency: CHECKS,
       recovered: installation.recovered,
     }),
-    ...dueQueues(shards).map((queue) => consume(queue, Math.ceil(config.DELIVERY_CONCURRENCY / shards), isolation.due)),
+    ...dueQueues(shards).map((queue) =>
+      consume(queue, Math.ceil(config.DELIVERY_CONCURRENCY / shards), giveWay.first(isolation.due)),
+    ),
+    consume(Queue.deliveryBacklog, config.DELIVERY_CONCURRENCY, giveWay.second(isolation.due)),
     ...laneQueues(LANES).map((lane) => consume(lane, LANE_DEPTH * config.SUBSCRIPTION_CONCURRENCY, isolation.fromLane)),
   ])
   shutdown.defer('consumers', async () => {
