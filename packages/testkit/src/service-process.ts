@@ -14,6 +14,8 @@ export interface ServiceProcess {
   readonly lines: () => readonly LoggedLine[]
   readonly healthPort: number
   kill(): Promise<void>
+  /** Sends SIGTERM. Resolves to the exit code. */
+  stop(): Promise<number | null>
 }
 
 /** Resolves once the service has logged that it started. @param main path of its `main.ts` */
@@ -47,6 +49,11 @@ export async function startServiceProcess(
     kill: async () => {
       child.kill('SIGKILL')
       await ended
+    },
+    stop: async () => {
+      child.kill('SIGTERM')
+      const [code] = (await ended) as [number | null]
+      return code
     },
   }
 }

@@ -48,8 +48,14 @@ const PATIENCE_MS = 250
 /** What an attempt may take beside its deadline, before its worker counts as dead. */
 const PROBE_SLACK_MS = 5_000
 
+/**
+ * The part of `DELIVERY_CONCURRENCY` that deliveries of backlogs hold while others are due. On a busy processor, all
+ * deliveries in progress delay each other.
+ */
+const BACKLOG_PART = 0.25
 /** Deliveries of backlogs give way for this long after another delivery was due. */
 const DUE_MEMORY_MS = 1_000
+/** Deliveries of hanging endpoints may hold that part until their deadline. */
 const BACKLOG_PATIENCE_MS = 2_000
 
 /** How fresh the times are that a subscription shows of its endpoint. */
@@ -162,7 +168,7 @@ export async function startWorker(service: Service<WorkerConfig>): Promise<Runni
     moveAside: meter.movingAside((delivery, lane) => broker.publishAside(delivery, lane)),
   })
   const giveWay = createGiveWay({
-    most: Number(process.env['X_MOST'] ?? 32),
+    most: Math.ceil(config.DELIVERY_CONCURRENCY * BACKLOG_PART),
     memoryMs: DUE_MEMORY_MS,
     patienceMs: BACKLOG_PATIENCE_MS,
     nowMs,

@@ -10,8 +10,13 @@ import {
 } from '@switchhook/contracts'
 import {
   ALONE_HEADER,
+  backlogQueue,
   COPY_HEADER,
-  DELIVERY_EXCHANGE, EVENTS_EXCHANGE, FANOUT_EXCHANGE, Queue, backlogQueue } from '../topology/topology.ts'
+  DELIVERY_EXCHANGE,
+  EVENTS_EXCHANGE,
+  FANOUT_EXCHANGE,
+  Queue,
+} from '../topology/topology.ts'
 import type { OutgoingMessage } from './publisher.ts'
 
 const contentType = 'application/json'

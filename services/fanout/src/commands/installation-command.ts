@@ -1,5 +1,13 @@
 import { INSTALLATION_HEADER, type InstallationId, isGuid } from '@switchhook/contracts'
-import { backlogQueues, dueQueues, laneQueues, MOST_SHARDS, Queue, type QueueSample, waitQueue } from '@switchhook/messaging'
+import {
+  backlogQueues,
+  dueQueues,
+  laneQueues,
+  MOST_SHARDS,
+  Queue,
+  type QueueSample,
+  waitQueue,
+} from '@switchhook/messaging'
 import type { InstallationStore, Verdict } from '@switchhook/store'
 import { type Help, parseCommandLine } from './command-line.ts'
 

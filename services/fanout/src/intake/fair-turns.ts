@@ -1,4 +1,4 @@
-/** Deliveries that a key may add before the next key gets its turn. */
+/** Deliveries by which a key may be ahead of the others when its next turn starts. */
 const QUANTUM = 20
 
 /**
@@ -68,13 +68,14 @@ export class FairTurns<Key> {
     if (this.#waiting.size === 0) this.#debts.clear()
   }
 
-  /** Visits the keys in turn: each pays off a quantum, and the first without a debt goes. */
+  /** Visits the keys in turn: each pays off a quantum of its debt, and the first without a debt goes. */
   #next(): void {
     for (const [key, line] of this.#waiting) {
-      const debt = this.#debts.get(key) ?? 0
+      const debt = (this.#debts.get(key) ?? 0) - QUANTUM
+      this.#debts.set(key, Math.max(0, debt))
+      // Moves the key to the end of the map, and so of this loop.
       this.#waiting.delete(key)
       if (debt > 0) {
-        this.#debts.set(key, debt - QUANTUM)
         this.#waiting.set(key, line)
         continue
       }

@@ -5,6 +5,10 @@ export function createIntakeMeter(metrics: Metrics, deferredTenants: () => numbe
   const events = metrics
     .counter('switchhook_events_deferred_total', 'Events stored in a backlog, because their tenant was over its share.')
     .of({})
-  metrics.gauge('switchhook_deferred_tenants', 'Tenants whose events this process puts into a backlog.', deferredTenants)
+  metrics.gauge(
+    'switchhook_deferred_tenants',
+    'Tenants whose events this process puts into a backlog.',
+    deferredTenants,
+  )
   return () => events.add()
 }

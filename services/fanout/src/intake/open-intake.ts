@@ -11,8 +11,11 @@ import { decodePack, type Pack } from './pack.ts'
 import { createPacker } from './packer.ts'
 import { TenantShares } from './tenant-shares.ts'
 
-/** Events received and not acknowledged, for each that is handled: most of them wait for the confirm of a pack. */
-const WINDOW_DEPTH = 8
+/**
+ * Events received and not acknowledged, for each that is handled at once. In a burst most of them wait for the confirm of a
+ * pack, so the window limits the events a second; with 512 events in all, `fanout.events` grew during a burst.
+ */
+const WINDOW_DEPTH = 32
 /** Packs that are received per backlog: the next one is there when one is finished. */
 const PACKS_AT_ONCE = 2
 /** Of the events handled at once, those from backlogs. */
@@ -23,7 +26,7 @@ const AGE_EVERY_MS = 1_000
 /** More deliveries than this in a due queue are late. Workers hold some hundred besides. */
 const LATE_DELIVERIES = 200
 /** Deliveries that are released from backlogs before workers take them. */
-const RELEASED_DELIVERIES = 300
+const RELEASED_DELIVERIES = 500
 
 export interface IntakeOptions {
   readonly broker: Broker
@@ -43,7 +46,7 @@ export interface IntakeOptions {
 export async function openIntake(options: IntakeOptions): Promise<() => Promise<void>> {
   const { broker, installation, concurrency, shards, handling, metrics, log } = options
   const window = concurrency * WINDOW_DEPTH
-  const shares = new TenantShares(window)
+  const shares = new TenantShares()
   const direct = new FairTurns<string | null>(concurrency)
   const backlog = new FairTurns<number>(Math.ceil(concurrency * BACKLOG_PART), { isOpen: false })
   const due = dueQueues(shards)

@@ -15,11 +15,9 @@ const NEWLINE = 0x0a
 
 /** A line of JSON that lists the events, then their contents as they were received, without separators. */
 export function encodePack(events: readonly SingleEvent[]): Buffer {
-  const index = events.map(({ content, eventType, traceparent }): IndexEntry => [
-    content.length,
-    eventType,
-    traceparent ?? null,
-  ])
+  const index = events.map(
+    ({ content, eventType, traceparent }): IndexEntry => [content.length, eventType, traceparent ?? null],
+  )
   return Buffer.concat([Buffer.from(`${JSON.stringify(index)}\n`), ...events.map(({ content }) => content)])
 }
 

@@ -33,7 +33,12 @@ export function createPacker(publish: (content: Buffer, backlog: number) => Prom
         resolve()
       }
     })
-    const pack = { events, bytes: 0, close: () => close(), stored: closed.then(() => publish(encodePack(events), backlog)) }
+    const pack = {
+      events,
+      bytes: 0,
+      close: () => close(),
+      stored: closed.then(() => publish(encodePack(events), backlog)),
+    }
     open.set(backlog, pack)
     return pack
   }

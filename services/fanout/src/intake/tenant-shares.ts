@@ -1,10 +1,11 @@
 import { BACKLOGS, backlogOf } from '@switchhook/messaging'
 
-/** A tenant's share of the events in progress, and of the recent deliveries. */
+/** Limits of a tenant's events in progress, and of their deliveries. */
+const MOST_EVENTS = 30
+const MOST_DELIVERIES = 200
+/** Late deliveries defer the tenants that made more than this part of the recent ones, … */
 const SHARE = 0.1
-/** No tenant with fewer events in progress is over its share. */
-const FEW_EVENTS = 30
-/** No tenant with fewer recent deliveries is over its share: about 100 a second. */
+/** … and more than this number: about 100 a second. */
 const FEW_DELIVERIES = 200
 
 interface Standing {
@@ -14,6 +15,8 @@ interface Standing {
   packing: number
   /** Deliveries; halved by `age`. */
   recent: number
+  /** Deliveries of its latest event. */
+  perEvent: number
   /** The tenant's events go there until it is empty. Undefined: they are handled directly. */
   backlog: number | undefined
 }
@@ -23,34 +26,27 @@ interface Standing {
  * events go to one backlog until that is empty. Knows only the tenants with recent events.
  */
 export class TenantShares {
-  readonly #mostInProgress: number
   readonly #standings = new Map<string | null, Standing>()
   #recent = 0
 
-  /** @param window the most events that are received and not acknowledged */
-  constructor(window: number) {
-    this.#mostInProgress = Math.max(FEW_EVENTS, window * SHARE)
-  }
-
   /**
-   * Resolves to the backlog for the next event of a tenant; undefined: handle it directly. Call `packed` or `finished`
+   * The backlog for the next event of a tenant; undefined: handle it directly. Call `packed` or `finished`
    * afterwards.
    * @param areDeliveriesLate more deliveries are due than workers take: tenants with a large part of them are deferred
    */
   route(tenant: string | null, areDeliveriesLate: boolean): number | undefined {
     const standing = this.#standingOf(tenant)
-    const isOver =
-      standing.inProgress >= this.#mostInProgress ||
-      (areDeliveriesLate && standing.recent > Math.max(FEW_DELIVERIES, this.#recent * SHARE))
-    if (isOver) standing.backlog ??= this.#freeBacklog(tenant)
+    if (this.#isOver(standing, areDeliveriesLate)) standing.backlog ??= this.#freeBacklog(tenant)
     if (standing.backlog === undefined) standing.inProgress += 1
     else standing.packing += 1
     return standing.backlog
   }
 
-  /** Adds deliveries that a tenant's events made, directly or from a backlog. */
+  /** Adds the deliveries of an event that was handled directly or from a backlog. */
   charge(tenant: string | null, deliveries: number): void {
-    this.#standingOf(tenant).recent += deliveries
+    const standing = this.#standingOf(tenant)
+    standing.recent += deliveries
+    standing.perEvent = deliveries
     this.#recent += deliveries
   }
 
@@ -66,6 +62,11 @@ export class TenantShares {
   backlogs(): ReadonlySet<number> {
     const backlogs = [...this.#standings.values()].flatMap(({ backlog }) => (backlog === undefined ? [] : [backlog]))
     return new Set(backlogs)
+  }
+
+  /** The number of known tenants. */
+  size(): number {
+    return this.#standings.size
   }
 
   deferredTenants(): number {
@@ -91,6 +92,11 @@ export class TenantShares {
     }
   }
 
+  #isOver({ inProgress, perEvent, recent }: Standing, areDeliveriesLate: boolean): boolean {
+    if (inProgress >= MOST_EVENTS || inProgress * perEvent >= MOST_DELIVERIES) return true
+    return areDeliveriesLate && recent > Math.max(FEW_DELIVERIES, this.#recent * SHARE)
+  }
+
   /** The tenant's own backlog by hash, or the next one that no other deferred tenant has. */
   #freeBacklog(tenant: string | null): number {
     const own = backlogOf(tenant)
@@ -102,7 +108,7 @@ export class TenantShares {
   #standingOf(tenant: string | null): Standing {
     let standing = this.#standings.get(tenant)
     if (standing === undefined) {
-      standing = { inProgress: 0, packing: 0, recent: 0, backlog: undefined }
+      standing = { inProgress: 0, packing: 0, recent: 0, perEvent: 0, backlog: undefined }
       this.#standings.set(tenant, standing)
     }
     return standing
