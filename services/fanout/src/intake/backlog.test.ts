@@ -43,7 +43,7 @@ const pack = { events: events.map(singleOf), returns: 0 }
 test('every event of a pack is handled, with its trace context', async () => {
   const { handlePack, handled, turnsInUse } = record()
   const traceparent = '00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01'
-  await handlePack({ events: [{ ...singleOf(bad), traceparent }, ...good.map(singleOf)], returns: 2 })
+  await handlePack({ events: [{ ...singleOf(bad), traceparent }, ...good.map(singleOf)], returns: 4 })
   expect(handled).toEqual([{ ...bad, traceparent }, ...good])
   expect(turnsInUse()).toBe(0)
 })
@@ -85,14 +85,14 @@ test.each<[string, Partial<BacklogDeps>]>([
   expect(turnsInUse()).toBe(0)
 })
 
-test('a pack that was returned three times is taken apart unhandled: one of its events may end the process', async () => {
+test('a pack that was returned five times is taken apart unhandled: one of its events may end the process', async () => {
   const { handlePack, handled, alone } = record()
-  await handlePack({ ...pack, returns: 3 })
+  await handlePack({ ...pack, returns: 5 })
   expect(handled).toEqual([])
   expect(alone).toEqual(pack.events)
 })
 
-test('when the process stops, the events without a turn are stored in a new pack', async () => {
+test('when turns end, the events without one are stored in a new pack', async () => {
   let left = 10
   const { handlePack, handled, repacked } = record({ takeTurn: () => left-- > 0 })
   await handlePack(pack)

@@ -7,10 +7,10 @@ import { encodePack, type Pack } from './pack.ts'
 /** Events of one pack that wait for turns or are handled at the same time: enough to hide the latency of confirms. */
 const EVENTS_AT_ONCE = 32
 /** After so many returns a pack is taken apart: one of its events may be ending the process. */
-const RETURNS_TO_TAKE_APART = 3
+const RETURNS_TO_TAKE_APART = 5
 
 export interface BacklogDeps {
-  /** Resolves to false if this process stops: there is no turn. */
+  /** Resolves to false if the events must go back to the broker. */
   readonly takeTurn: () => Promise<boolean> | boolean
   readonly giveBack: () => void
   readonly handle: (event: PlatformEvent) => Promise<void>
@@ -44,10 +44,15 @@ export function createHandlePack(deps: BacklogDeps): (pack: Pack) => Promise<voi
       return
     }
     const left: SingleEvent[] = []
+    let isOver = false
     await pMap(
       events,
       async (single) => {
-        if (!(await takeTurn())) return void left.push(single)
+        if (isOver || !(await takeTurn())) {
+          isOver = true
+          left.push(single)
+          return
+        }
         try {
           await handleOne(single)
         } finally {
@@ -56,7 +61,7 @@ export function createHandlePack(deps: BacklogDeps): (pack: Pack) => Promise<voi
       },
       { concurrency: EVENTS_AT_ONCE },
     )
-    // This process stops. Without this, the broker would return the whole pack, and its first events would be repeated.
+    // If the broker returned the whole pack instead, the events that are done would be repeated.
     if (left.length > 0) await publishPack(encodePack(left))
   }
 }

@@ -70,6 +70,15 @@ test('while closed, no turn starts', async () => {
   await waiting
 })
 
+test('`endWaits` ends every wait without a turn, and no later one', async () => {
+  const turns = closed(1)
+  const waiting = turns.take('a')
+  turns.endWaits()
+  expect(await waiting).toBe(false)
+  turns.setOpen(true)
+  expect(await turns.take('a')).toBe(true)
+})
+
 test('`stop` ends every wait without a turn, and all later ones', async () => {
   const turns = closed(1)
   const waiting = turns.take('a')

@@ -22,7 +22,7 @@ export class FairTurns<Key> {
     return this.#inUse > 0 || this.#waiting.size > 0
   }
 
-  /** Resolves to false if `stop` was called: there is no turn. Otherwise call `giveBack` afterwards. */
+  /** Resolves to false after `endWaits` or `stop`: there is no turn. Otherwise call `giveBack` afterwards. */
   take(key: Key): Promise<boolean> | boolean {
     if (this.#isStopping) return false
     if (this.#waiting.size === 0 && this.#hasRoom()) {
@@ -52,11 +52,17 @@ export class FairTurns<Key> {
     this.#handOut()
   }
 
+  /** Ends every wait without a turn. */
+  endWaits(): void {
+    const lines = [...this.#waiting.values()]
+    this.#waiting.clear()
+    for (const resolve of lines.flat()) resolve(false)
+  }
+
   /** Ends every wait, and all later ones, without a turn. */
   stop(): void {
     this.#isStopping = true
-    for (const line of this.#waiting.values()) for (const resolve of line) resolve(false)
-    this.#waiting.clear()
+    this.endWaits()
   }
 
   #hasRoom(): boolean {

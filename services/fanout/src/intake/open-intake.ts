@@ -23,6 +23,8 @@ const BACKLOG_PART = 0.5
 
 const LOOK_EVERY_MS = 50
 const AGE_EVERY_MS = 1_000
+/** Far below the broker's limit for unacknowledged messages (30 minutes). The events then go back into new packs. */
+const END_WAITS_EVERY_MS = 300_000
 /** More deliveries than this in a due queue are late. Workers hold some hundred besides. */
 const LATE_DELIVERIES = 200
 /** Deliveries that are released from backlogs before workers take them. */
@@ -74,7 +76,8 @@ export async function openIntake(options: IntakeOptions): Promise<() => Promise<
     everyMs: LOOK_EVERY_MS,
   })
   const aging = setInterval(() => shares.age(), AGE_EVERY_MS)
-  aging.unref()
+  const ending = setInterval(() => backlog.endWaits(), END_WAITS_EVERY_MS)
+  for (const timer of [aging, ending]) timer.unref()
 
   const intake = createIntake({
     shares,
@@ -128,7 +131,7 @@ export async function openIntake(options: IntakeOptions): Promise<() => Promise<
     const drained = consumers.map((consumer) => consumer.drain())
     backlog.stop()
     await Promise.all(drained)
-    clearInterval(aging)
+    for (const timer of [aging, ending]) clearInterval(timer)
     await watch.stop()
   }
 }

@@ -24,21 +24,17 @@ export function createPacker(publish: (content: Buffer, backlog: number) => Prom
 
   function openPack(backlog: number): OpenPack {
     const events: SingleEvent[] = []
-    let close = (): void => {}
+    let close: (() => void) | undefined
     const closed = new Promise<void>((resolve) => {
-      const timer = setTimeout(() => close(), GATHER_MS)
+      const timer = setTimeout(() => close?.(), GATHER_MS)
       close = () => {
         clearTimeout(timer)
         open.delete(backlog)
         resolve()
       }
     })
-    const pack = {
-      events,
-      bytes: 0,
-      close: () => close(),
-      stored: closed.then(() => publish(encodePack(events), backlog)),
-    }
+    const stored = closed.then(() => publish(encodePack(events), backlog))
+    const pack = { events, bytes: 0, close: () => close?.(), stored }
     open.set(backlog, pack)
     return pack
   }
