@@ -64,6 +64,7 @@ test('while closed, no turn starts', async () => {
   const turns = closed(2)
   let started = false
   const waiting = Promise.resolve(turns.take('a')).then(() => (started = true))
+  expect([turns.isWaiting('a'), turns.isWaiting('b')]).toEqual([true, false])
   await new Promise(setImmediate)
   expect(started).toBe(false)
   turns.setOpen(true)

@@ -18,6 +18,10 @@ export class FairTurns<Key> {
     this.#isOpen = isOpen
   }
 
+  isWaiting(key: Key): boolean {
+    return this.#waiting.has(key)
+  }
+
   hasWork(): boolean {
     return this.#inUse > 0 || this.#waiting.size > 0
   }

@@ -67,7 +67,8 @@ export async function openIntake(options: IntakeOptions): Promise<() => Promise<
     seen: (depths) => {
       const dueReady = Math.max(...due.map((queue) => depths.get(queue)?.ready ?? 0))
       areDeliveriesLate = dueReady > LATE_DELIVERIES
-      shares.release((queue) => depths.get(backlogQueue(queue))?.ready === 0)
+      // Packs that this process holds are not ready in their queue.
+      shares.release((n) => depths.get(backlogQueue(n))?.ready === 0 && !backlog.isWaiting(n))
       const released = depths.get(Queue.deliveryBacklog)
       if (released === undefined) return
       workersTakeBacklog = released.consumers > 0
