@@ -1,5 +1,5 @@
 import { CONFIRM_TIMEOUT_MS, LONGEST_HOLD_MS } from '@switchhook/messaging'
-import { turnsForRetries } from './isolate.ts'
+import { turnsForRetries } from './isolation/isolate.ts'
 
 /** The depth of a lane's prefetch, in caps: deliveries that are put off without a turn pass through quickly. */
 export const LANE_DEPTH = 4

@@ -9,8 +9,8 @@ import {
 } from '@switchhook/contracts'
 import { loadConfig, openTracing, type Tracing, tracePublishDelivery } from '@switchhook/runtime'
 import { workerFields } from '../config.ts'
-import type { DeliverDeps } from '../deliver.ts'
-import { traceTurns } from '../trace-turns.ts'
+import type { DeliverDeps } from '../pipeline/deliver.ts'
+import { traceTurns } from '../reporting/delivery-spans.ts'
 
 /**
  * Run as a process of its own, as the exporter loads modules in a way that Jest does not know: the scenario's name and its

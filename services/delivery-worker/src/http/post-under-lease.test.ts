@@ -7,7 +7,7 @@ import {
   Unavailable,
 } from '@switchhook/contracts'
 import type { EndpointHealth } from '@switchhook/store'
-import type { Admission, Lease } from './admit.ts'
+import type { Admission, Lease } from '../policy/admit.ts'
 import { createPostUnderLease, type LeaseExpired, type Posted, type PostTerms } from './post-under-lease.ts'
 
 const TIMEOUT_MS = 1_000

@@ -9,7 +9,7 @@ import {
   Unavailable,
 } from '@switchhook/contracts'
 import type { EndpointHealth } from '@switchhook/store'
-import type { Admission } from './admit.ts'
+import type { Admission } from '../policy/admit.ts'
 import { createDeliver, type DeliverDeps } from './deliver.ts'
 
 const STARTED_MS = Date.parse('2026-01-01T00:00:00.000Z')

@@ -53,7 +53,7 @@ afterEach(async () => {
 
 /** @param waits the retry schedule */
 async function startWorker(waits: string): Promise<ServiceProcess> {
-  worker = await startServiceProcess(join(import.meta.dirname, 'main.ts'), {
+  worker = await startServiceProcess(join(import.meta.dirname, '../main.ts'), {
     AMQP_URL: rabbit.amqpUrl,
     REDIS_URL: redisServer.redisUrl,
     WEBHOOK_ALLOWED_NETWORKS: '127.0.0.0/8',

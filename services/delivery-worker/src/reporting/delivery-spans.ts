@@ -1,8 +1,8 @@
 import { AsyncLocalStorage } from 'node:async_hooks'
 import type { Attempt, Delivery } from '@switchhook/contracts'
 import { deliveryAttributes, type Span, spanned, type Tracing } from '@switchhook/runtime'
-import type { DeliverDeps } from './deliver.ts'
-import type { Posted } from './post-under-lease.ts'
+import type { Posted } from '../http/post-under-lease.ts'
+import type { DeliverDeps } from '../pipeline/deliver.ts'
 
 type Handle = (delivery: Delivery) => Promise<void>
 

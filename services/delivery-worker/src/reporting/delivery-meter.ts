@@ -9,10 +9,10 @@ import {
   UNREACHABLE_REASONS,
 } from '@switchhook/contracts'
 import { type Counter, type Metrics, SECONDS } from '@switchhook/runtime'
-import type { Decision, Withheld } from './decide.ts'
-import type { DeliverDeps } from './deliver.ts'
+import type { DeliverDeps } from '../pipeline/deliver.ts'
+import type { Decision, Withheld } from '../policy/decide.ts'
+import type { Report } from './attempt-log.ts'
 import { occurredAtMsOf } from './occurred-at.ts'
-import type { Report } from './report.ts'
 
 type Post = DeliverDeps['post']
 type PublishNotice = (event: PlatformEvent) => Promise<void>

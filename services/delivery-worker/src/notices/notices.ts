@@ -16,8 +16,8 @@ import {
   withoutQuery,
 } from '@switchhook/contracts'
 import type { DeliveryRecord, OutageStore, ParkedLimitStore } from '@switchhook/store'
-import type { OutageNotices } from './breaker.ts'
-import type { DeliverDeps } from './deliver.ts'
+import type { DeliverDeps } from '../pipeline/deliver.ts'
+import type { OutageNotices } from '../policy/cooldown.ts'
 
 export interface NoticesDeps {
   /** Has the tenant a subscription that receives this type? */

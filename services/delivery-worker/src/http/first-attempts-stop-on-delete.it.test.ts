@@ -19,7 +19,7 @@ import { createBreakerStore, createSubscriptionStore, openRedis, type Redis } fr
 import { type TestRedis, testRedis } from '@switchhook/testkit'
 import { generate } from 'selfsigned'
 import type { DiagnosticsChannel } from 'undici'
-import { createAdmit } from './admit.ts'
+import { createAdmit } from '../policy/admit.ts'
 import { createPostClient } from './post.ts'
 import { createPostUnderLease, type PostUnderLeaseDeps } from './post-under-lease.ts'
 

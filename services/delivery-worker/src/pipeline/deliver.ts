@@ -1,10 +1,10 @@
 import type { Attempt, Delivery, Outcome, ParkedReason } from '@switchhook/contracts'
 import type { EndpointHealth } from '@switchhook/store'
-import type { Admission, Lease } from './admit.ts'
-import { resultOf } from './attempt-result.ts'
-import { type Decision, decide, type Withheld } from './decide.ts'
-import type { Posted } from './post-under-lease.ts'
-import { isPostponedLongEnough, postponedBy, postponeMs } from './postpone.ts'
+import type { Posted } from '../http/post-under-lease.ts'
+import type { Admission, Lease } from '../policy/admit.ts'
+import { resultOf } from '../policy/attempt-result.ts'
+import { type Decision, decide, type Withheld } from '../policy/decide.ts'
+import { isPostponedLongEnough, postponedBy, postponeMs } from '../policy/postpone.ts'
 
 /** Where a delivery stands after its turn, for the ledger and the log. */
 type Standing =

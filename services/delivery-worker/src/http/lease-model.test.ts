@@ -11,7 +11,7 @@ import {
   Unavailable,
 } from '@switchhook/contracts'
 import fc from 'fast-check'
-import { createAdmit } from './admit.ts'
+import { createAdmit } from '../policy/admit.ts'
 import { createPostUnderLease } from './post-under-lease.ts'
 
 /**

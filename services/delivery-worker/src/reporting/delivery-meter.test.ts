@@ -9,7 +9,7 @@ import {
   type PlatformEvent,
 } from '@switchhook/contracts'
 import { createMetrics } from '@switchhook/runtime'
-import type { Decision, Withheld } from './decide.ts'
+import type { Decision, Withheld } from '../policy/decide.ts'
 import { createDeliveryMeter } from './delivery-meter.ts'
 
 const eventId = newEventId()

@@ -1,6 +1,6 @@
 import type { Delivery, SubscriptionId } from '@switchhook/contracts'
 import type { Contact, ContactStore } from '@switchhook/store'
-import type { Report } from './report.ts'
+import type { Report } from './attempt-log.ts'
 
 export interface ContactsDeps {
   readonly store: Pick<ContactStore, 'note'>

@@ -44,7 +44,7 @@ beforeEach(async () => {
   ;[rabbit, redisServer, receiver] = await Promise.all([testBroker(), testRedis(), startReceiver()])
   redis = await openRedis({ url: redisServer.redisUrl, log: quiet, name: 'test' })
   broker = await openBroker({ url: rabbit.amqpUrl, topology: serviceTopology([]), log: quiet, name: 'test' })
-  worker = spawn(process.execPath, ['--conditions=source', join(import.meta.dirname, 'main.ts')], {
+  worker = spawn(process.execPath, ['--conditions=source', join(import.meta.dirname, '../main.ts')], {
     env: {
       AMQP_URL: rabbit.amqpUrl,
       REDIS_URL: redisServer.redisUrl,

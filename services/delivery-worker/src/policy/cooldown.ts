@@ -1,8 +1,8 @@
 import type { Delivery, SubscriptionId } from '@switchhook/contracts'
 import type { BreakerStore } from '@switchhook/store'
+import type { Breaker } from '../pipeline/deliver.ts'
 import { resultOf } from './attempt-result.ts'
 import { isTransientFailure } from './decide.ts'
-import type { Breaker } from './deliver.ts'
 
 /** Tells of outages, to whoever wants to know. Neither rejects: an endpoint is not left alone because of a notice. */
 export interface OutageNotices {

@@ -1,7 +1,7 @@
 import { type Delivery, newSubscriptionId, type Outcome } from '@switchhook/contracts'
 import type { EndpointHealth } from '@switchhook/store'
-import { createBreaker } from './breaker.ts'
-import type { Before } from './deliver.ts'
+import type { Before } from '../pipeline/deliver.ts'
+import { createBreaker } from './cooldown.ts'
 
 const ok: Outcome = { kind: 'delivered', status: 204 }
 const refused: Outcome = { kind: 'answered', status: 404 }

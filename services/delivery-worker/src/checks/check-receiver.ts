@@ -8,8 +8,8 @@ import {
   type Subscription,
   type Trial,
 } from '@switchhook/contracts'
-import { resultOf } from './attempt-result.ts'
-import type { PostClient } from './post.ts'
+import type { PostClient } from '../http/post.ts'
+import { resultOf } from '../policy/attempt-result.ts'
 
 export interface CheckReceiverDeps {
   readonly find: (check: ReceiverCheck) => Promise<Subscription | undefined>

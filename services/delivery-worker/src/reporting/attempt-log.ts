@@ -1,6 +1,6 @@
 import { type Attempt, type Delivery, type Outcome, traceIdOf } from '@switchhook/contracts'
 import type { Logger } from '@switchhook/runtime'
-import type { Decision, Withheld } from './decide.ts'
+import type { Decision, Withheld } from '../policy/decide.ts'
 
 /** Told of each turn of a delivery that has come to its end. */
 export type Report = (

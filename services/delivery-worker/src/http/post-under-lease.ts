@@ -1,6 +1,6 @@
 import { type Delivery, isLeaseValid, type Outcome, Unavailable } from '@switchhook/contracts'
-import type { Admission, Lease } from './admit.ts'
-import type { Withheld } from './decide.ts'
+import type { Admission, Lease } from '../policy/admit.ts'
+import type { Withheld } from '../policy/decide.ts'
 
 /** What one POST under a lease must keep to. */
 export interface PostTerms {

@@ -1,6 +1,6 @@
 import { isNativeError } from 'node:util/types'
 import type { Outcome, UnreachableReason } from '@switchhook/contracts'
-import { BLOCKED_ADDRESS } from './lookup.ts'
+import { BLOCKED_ADDRESS } from '../http/lookup.ts'
 
 /** Only 2xx acknowledges (specification, "Receiver obligations and semantics", 1 to 3). */
 export const classifyStatus = (status: number): Outcome =>

@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { newTraceparent, traceIdOf } from '@switchhook/contracts'
 import { createContextOnly, tracePublishDelivery } from '@switchhook/runtime'
 import { eventually, startReceiver, startTraceCollector, type TraceCollector } from '@switchhook/testkit'
-import { traceTurns } from './trace-turns.ts'
+import { traceTurns } from './delivery-spans.ts'
 
 let collector: TraceCollector
 beforeEach(async () => {
@@ -20,7 +20,7 @@ interface Scenario {
 
 /** See testing/trace-scenarios.ts. */
 function start(name: string, input = '', env: Readonly<Record<string, string>> = {}): Scenario {
-  const script = join(import.meta.dirname, 'testing/trace-scenarios.ts')
+  const script = join(import.meta.dirname, '../testing/trace-scenarios.ts')
   const child = spawn(process.execPath, ['--conditions=source', script, name, input], {
     env: {
       AMQP_URL: 'amqp://unused',

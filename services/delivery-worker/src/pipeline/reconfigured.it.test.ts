@@ -38,7 +38,7 @@ afterEach(async () => {
 
 /** The worker as it is run: a process of its own, told by its environment alone. */
 async function startWorker(env: Readonly<Record<string, string>>): Promise<void> {
-  const child = spawn(process.execPath, ['--conditions=source', join(import.meta.dirname, 'main.ts')], {
+  const child = spawn(process.execPath, ['--conditions=source', join(import.meta.dirname, '../main.ts')], {
     env: {
       AMQP_URL: rabbit.amqpUrl,
       REDIS_URL: redisServer.redisUrl,

@@ -1,6 +1,6 @@
 import type { Delivery, SubscriptionId } from '@switchhook/contracts'
 import type { ParkedLimitStore } from '@switchhook/store'
-import type { DeliverDeps } from './deliver.ts'
+import type { DeliverDeps } from '../pipeline/deliver.ts'
 import { type ParkedLimits, shareParked } from './share-parked.ts'
 
 type Park = DeliverDeps['park']

@@ -19,10 +19,14 @@ afterEach(async () => {
 
 /** The worker as a process; returns its output. */
 async function startWorker(env: Readonly<Record<string, string>>): Promise<() => string> {
-  const child: ChildProcess = spawn(process.execPath, ['--conditions=source', join(import.meta.dirname, 'main.ts')], {
-    env: { HEALTH_PORT: '0', NODE_ENV: 'test', WEBHOOK_ALLOWED_NETWORKS: '127.0.0.0/8', ...env },
-    stdio: ['ignore', 'pipe', 'inherit'],
-  })
+  const child: ChildProcess = spawn(
+    process.execPath,
+    ['--conditions=source', join(import.meta.dirname, '../main.ts')],
+    {
+      env: { HEALTH_PORT: '0', NODE_ENV: 'test', WEBHOOK_ALLOWED_NETWORKS: '127.0.0.0/8', ...env },
+      stdio: ['ignore', 'pipe', 'inherit'],
+    },
+  )
   stop.push(async () => {
     const ended = once(child, 'exit')
     child.kill('SIGKILL')
