@@ -4,27 +4,31 @@ import {
   type Delivery,
   exampleDeliveryOf,
   newEventId,
+  parseReceiverCheck,
   type ReceiverCheck,
   type Subscription,
   type Trial,
 } from '@switchhook/contracts'
+import { type Broker, type Consumer, type IncomingMessage, Queue } from '@switchhook/messaging'
+import type { CheckStore, Installation, SubscriptionStore } from '@switchhook/store'
+import type { EndpointClient } from '../http/endpoint-client.ts'
 import type { PostClient } from '../http/post.ts'
-import { resultOf } from '../policy/attempt-result.ts'
+import { resultOf } from '../policy/classify.ts'
 
 export interface CheckReceiverDeps {
   readonly find: (check: ReceiverCheck) => Promise<Subscription | undefined>
   readonly post: PostClient['post']
   readonly canSign: (delivery: Delivery) => boolean
   readonly save: (checkId: string, result: CheckResult) => Promise<void>
-  /** Of an attempt. */
+  /** The deadline of one attempt, which the result states. */
   readonly deadlineMs: number
   readonly now: () => number
 }
 
 /**
- * Tries out the endpoint of a subscription: a delivery, then the same once more beside what has to be refused. Each is made
- * by the client that makes all attempts, once; nothing is retried, parked or counted by the breaker. What would tell
- * nothing after a failed first delivery is left out, so a check takes two deadlines at most.
+ * Checks the endpoint of a subscription: it sends a delivery, then its duplicate together with deliveries that the endpoint
+ * has to reject. Each is POSTed once, by the client of all attempts; nothing is retried, parked or counted by the breaker.
+ * After a failed first delivery the others would show nothing and are left out, so a check takes at most two deadlines.
  */
 export function createCheckReceiver(deps: CheckReceiverDeps): (check: ReceiverCheck) => Promise<void> {
   async function postOnce(delivery: Delivery, attempt = 1): Promise<CheckedPost> {
@@ -62,4 +66,36 @@ export function createCheckReceiver(deps: CheckReceiverDeps): (check: ReceiverCh
       ...(stale !== undefined && { stale }),
     })
   }
+}
+
+export interface ReceiverChecksDeps {
+  readonly broker: Pick<Broker, 'consume'>
+  readonly installation: Installation
+  readonly client: EndpointClient
+  readonly subscriptions: Pick<SubscriptionStore, 'find'>
+  readonly checks: Pick<CheckStore, 'save'>
+  /** The deadline of one attempt. */
+  readonly deadlineMs: number
+}
+
+/** Concurrent checks; each makes a few POSTs. */
+const CONCURRENT_CHECKS = 5
+
+/** Consumes the receiver checks that the api requests. */
+export function consumeReceiverChecks(deps: ReceiverChecksDeps): Promise<Consumer> {
+  const { broker, installation, client, subscriptions, checks, deadlineMs } = deps
+  return broker.consume({
+    queue: Queue.receiverChecks,
+    parse: installation.judged(({ content }: IncomingMessage) => parseReceiverCheck(content)),
+    handle: createCheckReceiver({
+      find: ({ tenant, subscriptionId }) => subscriptions.find(tenant, subscriptionId),
+      post: (delivery, attempt) => client.post(delivery, attempt),
+      canSign: client.canSign,
+      save: (checkId, result) => checks.save(checkId, result),
+      deadlineMs,
+      now: Date.now,
+    }),
+    concurrency: CONCURRENT_CHECKS,
+    recovered: installation.recovered,
+  })
 }

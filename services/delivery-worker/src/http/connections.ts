@@ -2,32 +2,32 @@ import { subscribe, unsubscribe } from 'node:diagnostics_channel'
 import type { LookupFunction, Socket } from 'node:net'
 import type { AddressGuard } from '@switchhook/egress'
 import { Agent, buildConnector, type DiagnosticsChannel } from 'undici'
-import { BLOCKED_ADDRESS } from './lookup.ts'
+import { BLOCKED_ADDRESS } from '../policy/classify.ts'
 import { type ContinueFilter, createContinueFilter, filterReads } from './skip-continue.ts'
 
 export interface ConnectionOptions {
-  /** Most connections to one origin. */
+  /** Maximum number of connections to one origin. */
   readonly connections: number
-  /** How long connecting may take, name look-up and TLS included. */
+  /** Time limit for connecting, name look-up and TLS included. */
   readonly connectTimeoutMs: number
-  /** Judges the address at the other end once more: what was vetted is what was connected to. */
+  /** Checks the remote address of the open connection once more, so that only a vetted address is ever used. */
   readonly guard: Pick<AddressGuard, 'allows'>
-  /** Finds the addresses of a host name; never asked for an address. */
+  /** Looks up host names. Not called for a url that contains an address. */
   readonly lookup: LookupFunction
 }
 
 /** The connections to endpoints. */
 export interface Connections {
-  /** Keeps a connection that is idle for a while. */
+  /** Keeps idle connections open for a while. */
   readonly kept: Agent
-  /** A connection of its own for each request. */
+  /** Opens a new connection for each request. */
   readonly fresh: Agent
-  /** Whether a connection that was kept broke before the first byte of an answer: it may have been closed for being idle. */
+  /** Whether a reused connection broke before the first byte of an answer. The server may have closed it because it was idle. */
   readonly brokeOnReuse: (error: Error) => boolean
   readonly close: () => Promise<void>
 }
 
-/** Below the usual 5 s after which servers close an idle connection, so that we rarely write into a closing one. */
+/** Servers usually close an idle connection after 5 s. Closing it earlier avoids most writes into a closing connection. */
 const IDLE_MS = 4_000
 
 /** https://undici.nodejs.org/#/docs/api/DiagnosticsChannel */
@@ -35,7 +35,7 @@ const SEND_HEADERS = 'undici:client:sendHeaders'
 
 interface Usage {
   requests: number
-  /** What had been read when the last request began. */
+  /** Bytes read from the socket before the last request. */
   bytesBefore: number
   readonly answers: ContinueFilter
 }
@@ -51,7 +51,7 @@ export function openConnections({ connections, connectTimeoutMs, guard, lookup }
     usage.bytesBefore = socket.bytesRead
     usage.answers.expectAnswer()
   }
-  // The only place where undici shows which connection carries a request.
+  // undici shows which connection carries a request only on this channel.
   subscribe(SEND_HEADERS, noteRequest)
   const connector = buildConnector({ timeout: connectTimeoutMs, lookup, allowH2: false })
   const connect: typeof connector = (options, callback) => {
@@ -59,7 +59,7 @@ export function openConnections({ connections, connectTimeoutMs, guard, lookup }
       if (error !== null) return callback(error, null)
       if (!guard.allows(socket.remoteAddress ?? '')) {
         socket.destroy()
-        const refusal = new Error(`${socket.remoteAddress} may not be connected to`)
+        const refusal = new Error(`the address ${socket.remoteAddress} is blocked`)
         return callback(Object.assign(refusal, { code: BLOCKED_ADDRESS }), null)
       }
       const usage: Usage = { requests: 0, bytesBefore: 0, answers: createContinueFilter() }
@@ -71,7 +71,7 @@ export function openConnections({ connections, connectTimeoutMs, guard, lookup }
       callback(null, socket)
     })
   }
-  // Each attempt has its own deadline, which is all that counts.
+  // No timeouts of undici: each attempt has its own deadline.
   const common = { connect, allowH2: false, headersTimeout: 0, bodyTimeout: 0 } as const
   const kept = new Agent({ ...common, connections, keepAliveTimeout: IDLE_MS, keepAliveMaxTimeout: IDLE_MS })
   const fresh = new Agent({ ...common, pipelining: 0 })

@@ -2,30 +2,30 @@ import { promises as dns, type LookupAddress, lookup as systemLookup } from 'nod
 import type { LookupFunction } from 'node:net'
 import { callbackify } from 'node:util'
 import type { AddressGuard } from '@switchhook/egress'
-
-/** None of a name's addresses may be connected to. */
-export const BLOCKED_ADDRESS = 'ERR_BLOCKED_ADDRESS'
+import { BLOCKED_ADDRESS } from '../policy/classify.ts'
 
 export interface LookupOptions {
-  /** Of several addresses, those that it refuses are left out: what is connected to has been vetted, and is not asked for again. */
+  /** Forbidden addresses are left out of the result. The connection uses the vetted addresses without another look-up. */
   readonly guard: Pick<AddressGuard, 'allows'>
-  /** How long one question waits for its answer; it is asked twice. */
+  /** Timeout of one DNS query, in ms. Each query is sent twice. */
   readonly timeoutMs: number
-  /** `address:port` of the name servers; the system's if absent. */
+  /** `address:port` of the name servers. Default: the system's. */
   readonly servers?: readonly string[]
-  /** How long a name that could not be found is not asked for again: less than the first wait of a schedule. */
+  /** How long a failed look-up is remembered, in ms. Shorter than the first wait of a schedule. */
   readonly forgetFailureMs?: number
 }
 
 const FORGET_FAILURE_MS = 5_000
-/** Anybody may subscribe under as many dead names as they like. */
+/** A bound, because a client can subscribe with any number of dead names. */
 const MOST_FAILURES = 1_000
 
 /**
- * Finds the addresses of a host name without letting one dead name delay the others. The system's own look-up blocks one
- * of a handful of threads for as long as a name server stays silent, and then every name waits; so name servers are asked
- * directly (c-ares), the same name is asked for once at a time, and a dead one is not asked for again for some seconds. What they do not know may stand in the hosts file or
- * below a search domain: for that the system is asked, whose answer is then quick.
+ * Looks up host names without letting one dead name delay the others. The system's own look-up (getaddrinfo) blocks one of
+ * a few threads while a name server is silent, so a few dead names would block all look-ups. Instead:
+ * - Name servers are queried directly, through c-ares.
+ * - Concurrent look-ups of one name share a query, and a failed one is not repeated for some seconds.
+ * - A name that the servers do not know may be in the hosts file or below a search domain. Only then is the system asked;
+ *   its answer is quick, because the name servers have just answered.
  */
 export function createLookup({
   guard,
@@ -35,11 +35,11 @@ export function createLookup({
 }: LookupOptions): LookupFunction {
   const resolver = new dns.Resolver({ timeout: timeoutMs, tries: 2 })
   if (servers !== undefined) resolver.setServers(servers)
-  const underWay = new Map<string, Promise<LookupAddress[]>>()
+  const inFlight = new Map<string, Promise<LookupAddress[]>>()
   const failures = new Map<string, { readonly error: Failure; readonly untilMs: number }>()
 
   async function find(hostname: string): Promise<LookupAddress[]> {
-    // RFC 6761, section 6.3: never a question for a name server.
+    // RFC 6761, section 6.3: never sent to a name server.
     if (/(^|\.)localhost$/i.test(hostname)) return askSystem(hostname)
     const [v4, v6] = await Promise.allSettled([resolver.resolve4(hostname), resolver.resolve6(hostname)])
     const found = [
@@ -68,14 +68,14 @@ export function createLookup({
   }
 
   function findOnce(hostname: string): Promise<LookupAddress[]> {
-    const present = underWay.get(hostname)
-    if (present !== undefined) return present
-    const finding = findOrFail(hostname).finally(() => underWay.delete(hostname))
-    underWay.set(hostname, finding)
+    const current = inFlight.get(hostname)
+    if (current !== undefined) return current
+    const finding = findOrFail(hostname).finally(() => inFlight.delete(hostname))
+    inFlight.set(hostname, finding)
     return finding
   }
 
-  // Not from within a promise: what a callback throws must not become a rejection that nobody sees.
+  // callbackify calls back outside of the promise, so that an error in the callback does not become an unhandled rejection.
   const findThenCall = callbackify(findOnce)
 
   return (hostname, options, callback) => {
@@ -102,7 +102,7 @@ const askSystem = (hostname: string): Promise<LookupAddress[]> =>
   })
 
 const blocked = (hostname: string): Failure =>
-  Object.assign(new Error(`no address of ${hostname} may be connected to`), { code: BLOCKED_ADDRESS })
+  Object.assign(new Error(`every address of ${hostname} is blocked`), { code: BLOCKED_ADDRESS })
 
 const noAddress = (hostname: string): Failure =>
-  Object.assign(new Error(`no address of the wanted family for ${hostname}`), { code: 'ENOTFOUND' })
+  Object.assign(new Error(`${hostname} has no address of the requested family`), { code: 'ENOTFOUND' })

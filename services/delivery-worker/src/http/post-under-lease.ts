@@ -2,30 +2,30 @@ import { type Delivery, isLeaseValid, type Outcome, Unavailable } from '@switchh
 import type { Admission, Lease } from '../policy/admit.ts'
 import type { Withheld } from '../policy/decide.ts'
 
-/** What one POST under a lease must keep to. */
+/** The limits of one POST under a lease. */
 export interface PostTerms {
-  /** The request is not written from then on; monotonic, in ms. */
+  /** The end of the lease: the request is not written from then on. Monotonic, in ms. */
   readonly trustedUntilMs: number
   readonly timeoutMs: number
-  /** The same attempt broke on a kept connection before, so it goes straight to a fresh one. */
+  /** The same attempt broke on a reused connection before, so it needs a fresh one. */
   readonly isReplay: boolean
 }
 
-/** The lease ran out while the connection was made. Nothing was written since. */
+/** The lease ended while the connection was being made. Nothing has been written under it. */
 export interface LeaseExpired {
   readonly kind: 'lease-expired'
-  /** The connection that carried this attempt first broke before an answer. */
+  /** The outcome of this attempt's first connection, if one broke before an answer. */
   readonly broken?: Outcome
 }
 
-/** The lease was renewed meanwhile, and `delivery` is what was sent: it may have another url and another secret. */
+/** The lease was renewed before the POST. `delivery` is the one that was sent; its url and secret may have changed. */
 interface Readmitted {
   readonly kind: 'readmitted'
   readonly delivery: Delivery
   readonly outcome: Outcome
 }
 
-/** The result of an attempt; withheld: no attempt was made. */
+/** The result of an attempt. A `Withheld` means that no attempt was made. */
 export type Posted = Outcome | Withheld | Readmitted
 
 export interface PostUnderLeaseDeps {
@@ -33,7 +33,7 @@ export interface PostUnderLeaseDeps {
   readonly timeoutMs: number
   readonly post: (delivery: Delivery, attempt: number) => Promise<Outcome>
   readonly postLeased: (delivery: Delivery, attempt: number, terms: PostTerms) => Promise<Outcome | LeaseExpired>
-  /** Reads the subscription again; rejects if that is not possible now. */
+  /** Reads the subscription again. Rejects if Redis is away. */
   readonly renew: (delivery: Delivery) => Promise<Admission>
   /** Monotonic, in ms. */
   readonly nowMs: () => number
@@ -42,12 +42,12 @@ export interface PostUnderLeaseDeps {
 const TIMED_OUT: Outcome = { kind: 'unreachable', reason: 'timeout' }
 
 /**
- * Makes one attempt. A first attempt is written only while its lease is valid, so that none leaves after a DELETE was
- * answered, however long name look-up and connecting took. A lease that has run out by then is renewed with one round
- * trip, and the request goes to the connection that is now open. A renewal is no attempt and no failure. Retries need no
- * lease: they keep their schedule whatever becomes of the subscription.
- * @throws Unavailable when reading the subscription takes longer than a lease until the deadline: the endpoint has not
- *   failed, so the delivery must come back without an attempt
+ * Makes one attempt. A first attempt is written only while its lease is valid, so none is sent after the answer to a
+ * DELETE, however long name look-up and connecting take. If the lease has ended when the connection is ready, one round
+ * trip renews it and the request uses the open connection. A renewal counts neither as an attempt nor as a failure.
+ * Retries need no lease: they keep their schedule even if the subscription is deleted.
+ * @throws Unavailable if, until the deadline, every reading of the subscription takes longer than a lease. The endpoint has
+ *   not failed, so the delivery must come back without an attempt.
  */
 export function createPostUnderLease({ timeoutMs, post, postLeased, renew, nowMs }: PostUnderLeaseDeps) {
   return async (due: Delivery, attempt: number, lease: Lease | undefined): Promise<Posted> => {
@@ -67,7 +67,7 @@ export function createPostUnderLease({ timeoutMs, post, postLeased, renew, nowMs
     let broken = brokenBefore
     for (;;) {
       const { admitted: delivery, lease } = await renew(due)
-      // An attempt that has left once and broke is a failed attempt, and keeps its schedule.
+      // The request was written once and broke: a failed attempt, which keeps its schedule.
       if ('kind' in delivery) return broken ?? delivery
       const trustedUntilMs = trustOf(lease)
       const leftMs = deadlineAtMs - nowMs()
@@ -82,7 +82,6 @@ export function createPostUnderLease({ timeoutMs, post, postLeased, renew, nowMs
   }
 }
 
-const tooSlow = (): Unavailable =>
-  new Unavailable('redis', 'reading a subscription takes longer than a first attempt may rely on it')
+const tooSlow = (): Unavailable => new Unavailable('redis', 'reading the subscription takes longer than its lease')
 
 const trustOf = (lease: Lease | undefined): number => lease?.trustedUntilMs ?? -Infinity

@@ -11,39 +11,39 @@ import { createUndiciAdapter, LeaseRanOut, preparedPost } from './undici-adapter
 export interface PostOptions {
   /** Deadline of the whole attempt: name look-up, connection, TLS, sending, and the status line of the answer. */
   readonly timeoutMs: number
-  /** Most connections that are open at once to one endpoint. */
+  /** Maximum number of connections to one endpoint. */
   readonly maxSockets: number
-  /** An address in the url itself is not looked up, and has to be judged before. */
+  /** Checks addresses: before the attempt if the url contains one, and at every connection. */
   readonly guard: AddressGuard
-  /** Finds the addresses of a host name. */
+  /** Looks up host names. */
   readonly lookup: LookupFunction
-  /** The headers that sign an attempt that is made now; absent: nothing is signed. */
+  /** The signature headers of an attempt that is made now. Absent: nothing is signed. */
   readonly sign?: (delivery: Delivery) => Readonly<Record<string, string>>
 }
 
 export interface PostClient {
-  /** Makes one attempt. Whatever the endpoint does is an Outcome; only the service's own failures are thrown. */
+  /** Makes one attempt. Anything that the endpoint does is an Outcome; only our own failures are thrown. */
   post(delivery: Delivery, attempt: number): Promise<Outcome>
-  /** The same, unless the lease of the terms runs out before the request is written. */
+  /** Makes one attempt, unless the lease in `terms` ends before the request is written. */
   postLeased(delivery: Delivery, attempt: number, terms: PostTerms): Promise<Outcome | LeaseExpired>
   close(): Promise<void>
 }
 
-/** Sends deliveries as the specification's "Delivery request" says. Redirects are never followed, proxies never used. */
+/** Sends deliveries (specification, "Delivery request"). Never follows redirects, never uses proxies. */
 export function createPostClient({ timeoutMs, maxSockets, guard, lookup, sign }: PostOptions): PostClient {
   const targetOf = createTargets(guard)
   const connections = openConnections({ connections: maxSockets, connectTimeoutMs: timeoutMs, guard, lookup })
-  // The bare class: an instance with the library's defaults merges them all into every request, at twice the cost.
+  // The bare class: an instance with axios' defaults merges all of them into every request, which doubles its cost.
   const client = new Axios({
     adapter: createUndiciAdapter(connections),
     timeout: timeoutMs,
-    // The body is sent as the bytes that it is, and the answer's excerpt is text already.
+    // The body is already bytes, and the answer's excerpt is already text.
     transformRequest: [],
     transformResponse: [],
     validateStatus: () => true,
   })
 
-  /** Rejects with what kept the answer from coming. */
+  /** Rejects with the error if no answer arrives. */
   async function send(
     delivery: Delivery,
     attempt: number,
@@ -54,7 +54,7 @@ export function createPostClient({ timeoutMs, maxSockets, guard, lookup, sign }:
     const headers = withTrial(delivery.trial, { ...headersOf(delivery, attempt), ...sign?.(delivery) })
     const { status, data } = await client.request<string | undefined>({
       method: 'post',
-      // One object, which axios passes on untouched: it would copy the headers one by one.
+      // One object that axios passes on untouched. Given separately, the headers would be copied one by one.
       data: preparedPost(target, headers, delivery.body),
       ...how,
     })
@@ -79,8 +79,8 @@ export function createPostClient({ timeoutMs, maxSockets, guard, lookup, sign }:
 }
 
 /**
- * Specification, "Delivery request", and the event's id, by which its owner can ask what became of it elsewhere. No
- * compressed answers: nobody reads them, and a small one can be huge inside.
+ * Specification, "Delivery request", and the event's id, with which a subscriber can look up the event's other deliveries.
+ * Compressed answers are not accepted: the excerpt needs plain text, and a small compressed answer can unpack to a huge one.
  */
 function headersOf(delivery: Delivery, attempt: number): Record<string, string> {
   return {

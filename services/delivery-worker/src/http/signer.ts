@@ -3,11 +3,11 @@ import { type Delivery, formerSecretsAt, signedAtMs } from '@switchhook/contract
 import type { Logger } from '@switchhook/runtime'
 import { signatureOf, signingKeyOf, subscriptionSecret, type Vault, VaultError } from '@switchhook/signing'
 
-/** Signs attempts by the specification of Standard Webhooks (https://www.standardwebhooks.com). */
+/** Signs attempts as Standard Webhooks specifies (https://www.standardwebhooks.com). */
 export interface Signer {
-  /** Whether it can be sent as its receiver expects it: signed by the present secret, if there is one. */
+  /** Whether the worker can open the delivery's current secret. True for a delivery without a secret. */
   readonly canSign: (delivery: Delivery) => boolean
-  /** Of an attempt that is made now; none where nothing is to be signed with. */
+  /** The signature headers of an attempt that is made now. Empty for a delivery without a secret. */
   readonly headersOf: (delivery: Delivery) => Readonly<Record<string, string>>
 }
 
@@ -18,11 +18,11 @@ export interface SignerDeps {
   readonly now: () => number
 }
 
-/** Subscriptions that a worker meets in a while. One that is forgotten costs opening its secret again: microseconds. */
+/** More secrets than a worker uses at a time. Opening a forgotten one again takes microseconds. */
 const MOST_OPENED = 10_000
 
 export function createSigner({ vault, log, now }: SignerDeps): Signer {
-  /** By whose they are and their sealed text; null for what cannot be opened, however often it is tried. */
+  /** By owner and sealed text. Null: the secret cannot be opened, and trying again would not help. */
   const opened = new Map<string, KeyObject | null>()
 
   function open({ tenant, subscriptionId }: Delivery, sealed: string): KeyObject | null {
@@ -34,7 +34,7 @@ export function createSigner({ vault, log, now }: SignerDeps): Signer {
       key = signingKeyOf(vault.open(sealed, subscriptionSecret(tenant, subscriptionId)))
     } catch (error) {
       if (!(error instanceof VaultError)) throw error
-      log.error('a webhook secret cannot be opened: what needs it waits', { tenant, subscriptionId, error })
+      log.error('a webhook secret cannot be opened; its deliveries wait', { tenant, subscriptionId, error })
     }
     const [oldest] = opened.keys()
     if (opened.size >= MOST_OPENED && oldest !== undefined) opened.delete(oldest)
@@ -48,14 +48,14 @@ export function createSigner({ vault, log, now }: SignerDeps): Signer {
       const { signing, deliveryId, body } = delivery
       if (signing === undefined) return {}
       const nowMs = now()
-      const present = open(delivery, signing.secret)
-      if (present === null) throw new Error('a delivery that cannot be signed must not be sent')
+      const current = open(delivery, signing.secret)
+      if (current === null) throw new Error('a delivery that cannot be signed must not be sent')
       const former = formerSecretsAt(signing, nowMs).flatMap(({ secret }) => open(delivery, secret) ?? [])
       const timestampSeconds = Math.floor(signedAtMs(delivery.trial, nowMs) / 1_000)
       return {
         'webhook-id': deliveryId,
         'webhook-timestamp': String(timestampSeconds),
-        'webhook-signature': signatureOf([present, ...former], { id: deliveryId, timestampSeconds, body }),
+        'webhook-signature': signatureOf([current, ...former], { id: deliveryId, timestampSeconds, body }),
       }
     },
   }

@@ -2,15 +2,15 @@ import type { Socket } from 'node:net'
 
 /** Removes `100 Continue` answers from what one connection receives. */
 export interface ContinueFilter {
-  /** Call when a request is written: the next bytes are the head of its answer. */
+  /** Call when a request is written. The next bytes are the head of its answer. */
   expectAnswer(): void
-  /** Returns the bytes that the parser may read; empty while it is not known whether a 100 is arriving. */
+  /** Returns the bytes that the parser may read. Empty until it is clear whether a 100 is arriving. */
   pass(chunk: Buffer): Buffer
 }
 
-/** A longer 100 goes to undici, which refuses it. The limit also bounds the work for a head that arrives byte by byte. */
+/** A longer 100 is passed to undici, which rejects it. The limit also bounds the work for a head that arrives byte by byte. */
 const MAX_HEAD_BYTES = 4_096
-/** What can be told from the first bytes: `HTTP/1.1 1` begins an interim answer, anything else ends the search. */
+/** `HTTP/1.1 1` begins an interim answer. Anything else ends the search. */
 const INTERIM = /^HTTP\/1\.[01] 1/
 const INTERIM_LENGTH = 'HTTP/1.1 1'.length
 const CLASS_AT = INTERIM_LENGTH - 1
@@ -21,8 +21,8 @@ const EMPTY = Buffer.alloc(0)
 
 /**
  * A client must accept interim answers that it did not ask for (RFC 9110, section 15.2). Undici accepts all of them except
- * 100, for which it destroys the connection. The filter drops each whole 100 before the answer and passes on every other
- * byte, so undici still judges whatever is no well-formed 100. An answer that begins with no 1xx costs one comparison.
+ * 100, for which it destroys the connection. The filter drops every complete 100 before the answer and passes on all other
+ * bytes, so undici still checks anything that is not a well-formed 100. An answer without a 1xx costs one comparison.
  */
 export function createContinueFilter(): ContinueFilter {
   let isAtHead = false
@@ -59,7 +59,7 @@ export function createContinueFilter(): ContinueFilter {
   }
 }
 
-/** Lets `filter` see all that is read from the socket. Undici reads by `read()` alone, never by `data` events. */
+/** Applies `filter` to everything read from the socket. Undici reads only with `read()`, never by `data` events. */
 export function filterReads(socket: Socket, filter: ContinueFilter): void {
   const read = socket.read.bind(socket)
   socket.read = (size?: number): Buffer | null => {
@@ -74,7 +74,7 @@ export function filterReads(socket: Socket, filter: ContinueFilter): void {
 
 const statusOf = (head: string): string => head.slice(CLASS_AT, CLASS_AT + 3)
 
-/** A 101 ends the search as any final answer does: the bytes after it are of another protocol. */
+/** A 101 ends the search, as a final answer does: the bytes after it belong to another protocol. */
 function mayBeInterim(head: string): boolean {
   if (head.length > MAX_HEAD_BYTES || BARE_LINE_FEED.test(head)) return false
   if (head.length < INTERIM_LENGTH) return 'HTTP/1.1 1'.startsWith(head) || 'HTTP/1.0 1'.startsWith(head)

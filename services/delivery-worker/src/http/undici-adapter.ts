@@ -6,19 +6,22 @@ import { answerExcerpt, EXCERPT_SOURCE_BYTES } from './answer-excerpt.ts'
 import type { Connections } from './connections.ts'
 import type { Target } from './targets.ts'
 
-/** How much of an answer's body is read, and for how long, for its excerpt and to keep its connection; then that is dropped. */
+/**
+ * How much of an answer's body is read, and for how long. Reading all of it keeps the connection usable; beyond the limits
+ * the connection is dropped.
+ */
 const MAX_ANSWER_BYTES = 4_096
 const MAX_ANSWER_MS = 1_000
 
 /** When the request may be written, and where. */
 export interface WriteTerms {
-  /** From then on it is not written, and the adapter rejects with LeaseRanOut; monotonic, in ms. */
+  /** From then on the request is not written, and the adapter rejects with LeaseRanOut. Monotonic, in ms. */
   readonly trustedUntilMs: number
-  /** Goes to a fresh connection at once: the same request broke on a kept one before. */
+  /** Uses a fresh connection, because the same request broke on a kept one before. */
   readonly isReplay: boolean
 }
 
-/** A whole request, which travels through axios as its `data`. */
+/** A complete request, which axios passes through as its `data`. */
 export type PreparedPost = Dispatcher.DispatchOptions
 
 export const preparedPost = (
@@ -30,18 +33,18 @@ export const preparedPost = (
 const ANY_TIME: WriteTerms = { trustedUntilMs: Infinity, isReplay: false }
 
 /**
- * Sends what `preparedPost` made with undici, in a third of the time that Node's own client takes (docs/performance.md).
- * Resolves with the status line of the answer, which decides. The body of a 2xx is read and dropped; of any other answer
- * `data` is an excerpt of what arrives in time. `timeout` is the deadline until then.
+ * An axios adapter over undici, which takes a third of the time of Node's own client (docs/performance.md). It sends a
+ * `preparedPost`. Resolves at the status line of a 2xx and drops its body; for any other answer it resolves with `data`, an
+ * excerpt of the part of the body that arrives in time. `timeout` is the deadline of the status line.
  */
 export function createUndiciAdapter(connections: Connections, terms: WriteTerms = ANY_TIME): AxiosAdapter {
   return (config) =>
     new Promise((resolve, reject) => {
-      const exchange = new Exchange(connections, config.data as PreparedPost, terms, {
+      const handler = new RequestHandler(connections, config.data as PreparedPost, terms, {
         answered: (status, excerpt) => resolve(answerOf(status, excerpt, config)),
         failed: reject,
       })
-      exchange.begin(config.timeout ?? 0)
+      handler.begin(config.timeout ?? 0)
     })
 }
 
@@ -51,10 +54,10 @@ interface Listener {
 }
 
 /**
- * One request and its answer. If the server closes an idle connection just as the request is written into it, the request
- * is sent once more, on a connection of its own, within the same deadline.
+ * Handles one request and its answer. If the server closes an idle connection just as the request is written to it, the
+ * request is sent once more, on a fresh connection, within the same deadline.
  */
-class Exchange implements Dispatcher.DispatchHandler {
+class RequestHandler implements Dispatcher.DispatchHandler {
   readonly #connections: Connections
   readonly #request: Dispatcher.DispatchOptions
   readonly #trustedUntilMs: number
@@ -63,12 +66,12 @@ class Exchange implements Dispatcher.DispatchHandler {
   #controller: Dispatcher.DispatchController | undefined
   #state: 'waiting' | 'answered' | 'failed' = 'waiting'
   #isSecond: boolean
-  /** How the connection broke that carried this request first. */
+  /** The error of the kept connection that carried this request first. */
   #broken: Error | undefined
   #bytes = 0
   #deadlineAt = 0
-  /** Present while the answer is kept back for its excerpt. */
-  #refusal: { readonly status: number; readonly chunks: Buffer[] } | undefined
+  /** An answer other than 2xx, while its excerpt is being read. */
+  #rejection: { readonly status: number; readonly chunks: Buffer[] } | undefined
 
   constructor(connections: Connections, request: Dispatcher.DispatchOptions, terms: WriteTerms, listener: Listener) {
     this.#connections = connections
@@ -90,35 +93,35 @@ class Exchange implements Dispatcher.DispatchHandler {
   }
 
   /**
-   * Undici calls this when the connection is open, and writes head and body as soon as it returns, in the same turn of the
-   * event loop. Throwing drops the request and leaves the connection open for the next; `abort` would destroy it.
+   * Undici calls this when the connection is open, and writes head and body as soon as it returns, in the same iteration of
+   * the event loop. Throwing drops the request and leaves the connection open for the next; `abort` would destroy it.
    */
   onRequestStart(controller: Dispatcher.DispatchController): void {
     this.#controller = controller
-    // The deadline has passed while the connection was being made.
+    // The deadline passed while the connection was being made.
     if (this.#state === 'failed') controller.abort(new DeadlinePassed())
     else if (!isLeaseValid(this.#trustedUntilMs, performance.now())) throw new LeaseRanOut(this.#broken)
   }
 
   onResponseStart(controller: Dispatcher.DispatchController, status: number, headers: IncomingHttpHeaders): void {
-    // A provisional answer (RFC 9110, section 15.2) decides nothing.
+    // An interim answer (RFC 9110, section 15.2) is not the answer.
     if (status < 200 || this.#state !== 'waiting') return
     this.#state = 'answered'
     clearTimeout(this.#timer)
-    const isRefusal = status >= 300 && isPlain(headers)
-    const restMs = isRefusal
+    const isRejection = status >= 300 && isPlain(headers)
+    const restMs = isRejection
       ? Math.max(0, Math.min(MAX_ANSWER_MS, this.#deadlineAt - performance.now()))
       : MAX_ANSWER_MS
     this.#timer = setTimeout(() => controller.abort(new AnswerCut()), restMs)
-    if (isRefusal) this.#refusal = { status, chunks: [] }
+    if (isRejection) this.#rejection = { status, chunks: [] }
     else this.#listener.answered(status, undefined)
   }
 
   onResponseData(controller: Dispatcher.DispatchController, chunk: Buffer): void {
-    if (this.#refusal !== undefined) {
-      // A copy: the chunk may be a part of something far larger.
-      this.#refusal.chunks.push(Buffer.from(chunk.subarray(0, EXCERPT_SOURCE_BYTES - this.#bytes)))
-      if (this.#bytes + chunk.length > EXCERPT_SOURCE_BYTES) this.#refuse(false)
+    if (this.#rejection !== undefined) {
+      // A copy, because the chunk may be a slice of a much larger buffer and would keep all of it in memory.
+      this.#rejection.chunks.push(Buffer.from(chunk.subarray(0, EXCERPT_SOURCE_BYTES - this.#bytes)))
+      if (this.#bytes + chunk.length > EXCERPT_SOURCE_BYTES) this.#finishExcerpt(false)
     }
     this.#bytes += chunk.length
     if (this.#bytes > MAX_ANSWER_BYTES) controller.abort(new AnswerCut())
@@ -126,7 +129,7 @@ class Exchange implements Dispatcher.DispatchHandler {
 
   onResponseEnd(): void {
     clearTimeout(this.#timer)
-    this.#refuse(true)
+    this.#finishExcerpt(true)
   }
 
   onResponseError(_controller: Dispatcher.DispatchController, error: Error): void {
@@ -134,19 +137,19 @@ class Exchange implements Dispatcher.DispatchHandler {
       this.#isSecond = true
       this.#broken = error
       this.#connections.fresh.dispatch(this.#request, this)
-    } else if (this.#state === 'waiting') this.#fail(isProtocolFault(error) ? new Malformed(error) : error)
+    } else if (this.#state === 'waiting') this.#fail(isProtocolError(error) ? new Malformed(error) : error)
     else {
-      // What breaks after the status line changes nothing.
+      // An error after the status line does not change the outcome.
       clearTimeout(this.#timer)
-      this.#refuse(false)
+      this.#finishExcerpt(false)
     }
   }
 
-  #refuse(isWhole: boolean): void {
-    if (this.#refusal === undefined) return
-    const { status, chunks } = this.#refusal
-    this.#refusal = undefined
-    this.#listener.answered(status, answerExcerpt(Buffer.concat(chunks), isWhole))
+  #finishExcerpt(isComplete: boolean): void {
+    if (this.#rejection === undefined) return
+    const { status, chunks } = this.#rejection
+    this.#rejection = undefined
+    this.#listener.answered(status, answerExcerpt(Buffer.concat(chunks), isComplete))
   }
 
   #fail(error: Error): void {
@@ -157,25 +160,25 @@ class Exchange implements Dispatcher.DispatchHandler {
   }
 }
 
-/** The request was not written, because the lease ran out before the connection was ready. */
+/** The request was not written, because the lease ended before the connection was ready. */
 export class LeaseRanOut extends Error {
   override readonly name = 'LeaseRanOut'
-  /** How the connection broke that carried the same request first; undefined: it was never written. */
+  /** The error of the connection that carried the same request first. Undefined: the request was never written. */
   readonly broken: Error | undefined
 
   constructor(broken: Error | undefined) {
-    super('the lease ran out before the request was written')
+    super('the lease ended before the request was written')
     this.broken = broken
   }
 }
 
-/** The deadline counts as the network's own time-out. */
+/** Classified like a timeout of the network itself. */
 class DeadlinePassed extends Error {
   override readonly name = 'DeadlinePassed'
   readonly code = 'ETIMEDOUT'
 }
 
-/** Longer, or slower, than anybody needs to read. */
+/** The body is longer or slower than the limits of an excerpt. */
 class AnswerCut extends Error {
   override readonly name = 'AnswerCut'
 }
@@ -193,8 +196,8 @@ const CLOSED: ReadonlySet<string> = new Set(['ECONNRESET', 'EPIPE', 'UND_ERR_SOC
 
 const isClosing = (error: Error): boolean => 'code' in error && CLOSED.has(String(error.code))
 
-/** Undici gives a parser's fault no code, and an unexpected 101 the code of a lost connection. */
-const isProtocolFault = (error: Error): boolean =>
+/** Undici gives a parser error no code, and an unexpected 101 the code of a lost connection. */
+const isProtocolError = (error: Error): boolean =>
   error.name === 'HTTPParserError' || /^bad (response|upgrade)$/.test(error.message)
 
 function answerOf(
@@ -205,6 +208,6 @@ function answerOf(
   return { status, statusText: '', headers: {}, config, data }
 }
 
-/** Nobody asked for anything else, and nothing is unpacked here. */
+/** The request asked for an uncompressed answer; a compressed one gets no excerpt. */
 const isPlain = ({ 'content-encoding': encoding = 'identity' }: IncomingHttpHeaders): boolean =>
   encoding.toLowerCase() === 'identity'

@@ -1,36 +1,46 @@
 import { crc32 } from 'node:zlib'
 import { type Delivery, type SubscriptionId, Unavailable } from '@switchhook/contracts'
 
+/** Where a delivery was consumed from. */
+export type Source = 'due' | 'lane'
+
 export interface IsolationDeps {
-  /** Most deliveries of one subscription that are in hand at once, in this worker. */
+  /** Turns of one subscription in this worker: its concurrent deliveries. */
   readonly cap: number
   readonly lanes: number
-  /** How long a delivery that has fallen due waits here for a turn, before it moves aside: quick endpoints need no lane. */
+  /** How long a delivery from a due queue waits for a turn before it moves to a lane. Quick endpoints then need no lane. */
   readonly patienceMs: number
-  readonly deliver: (delivery: Delivery) => Promise<void>
-  /** Asked when there is no turn: resolves to whether none is needed, and all is done. */
-  readonly withoutTurn: (delivery: Delivery) => Promise<boolean>
-  /** Resolves once the broker has confirmed that the delivery waits in the lane. */
-  readonly moveAside: (delivery: Delivery, lane: number) => Promise<void>
+  /** Resolves once the broker has confirmed the delivery in the lane. */
+  readonly publishToLane: (delivery: Delivery, lane: number) => Promise<void>
+  /** Called after the broker's confirm. */
+  readonly movedToLane?: () => void
 }
 
-/** Keeps one subscription's deliveries from taking the room of all others. */
+/** Bounds the concurrent deliveries of each subscription, so that one slow endpoint cannot occupy the worker. */
 export interface Isolation {
-  /** Of a delivery that has just fallen due: its turn now, or a place in the lane of its subscription. */
-  readonly due: (delivery: Delivery) => Promise<void>
-  /** Of a delivery from a lane: its turn, as soon as its subscription has one free. */
-  readonly fromLane: (delivery: Delivery) => Promise<void>
-  /** Whoever waits for a turn goes back to the broker. */
+  /** Takes a turn if the subscription has one free. */
+  readonly take: (delivery: Delivery) => boolean
+  /**
+   * Waits for a turn. A delivery from a lane waits until its subscription has one free. A delivery from a due queue waits for
+   * `patienceMs`, or not at all while its subscription is crowded.
+   * Resolves to whether it has a turn; if not, it belongs in a lane. Rejects when the worker stops.
+   */
+  readonly wait: (delivery: Delivery, source: Source) => Promise<boolean>
+  /** Hands the turn of a delivery to the next that waits. */
+  readonly release: (delivery: Delivery) => void
+  /** Resolves once the broker has confirmed the delivery, with attempt and slot unchanged, in its subscription's lane. */
+  readonly moveToLane: (delivery: Delivery) => Promise<void>
+  /** Returns waiting deliveries to the broker. */
   readonly stop: () => void
 }
 
-/** What one subscription has in hand, and who waits for a turn. */
+/** The turns of one subscription, and the deliveries that wait for one. */
 interface Room {
-  inHand: number
-  /** Of these, the retries. */
-  retries: number
+  taken: number
+  /** Turns taken by retries. */
+  takenByRetries: number
   readonly waiting: Waiter[]
-  /** Somebody has waited in vain since there was last a turn to take: nobody waits here any more, all move aside at once. */
+  /** A delivery has waited in vain since a turn was last free. While set, excess deliveries move to the lane at once. */
   isCrowded: boolean
 }
 
@@ -40,38 +50,41 @@ interface Waiter {
   readonly giveUp: (reason: Unavailable) => void
 }
 
-/** Of the room, what only first attempts may use: retries of a backlog never starve them. */
-const RESERVED_PART = 0.2
+/** The share of the turns that only first attempts may take, so that a backlog of retries never starves them. */
+const RESERVED_SHARE = 0.2
 
-/** How many of a subscription's turns its retries may hold at once. */
-export const turnsForRetries = (cap: number): number => Math.max(1, Math.floor(cap * (1 - RESERVED_PART)))
+/** The prefetch of a lane, in caps. Deliveries that need no turn pass through quickly, so it is more than one. */
+export const LANE_DEPTH = 4
 
-/** Always the same for a subscription, so its deliveries wait in one line. */
+/** How many of a subscription's turns its retries may take at once. */
+export const turnsForRetries = (cap: number): number => Math.max(1, Math.floor(cap * (1 - RESERVED_SHARE)))
+
+/** The lane of a subscription. Always the same, so that its deliveries form one queue. */
 export const laneOf = (subscription: SubscriptionId, lanes: number): number => crc32(subscription) % lanes
 
 /**
- * A subscription that has as many deliveries in hand as it may have gets no more; what falls due meanwhile waits a moment,
- * and moves aside then, once, attempt and slot unchanged, to a lane that is consumed at its pace. So a deferred delivery
- * costs one publish and one more delivery by the broker, however long it waits, and holds up nobody outside of its lane.
- * What needs no POST needs no turn, and is not deferred.
+ * Each subscription has `cap` turns per worker. A delivery that finds none free waits a moment and then moves, once, to a
+ * lane. Lanes are consumed at the pace of their subscriptions. A deferred delivery therefore costs one publish and one more
+ * delivery by the broker, however long it waits, and it delays only its own lane.
  */
-export function createIsolation({ cap, lanes, patienceMs, deliver, withoutTurn, moveAside }: IsolationDeps): Isolation {
+export function createIsolation(deps: IsolationDeps): Isolation {
+  const { cap, lanes, patienceMs, publishToLane, movedToLane } = deps
   const rooms = new Map<SubscriptionId, Room>()
   const capForRetries = turnsForRetries(cap)
   const hasTurn = (room: Room, forRetry: boolean): boolean =>
-    room.inHand < cap && (!forRetry || room.retries < capForRetries)
+    room.taken < cap && (!forRetry || room.takenByRetries < capForRetries)
 
   let isStopping = false
 
   const roomOf = ({ subscriptionId }: Delivery): Room =>
-    rooms.get(subscriptionId) ?? { inHand: 0, retries: 0, waiting: [], isCrowded: false }
+    rooms.get(subscriptionId) ?? { taken: 0, takenByRetries: 0, waiting: [], isCrowded: false }
 
   function count(room: Room, forRetry: boolean, change: 1 | -1): void {
-    room.inHand += change
-    if (forRetry) room.retries += change
+    room.taken += change
+    if (forRetry) room.takenByRetries += change
   }
 
-  function takeTurn(delivery: Delivery): boolean {
+  function take(delivery: Delivery): boolean {
     const room = roomOf(delivery)
     if (!hasTurn(room, isRetry(delivery))) return false
     if (room.waiting.length === 0) room.isCrowded = false
@@ -80,20 +93,8 @@ export function createIsolation({ cap, lanes, patienceMs, deliver, withoutTurn, 
     return true
   }
 
-  /** A turn that is over is handed to whoever waits; in between nobody else can take it. */
-  function handOn(delivery: Delivery): void {
-    const room = roomOf(delivery)
-    count(room, isRetry(delivery), -1)
-    const place = room.waiting.findIndex((waiter) => hasTurn(room, waiter.isRetry))
-    const [next] = place < 0 ? [] : room.waiting.splice(place, 1)
-    if (next !== undefined) {
-      count(room, next.isRetry, 1)
-      next.go()
-    } else if (room.inHand === 0) rooms.delete(delivery.subscriptionId)
-  }
-
-  /** Resolves to whether it has got a turn. */
-  function waitForTurn(room: Room, forRetry: boolean): Promise<boolean> {
+  /** Resolves to whether a turn became free within `patienceMs`. */
+  function waitPatiently(room: Room, forRetry: boolean): Promise<boolean> {
     return new Promise((resolve, giveUp) => {
       const go = (): void => {
         clearTimeout(timer)
@@ -116,43 +117,36 @@ export function createIsolation({ cap, lanes, patienceMs, deliver, withoutTurn, 
     })
   }
 
-  async function useTurn(delivery: Delivery): Promise<void> {
-    try {
-      await deliver(delivery)
-    } finally {
-      handOn(delivery)
-    }
-  }
-
   return {
-    due: async (delivery) => {
-      if (!takeTurn(delivery)) {
-        if (await withoutTurn(delivery)) return
-        // The room that was full before may have been emptied and left meanwhile.
-        if (!takeTurn(delivery)) {
-          const room = roomOf(delivery)
-          if (isStopping || room.isCrowded || !(await waitForTurn(room, isRetry(delivery)))) {
-            return moveAside(delivery, laneOf(delivery.subscriptionId, lanes))
-          }
-        }
-      }
-      await useTurn(delivery)
+    take,
+    wait: async (delivery, source) => {
+      // A turn may have become free during the look, and a room without turns taken is gone from the map.
+      if (take(delivery)) return true
+      const room = roomOf(delivery)
+      if (source === 'due') return !isStopping && !room.isCrowded && (await waitPatiently(room, isRetry(delivery)))
+      if (isStopping) throw stopping()
+      await new Promise<void>((go, giveUp) => void room.waiting.push({ isRetry: isRetry(delivery), go, giveUp }))
+      return true
     },
-    fromLane: async (delivery) => {
-      if (!takeTurn(delivery)) {
-        if (await withoutTurn(delivery)) return
-        if (!takeTurn(delivery)) {
-          if (isStopping) throw stops()
-          const { waiting } = roomOf(delivery)
-          await new Promise<void>((go, giveUp) => void waiting.push({ isRetry: isRetry(delivery), go, giveUp }))
-        }
-      }
-      await useTurn(delivery)
+    release: (delivery) => {
+      const room = roomOf(delivery)
+      count(room, isRetry(delivery), -1)
+      const place = room.waiting.findIndex((waiter) => hasTurn(room, waiter.isRetry))
+      const [next] = place < 0 ? [] : room.waiting.splice(place, 1)
+      if (next !== undefined) {
+        // Counted here, before the waiting delivery runs, so that no other can take the turn in between.
+        count(room, next.isRetry, 1)
+        next.go()
+      } else if (room.taken === 0) rooms.delete(delivery.subscriptionId)
+    },
+    moveToLane: async (delivery) => {
+      await publishToLane(delivery, laneOf(delivery.subscriptionId, lanes))
+      movedToLane?.()
     },
     stop: () => {
       isStopping = true
       for (const { waiting } of rooms.values()) {
-        for (const { giveUp } of waiting.splice(0)) giveUp(stops())
+        for (const { giveUp } of waiting.splice(0)) giveUp(stopping())
       }
     },
   }
@@ -160,4 +154,4 @@ export function createIsolation({ cap, lanes, patienceMs, deliver, withoutTurn, 
 
 const isRetry = ({ attempt }: Delivery): boolean => attempt > 0
 
-const stops = (): Unavailable => new Unavailable('rabbitmq', 'this worker stops')
+const stopping = (): Unavailable => new Unavailable('rabbitmq', 'this worker is stopping')

@@ -86,6 +86,7 @@ function aWorld(change: Partial<NoticesDeps> = {}) {
       steps.push(event.eventType)
       events.push(event)
     },
+    published: () => {},
     log: { warn: (_message, fields) => void warnings.push(fields) },
     ...change,
   })
@@ -247,4 +248,17 @@ test('a crossed limit that nobody wants to hear of, or that the broker does not 
   const away = aWorld({ publish: () => Promise.reject(new Unavailable('rabbitmq', 'away')) })
   await expect(away.notices.parkedLimit(owner)).rejects.toThrow(Unavailable)
   expect(away.steps).toEqual([])
+})
+
+test('a notice counts as published only after the broker’s confirm', async () => {
+  const confirms = [() => Promise.reject(new Error('no confirm')), async () => {}]
+  const published: string[] = []
+  const { notices } = aWorld({
+    publish: async () => confirms.shift()?.(),
+    published: ({ eventType }) => void published.push(eventType),
+  })
+  await expect(notices.noticeParked(aDelivery())).rejects.toThrow('no confirm')
+  expect(published).toEqual([])
+  await notices.noticeParked(aDelivery())
+  expect(published).toEqual(['webhook.delivery.parked'])
 })

@@ -16,42 +16,51 @@ import {
   withoutQuery,
 } from '@switchhook/contracts'
 import type { DeliveryRecord, OutageStore, ParkedLimitStore } from '@switchhook/store'
-import type { DeliverDeps } from '../pipeline/deliver.ts'
 import type { OutageNotices } from '../policy/cooldown.ts'
 
 export interface NoticesDeps {
-  /** Has the tenant a subscription that receives this type? */
+  /** Whether the tenant has a subscription that receives this type. */
   readonly isWanted: (tenant: string | null, eventType: EventType) => Promise<boolean>
   readonly outages: OutageStore
   readonly parkedLimits: Pick<ParkedLimitStore, 'untold' | 'markTold'>
   readonly find: (delivery: Delivery) => Promise<DeliveryRecord | undefined>
-  /** Resolves once the broker has the event. */
+  /** Resolves once the broker has confirmed the event. */
   readonly publish: (event: PlatformEvent) => Promise<void>
+  /** Called after the broker's confirm. */
+  readonly published: (event: PlatformEvent) => void
   readonly log: { warn(message: string, fields: Readonly<Record<string, unknown>>): void }
 }
 
-export type Notices = OutageNotices &
-  Pick<DeliverDeps, 'noticeParked'> & {
-    /** Tells the tenant, once for each crossing, that a subscription has more parked deliveries than are kept whole. */
-    readonly parkedLimit: (owner: Pick<Delivery, 'tenant' | 'subscriptionId'>) => Promise<void>
-  }
+export interface Notices extends OutageNotices {
+  /** Publishes the notice of a parked delivery, if it is parked in this run. */
+  readonly noticeParked: (delivery: Delivery) => Promise<void>
+  /** Publishes, once per crossing, that a subscription has more parked deliveries than may keep their body. */
+  readonly parkedLimit: (owner: Pick<Delivery, 'tenant' | 'subscriptionId'>) => Promise<void>
+}
 
 /**
- * Events about the delivery engine itself, for subscriptions of the tenant that they are about. They have derived ids and
- * are made of what is stored, so a repetition is the same event. None is made of what becomes of a notice, or a failing
- * endpoint for notices would make notices for ever; none is published that nobody receives. A test that is parked is no
- * matter of operations: whoever asked for it looks at it.
+ * Notices are events about the delivery engine, for subscriptions of the tenant concerned. Their ids are derived and their
+ * data is read from the store, so a repeat is the same event. No notice is published:
+ * - about the delivery of a notice: a failing endpoint for notices would create notices without end
+ * - to a tenant without a subscription to its type
+ * - about a parked trial: its caller looks at the result
  */
-export function createNotices({ isWanted, outages, parkedLimits, find, publish, log }: NoticesDeps): Notices {
+export function createNotices(deps: NoticesDeps): Notices {
+  const { isWanted, outages, parkedLimits, find, published, log } = deps
+  const publish = async (event: PlatformEvent): Promise<void> => {
+    await deps.publish(event)
+    published(event)
+  }
+
   const concerns = async (delivery: Delivery, eventType: EventType): Promise<boolean> =>
     !isNotice(delivery.eventType) && (await isWanted(delivery.tenant, eventType))
 
-  /** Not told now, an outage is told with its next failed probe; its end, never. */
+  /** Never rejects. A missed notice of an outage is repeated with its next failed probe; one of a recovery is lost. */
   const quietly =
-    (notice: string, tell: (delivery: Delivery) => Promise<void>) =>
+    (notice: string, publishNotice: (delivery: Delivery) => Promise<void>) =>
     async (delivery: Delivery): Promise<void> => {
       try {
-        await tell(delivery)
+        await publishNotice(delivery)
       } catch (error) {
         const { subscriptionId } = delivery
         log.warn('a notice was not published', { notice, subscriptionId, error })
@@ -114,7 +123,7 @@ export function createNotices({ isWanted, outages, parkedLimits, find, publish, 
       const { crossedAtMs, limit, count } = crossing
       const data = { subscriptionId, limit, parked: count, occurredAt: toIso(crossedAtMs) }
       await publish(make({ tenant }, eventType, parkedLimitEventIdOf(subscriptionId, crossedAtMs), data))
-      // After the broker has it. If the process dies in between, the same event is published again.
+      // After the broker's confirm. If the process dies in between, the same event is published again.
       await parkedLimits.markTold(subscriptionId, crossing)
     },
   }
@@ -154,7 +163,7 @@ function parkedDataOf(record: DeliveryRecord): DeliveryParked | undefined {
   }
 }
 
-/** The record may be of a newer version, with an outcome that has no number here. */
+/** A newer version may have stored an outcome that has no number in this one. */
 const outcomeNumber = (outcome: keyof typeof OutcomeNumber): OutcomeNumber =>
   OutcomeNumber[outcome] ?? OutcomeNumber.unknown
 

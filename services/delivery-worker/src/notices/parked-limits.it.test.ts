@@ -1,5 +1,3 @@
-import { type ChildProcess, spawn } from 'node:child_process'
-import { once } from 'node:events'
 import { join } from 'node:path'
 import {
   type Delivery,
@@ -21,7 +19,9 @@ import {
 import {
   eventually,
   type Receiver,
+  type ServiceProcess,
   startReceiver,
+  startServiceProcess,
   type TestBroker,
   type TestRedis,
   testBroker,
@@ -37,34 +37,23 @@ let redisServer: TestRedis
 let redis: Redis
 let receiver: Receiver
 let broker: Broker
-let worker: ChildProcess
-let output = ''
+let worker: ServiceProcess
 
 beforeEach(async () => {
   ;[rabbit, redisServer, receiver] = await Promise.all([testBroker(), testRedis(), startReceiver()])
   redis = await openRedis({ url: redisServer.redisUrl, log: quiet, name: 'test' })
   broker = await openBroker({ url: rabbit.amqpUrl, topology: serviceTopology([]), log: quiet, name: 'test' })
-  worker = spawn(process.execPath, ['--conditions=source', join(import.meta.dirname, '../main.ts')], {
-    env: {
-      AMQP_URL: rabbit.amqpUrl,
-      REDIS_URL: redisServer.redisUrl,
-      HEALTH_PORT: '0',
-      NODE_ENV: 'test',
-      WEBHOOK_ALLOWED_NETWORKS: '127.0.0.0/8',
-      PARKED_LIMIT_PER_SUBSCRIPTION: '2',
-    },
-    stdio: ['ignore', 'pipe', 'inherit'],
+  worker = await startServiceProcess(join(import.meta.dirname, '../main.ts'), {
+    AMQP_URL: rabbit.amqpUrl,
+    REDIS_URL: redisServer.redisUrl,
+    WEBHOOK_ALLOWED_NETWORKS: '127.0.0.0/8',
+    PARKED_LIMIT_PER_SUBSCRIPTION: '2',
   })
-  output = ''
-  worker.stdout?.on('data', (chunk: Buffer) => (output += chunk.toString()))
-  await eventually(() => expect(output).toContain('"started"'), PATIENT)
 })
 
 afterEach(async () => {
   await redisServer.limitMemory(0)
-  const ended = once(worker, 'exit')
-  worker.kill('SIGKILL')
-  await ended
+  await worker.kill()
   await Promise.all([broker.close(), redis.close(), receiver.close()])
   await Promise.all([rabbit.close(), redisServer.close()])
 })
@@ -100,15 +89,15 @@ async function publish({ id, url }: Subscription): Promise<Delivery> {
   return delivery
 }
 
-test('parked deliveries beyond the limit lose their body, then are dropped, and the tenant is told once', async () => {
+test('parked deliveries beyond the limit lose their body, then are dropped, and the tenant gets one notice', async () => {
   receiver.answer('/gone', { status: 410 })
   const subscription = await subscribe('/gone', ['call.status'])
   await subscribe('/ops', ['webhook.parked.limit'])
-  const told: PlatformEvent[] = []
+  const notices: PlatformEvent[] = []
   await broker.consume({
     queue: Queue.fanoutEvents,
     parse: ({ content }) => parseEvent(content),
-    handle: async (event) => void told.push(event),
+    handle: async (event) => void notices.push(event),
     concurrency: 10,
     recovered: async () => {},
   })
@@ -118,20 +107,20 @@ test('parked deliveries beyond the limit lose their body, then are dropped, and 
     async () => expect(await counter.count(subscription.id)).toMatchObject({ count: 4, withoutBody: 2, dropped: 3 }),
     PATIENT,
   )
-  await eventually(() => expect(told).toHaveLength(1), PATIENT)
-  expect(told).toMatchObject([{ eventType: 'webhook.parked.limit', tenant: 'acme', data: { limit: 2 } }])
+  await eventually(() => expect(notices).toHaveLength(1), PATIENT)
+  expect(notices).toMatchObject([{ eventType: 'webhook.parked.limit', tenant: 'acme', data: { limit: 2 } }])
   await publish(subscription)
   await eventually(async () => expect(await counter.count(subscription.id)).toMatchObject({ dropped: 4 }), PATIENT)
-  expect(told).toHaveLength(1)
+  expect(notices).toHaveLength(1)
 })
 
-test('while Redis is full the worker pauses, and loses and quarantines nothing; then it goes on by itself', async () => {
+test('while Redis is full the worker pauses, and loses and quarantines nothing; afterwards it resumes without help', async () => {
   receiver.answer('/gone', { status: 410 })
   const acknowledging = await subscribe('/ok', ['call.status'])
-  const refusing = await subscribe('/gone', ['call.status'])
+  const rejecting = await subscribe('/gone', ['call.status'])
   await redisServer.limitMemory(1)
-  const deliveries = [await publish(acknowledging), await publish(refusing)]
-  await eventually(() => expect(output).toContain('consuming paused'), PATIENT)
+  const deliveries = [await publish(acknowledging), await publish(rejecting)]
+  await eventually(() => expect(worker.lines().map(({ message }) => message)).toContain('consuming paused'), PATIENT)
   const archive = createDeliveryArchive(redis)
   for (const { deliveryId } of deliveries) expect(await archive.find(deliveryId)).toBeUndefined()
   await redisServer.limitMemory(0)

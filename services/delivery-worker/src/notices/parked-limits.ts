@@ -1,18 +1,22 @@
 import type { Delivery, SubscriptionId } from '@switchhook/contracts'
-import type { ParkedLimitStore } from '@switchhook/store'
-import type { DeliverDeps } from '../pipeline/deliver.ts'
-import { type ParkedLimits, shareParked } from './share-parked.ts'
+import type { DeliveryStore, ParkedLimitStore } from '@switchhook/store'
 
-type Park = DeliverDeps['park']
+type Park = DeliveryStore['park']
 type Owner = Pick<Delivery, 'tenant' | 'subscriptionId'>
+
+/** How many parked deliveries may keep their body. */
+export interface ParkedLimits {
+  readonly perSubscription: number
+  readonly perTenant: number
+}
 
 export interface ParkedLimitsDeps {
   readonly store: Pick<ParkedLimitStore, 'register' | 'counts' | 'trim'>
   readonly limits: ParkedLimits
   readonly everyMs: number
-  /** Publishes the notice of a crossed limit, once for each crossing. */
+  /** Publishes the notice of a crossed limit, once per crossing. */
   readonly notice: (owner: Owner) => Promise<void>
-  /** Counts what was lost because of the limits. */
+  /** Counts the bodies and deliveries that were dropped because of the limits. */
   readonly released: (released: { readonly bodies: number; readonly dropped: number }) => void
   /** Milliseconds since 1970. */
   readonly now: () => number
@@ -23,26 +27,26 @@ export interface ParkedLimitsDeps {
 }
 
 export interface ParkedLimiter {
-  /** The same, within the limits. */
+  /** Parks a delivery and remembers to check the limits of its tenant. */
   readonly parking: (park: Park) => Park
-  /** Releases what is beyond the limits, of each tenant that has parked something since. */
+  /** Trims the lists of each tenant that has parked a delivery since the last sweep. */
   sweep(): Promise<void>
   stop(): Promise<void>
 }
 
-/** Far more often than the store forgets a registration, which outlives the parked deliveries by a day. */
+/** Registrations expire a day after the parked deliveries; renewing them every hour is far more than enough. */
 const REGISTERED_AGAIN_MS = 3_600_000
-/** More subscriptions than park within an hour. Beyond it they are registered more often. */
+/** More subscriptions than park a delivery within an hour. Beyond it they are registered more often. */
 const MOST_REGISTERED = 20_000
-/** In one sweep of one subscription, in calls of 250 deliveries each: 1 000 a second at a sweep every 5 seconds. */
+/** Calls per sweep and subscription. A call trims 250 deliveries, so a sweep every 5 s trims 1 000 deliveries a second. */
 const MOST_TRIMS = 20
-/** As many records are kept without a body as with one. */
+/** Limit on all records, as a multiple of those with a body: as many are kept without a body as with one. */
 const KEPT_PER_WHOLE = 2
 
 /**
- * Keeps the parked deliveries of each subscription and tenant within the limits. Parking itself only registers the
- * subscription and marks its tenant; a sweep every few seconds counts and trims, so the limits may be exceeded by what
- * is parked in between. If a worker dies before its sweep, the next delivery that the tenant parks brings another one.
+ * Keeps the parked deliveries of each subscription and tenant within the limits. Parking only registers the subscription and
+ * marks its tenant; a sweep every few seconds counts and trims, so the limits can be exceeded between two sweeps. If a
+ * worker dies before its sweep, the next delivery that the tenant parks triggers another.
  */
 export function startParkedLimiter(deps: ParkedLimitsDeps): ParkedLimiter {
   const { store, limits, everyMs, notice, released, now, log } = deps
@@ -59,7 +63,7 @@ export function startParkedLimiter(deps: ParkedLimitsDeps): ParkedLimiter {
     registeredAtMs.set(subscriptionId, now())
   }
 
-  /** Resolves to whether more is to be trimmed than one sweep does. */
+  /** Resolves to whether more deliveries are left to trim than one sweep may. */
   async function trim(owner: Owner, whole: number): Promise<boolean> {
     const { tenant, subscriptionId } = owner
     const total = { bodies: 0, dropped: 0 }
@@ -84,7 +88,7 @@ export function startParkedLimiter(deps: ParkedLimitsDeps): ParkedLimiter {
     for (const [subscriptionId] of parking) {
       if (await trim({ tenant, subscriptionId }, whole)) marked.add(tenant)
     }
-    // Last, because a broker that is away must not keep Redis from being trimmed.
+    // After the trimming, so that Redis is trimmed even if the broker is away.
     for (const [subscriptionId, count] of parking) {
       if (count > whole) await notice({ tenant, subscriptionId })
     }
@@ -98,7 +102,7 @@ export function startParkedLimiter(deps: ParkedLimitsDeps): ParkedLimiter {
         await sweepTenant(tenant)
       } catch (error) {
         marked.add(tenant)
-        log.warn('the limits of parked deliveries could not be applied; the next sweep tries again', { tenant, error })
+        log.warn('the limits on parked deliveries could not be applied; the next sweep tries again', { tenant, error })
       }
     }
   }
@@ -114,15 +118,15 @@ export function startParkedLimiter(deps: ParkedLimitsDeps): ParkedLimiter {
   return {
     parking: (park) => async (delivery, attempt, reason) => {
       try {
-        // First, so that a crash leaves no list that its tenant does not know.
+        // Before the parking, so that a crash leaves no list that is not registered.
         await register(delivery)
         await park(delivery, attempt, reason)
       } catch (error) {
-        // The registration may be lost as well: Redis may have been emptied, or restored from a backup.
+        // Redis may have been emptied or restored from a backup, so the registration may be lost too.
         registeredAtMs.delete(delivery.subscriptionId)
         throw error
       } finally {
-        // Also when Redis refuses to park because it is full: the sweep frees memory.
+        // Also if Redis is full and refuses the record: the sweep frees memory.
         marked.add(delivery.tenant)
       }
     },
@@ -132,4 +136,23 @@ export function startParkedLimiter(deps: ParkedLimitsDeps): ParkedLimiter {
       await sweep()
     },
   }
+}
+
+/**
+ * How many parked deliveries each subscription of a tenant may keep with their body: the largest number, at most
+ * `perSubscription`, with which all subscriptions together stay within `perTenant`. A subscription with fewer loses none, so
+ * one with many cannot displace the deliveries of the others.
+ * @param counts the number of parked deliveries of each subscription of the tenant
+ * @returns at least 1
+ */
+export function shareParked(counts: Iterable<number>, { perSubscription, perTenant }: ParkedLimits): number {
+  const ascending = [...counts].filter((count) => count > 0).toSorted((a, b) => a - b)
+  let left = perTenant
+  for (const [i, count] of ascending.entries()) {
+    const fairShare = Math.floor(left / (ascending.length - i))
+    if (count > fairShare) return Math.max(1, Math.min(perSubscription, fairShare))
+    // Never more than `perSubscription` keep their body.
+    left -= Math.min(count, perSubscription)
+  }
+  return perSubscription
 }

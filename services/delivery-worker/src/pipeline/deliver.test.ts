@@ -40,9 +40,17 @@ function aWorld(outcome: Outcome, change: Partial<DeliverDeps> = {}) {
   const steps: string[] = []
   const attempts: (Attempt | null)[] = []
   let clockMs = STARTED_MS
+  let hasFreeTurn = true
+  let movedToLane = 0
   const deps: DeliverDeps = {
     waitsMs: [10_000],
     cooldownMs: 30_000,
+    isolation: {
+      take: () => hasFreeTurn,
+      wait: async () => false,
+      release: () => {},
+      moveToLane: async () => void (movedToLane += 1),
+    },
     breaker: {
       claimProbe: async () => undefined,
       note: async () => {},
@@ -67,9 +75,24 @@ function aWorld(outcome: Outcome, change: Partial<DeliverDeps> = {}) {
     },
     report: (_delivery, _attempt, { kind }) => void steps.push(`report ${kind}`),
     now: () => clockMs,
+    nowMs: () => 0,
     ...change,
   }
-  return { ...createDeliver(deps), deps, steps, attempts }
+  const run = createDeliver(deps)
+  return {
+    deliver: (due: Delivery) => run(due, 'due'),
+    /** Delivers while all turns are taken. Resolves to whether that was possible. */
+    withoutTurn: async (due: Delivery): Promise<boolean> => {
+      const before = movedToLane
+      hasFreeTurn = false
+      await run(due, 'due')
+      hasFreeTurn = true
+      return movedToLane === before
+    },
+    deps,
+    steps,
+    attempts,
+  }
 }
 
 const ok: Outcome = { kind: 'delivered', status: 200 }
@@ -133,7 +156,8 @@ describe('deliver', () => {
     expect(noted).toEqual([])
   })
 
-  test('a delivery that waited for its turn is looked at again, and posted under that lease', async () => {
+  /** Delivers with a turn that becomes free after a wait, under leases that end 1, 2, 3... ms after the start. */
+  async function deliverAfterWait(change: Partial<DeliverDeps>) {
     const due = aDelivery()
     const subscription: Subscription = {
       id: due.subscriptionId,
@@ -146,16 +170,38 @@ describe('deliver', () => {
     }
     let looks = 0
     const leases: unknown[] = []
-    const { deliver, withoutTurn } = aWorld(ok, {
+    const turns: string[] = []
+    const { deliver } = aWorld(ok, {
+      isolation: {
+        take: () => false,
+        wait: async () => turns.push('take') > 0,
+        release: () => void turns.push('release'),
+        moveToLane: () => Promise.reject(new Error('it has a turn')),
+      },
       admit: async (admitted) => ({ admitted, health: healthy, lease: { subscription, trustedUntilMs: ++looks } }),
       post: async (_due, _attempt, lease) => {
         leases.push(lease?.trustedUntilMs)
         return ok
       },
+      ...change,
     })
-    expect(await withoutTurn(due)).toBe(false)
     await deliver(due)
-    expect(leases).toEqual([2])
+    expect(turns).toEqual(['take', 'release'])
+    return { looks, leases }
+  }
+
+  test('a delivery that waited for a turn until its lease ended is looked at again, and posted under the new lease', async () => {
+    expect(await deliverAfterWait({ nowMs: () => 1 })).toEqual({ looks: 2, leases: [2] })
+  })
+
+  test('a delivery whose lease is still valid when it gets a turn is looked at once', async () => {
+    expect(await deliverAfterWait({ nowMs: () => 0 })).toEqual({ looks: 1, leases: [1] })
+  })
+
+  test('a delivery that was settled elsewhere while it waited for a turn is not POSTed', async () => {
+    const answers = [false, true]
+    const isSettled = async () => answers.shift() ?? true
+    expect(await deliverAfterWait({ nowMs: () => 1, isSettled })).toEqual({ looks: 2, leases: [] })
   })
 
   test('a first attempt that was sent to the url of a renewed lease is retried there', async () => {
@@ -247,7 +293,7 @@ describe('deliver', () => {
     await deliver(delivery)
     expect([...steps, ...world.steps].filter((step) => step.startsWith('post'))).toHaveLength(1)
     expect(steps.filter((step) => step.startsWith('report'))).toHaveLength(1)
-    // Done with: the same turn, should it ever come again, is a new one to this process.
+    // The result is forgotten: if the same slot comes back once more, this process POSTs it again.
     await deliver(delivery)
     expect(steps.filter((step) => step.startsWith('post'))).toHaveLength(2)
   })

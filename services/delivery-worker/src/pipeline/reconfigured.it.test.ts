@@ -1,5 +1,3 @@
-import { type ChildProcess, spawn } from 'node:child_process'
-import { once } from 'node:events'
 import { join } from 'node:path'
 import { type Delivery, deliveryIdOf, newEventId, newSubscriptionId, type Subscription } from '@switchhook/contracts'
 import { type Broker, openBroker, serviceTopology } from '@switchhook/messaging'
@@ -7,7 +5,9 @@ import { createSubscriptionStore, openRedis, type Redis } from '@switchhook/stor
 import {
   eventually,
   type Receiver,
+  type ServiceProcess,
   startReceiver,
+  startServiceProcess,
   type TestBroker,
   type TestRedis,
   testBroker,
@@ -22,7 +22,7 @@ let rabbit: TestBroker
 let redisServer: TestRedis
 let redis: Redis
 let receiver: Receiver
-let worker: ChildProcess | undefined
+let worker: ServiceProcess | undefined
 const opened: Broker[] = []
 
 beforeEach(async () => {
@@ -36,34 +36,20 @@ afterEach(async () => {
   await Promise.all([rabbit.close(), redisServer.close()])
 })
 
-/** The worker as it is run: a process of its own, told by its environment alone. */
 async function startWorker(env: Readonly<Record<string, string>>): Promise<void> {
-  const child = spawn(process.execPath, ['--conditions=source', join(import.meta.dirname, '../main.ts')], {
-    env: {
-      AMQP_URL: rabbit.amqpUrl,
-      REDIS_URL: redisServer.redisUrl,
-      HEALTH_PORT: '0',
-      NODE_ENV: 'test',
-      WEBHOOK_ALLOWED_NETWORKS: '127.0.0.0/8',
-      // It would come between the slots that are counted here.
-      BREAKER_FAILURES: '1000',
-      ...env,
-    },
-    stdio: ['ignore', 'pipe', 'inherit'],
+  worker = await startServiceProcess(join(import.meta.dirname, '../main.ts'), {
+    AMQP_URL: rabbit.amqpUrl,
+    REDIS_URL: redisServer.redisUrl,
+    WEBHOOK_ALLOWED_NETWORKS: '127.0.0.0/8',
+    // A cool-down would use up slots that the tests count.
+    BREAKER_FAILURES: '1000',
+    ...env,
   })
-  worker = child
-  let output = ''
-  child.stdout.on('data', (chunk: Buffer) => (output += chunk.toString()))
-  await eventually(() => expect(output).toContain('"started"'), PATIENT)
 }
 
 async function endWorker(signal: NodeJS.Signals): Promise<void> {
-  const child = worker
+  await worker?.kill(signal)
   worker = undefined
-  if (child === undefined || child.exitCode !== null) return
-  const ended = once(child, 'exit')
-  child.kill(signal)
-  await ended
 }
 
 async function openTestBroker(shards = 1): Promise<Broker> {
@@ -102,16 +88,16 @@ async function aDelivery(path: string): Promise<Delivery> {
 
 const attemptsAt = (path: string): unknown[] => receiver.requests(path).map(({ headers }) => headers['x-svc-attempt'])
 
-test('with another schedule, what waits under the old one comes back and goes on under the new one', async () => {
+test('after a change of the schedule, a waiting delivery keeps its old wait and continues with the new schedule', async () => {
   const broker = await openTestBroker()
   receiver.answer('/hook', { status: 503 })
   await startWorker({ DELIVERY_RETRY_WAITS: '3s,1h,1h' })
   const delivery = await aDelivery('/hook')
   await broker.publishDelivery(delivery)
   await eventually(() => expect(attemptsAt('/hook')).toEqual(['1']), PATIENT)
-  // It ends only when what it has in hand lies in its wait.
+  // The worker exits only when its delivery is confirmed in the wait queue.
   await endWorker('SIGTERM')
-  // Slot 1 comes of the old wait; the wait before slot 2 and the end after it are the new schedule's.
+  // Slot 1 falls due after the old wait. The wait before slot 2, and the end after it, belong to the new schedule.
   await startWorker({ DELIVERY_RETRY_WAITS: '500ms,200ms' })
   await eventually(() => expect(attemptsAt('/hook')).toEqual(['1', '2', '3']), PATIENT)
   const [first, second, third] = receiver.requests('/hook').map(({ receivedAt }) => receivedAt) as [
@@ -127,7 +113,7 @@ test('with another schedule, what waits under the old one comes back and goes on
   expect(attemptsAt('/hook')).toHaveLength(3)
 })
 
-test('with a schedule so short that a slot is beyond it, the attempt that was promised is still made', async () => {
+test('after a change to a schedule too short for its slot, a waiting delivery still gets its scheduled attempt', async () => {
   const broker = await openTestBroker()
   receiver.answer('/hook', { status: 503 })
   await startWorker({ DELIVERY_RETRY_WAITS: '1s,1s,1s' })
@@ -139,7 +125,7 @@ test('with a schedule so short that a slot is beyond it, the attempt that was pr
   await eventually(() => expect(attemptsAt('/hook')).toEqual(['1', '2', '3', '4']), PATIENT)
 })
 
-test('another deadline and another cap count from the restart on', async () => {
+test('a new deadline and a new concurrency apply after the restart', async () => {
   const broker = await openTestBroker()
   const slow = { DELIVERY_RETRY_WAITS: '300ms,300ms', SUBSCRIPTION_CONCURRENCY: '1' }
   receiver.answer('/hook', { instead: 'hang' })
@@ -147,12 +133,12 @@ test('another deadline and another cap count from the restart on', async () => {
   await broker.publishDelivery(await aDelivery('/hook'))
   await eventually(() => expect(attemptsAt('/hook')).toEqual(['1']), PATIENT)
   await endWorker('SIGKILL')
-  // Nobody noted the attempt that was cut off, so it is made again.
+  // The attempt that was cut off is not recorded, so it is made again.
   await startWorker({ ...slow, DELIVERY_TIMEOUT: '300ms', SUBSCRIPTION_CONCURRENCY: '3' })
   await eventually(() => expect(attemptsAt('/hook')).toEqual(['1', '1', '2', '3']), PATIENT)
 })
 
-test('with fewer shards or more, every delivery is made, wherever it lay', async () => {
+test('after a change to fewer or more shards, every delivery is made, whichever queue it was in', async () => {
   const broker = await openTestBroker(4)
   receiver.answer('/hook', { status: 204 })
   const deliveries = await Promise.all(Array.from({ length: 24 }, () => aDelivery('/hook')))

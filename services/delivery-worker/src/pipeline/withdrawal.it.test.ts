@@ -17,7 +17,7 @@ import {
 } from '@switchhook/store'
 import { type TestRedis, testRedis } from '@switchhook/testkit'
 import fc from 'fast-check'
-import { createDeliver, type Deliverer } from './deliver.ts'
+import { createDeliver, type Deliver, type DeliverDeps } from './deliver.ts'
 
 jest.setTimeout(120_000)
 const quiet = { error: () => {}, warn: () => {}, info: () => {}, debug: () => {} }
@@ -41,12 +41,12 @@ afterAll(async () => {
   await server.close()
 })
 
-/** Where a worker dies during a turn, if it does. `confirmed`: the retry is safe with the broker. */
+/** The point at which a worker dies. `confirmed`: after the broker has confirmed the retry. */
 type Death = 'none' | 'before the POST' | 'before the retry' | 'confirmed' | 'settled'
 
-interface Turn {
+interface Handling {
   readonly death: Death
-  /** Only what an endpoint that fails can show. */
+  /** The state of the endpoint, until it works. */
   readonly endpoint: 'fails' | 'cooling'
 }
 
@@ -56,7 +56,14 @@ class Died extends Unavailable {
   }
 }
 
-/** One delivery, its messages at the broker, and its subscription. Each turn is taken by a new worker. */
+const ALL_TURNS_FREE: DeliverDeps['isolation'] = {
+  take: () => true,
+  wait: async () => true,
+  release: () => {},
+  moveToLane: async () => {},
+}
+
+/** One delivery, its messages at the broker, and its subscription. Each message is handled by a new worker. */
 function aWorld() {
   const eventId = newEventId()
   const subscriptionId = newSubscriptionId()
@@ -77,7 +84,7 @@ function aWorld() {
   const posts: { attempt: number; wasEnabled: boolean }[] = []
   const world = { first, messages, posts, isEnabled: true, isWorking: false }
 
-  function worker({ death, endpoint }: Turn): Deliverer {
+  function worker({ death, endpoint }: Handling): Deliver {
     const diesAt = (point: Death): void => {
       if (death === point) throw new Died()
     }
@@ -88,8 +95,9 @@ function aWorld() {
     return createDeliver({
       waitsMs: WAITS_MS,
       cooldownMs: 5,
+      isolation: ALL_TURNS_FREE,
       isSettled: (delivery) => store.isSettled(delivery),
-      // The rule of the gate: the first attempt only while the subscription is enabled.
+      // The rule of `admit`: a first attempt only while the subscription is enabled.
       admit: async (delivery) => ({
         admitted: delivery.attempt === 0 && !world.isEnabled ? { kind: 'withdrawn' } : delivery,
         health,
@@ -114,47 +122,46 @@ function aWorld() {
       keep: async () => {},
       report: () => {},
       now: Date.now,
+      nowMs: () => performance.now(),
     })
   }
 
   return {
     ...world,
     set: (change: Partial<Pick<typeof world, 'isEnabled' | 'isWorking'>>) => void Object.assign(world, change),
-    /** The broker gives out one of the messages, and takes it back if its worker dies. */
-    async turn(index: number, turn: Turn): Promise<void> {
+    /** The broker delivers one of the messages, and takes it back if its worker dies. */
+    async handle(index: number, handling: Handling): Promise<void> {
       const [due] = messages.splice(index % messages.length, 1)
       if (due === undefined) return
-      await worker(turn)
-        .deliver(due)
-        .catch((error: unknown) => {
-          if (!(error instanceof Died)) throw error
-          messages.push(due)
-        })
+      await worker(handling)(due, 'due').catch((error: unknown) => {
+        if (!(error instanceof Died)) throw error
+        messages.push(due)
+      })
     },
-    /** Gives out every message, in this order, until none is left. */
+    /** Delivers the messages in order until none is left. */
     async drain(): Promise<void> {
-      for (let turns = 0; messages.length > 0; turns++) {
-        if (turns > 200) throw new Error('messages circle')
-        await this.turn(0, { death: 'none', endpoint: 'fails' })
+      for (let handled = 0; messages.length > 0; handled++) {
+        if (handled > 200) throw new Error('messages circle')
+        await this.handle(0, { death: 'none', endpoint: 'fails' })
       }
     },
     find: () => archive.find(first.deliveryId),
   }
 }
 
-const dies = (death: Death): Turn => ({ death, endpoint: 'fails' })
+const dies = (death: Death): Handling => ({ death, endpoint: 'fails' })
 
 test('a delivery that failed once keeps its schedule when its first message comes back after a disable', async () => {
   const world = aWorld()
-  await world.turn(0, dies('confirmed'))
+  await world.handle(0, dies('confirmed'))
   expect(world.messages.map(({ slot, attempt }) => ({ slot, attempt }))).toEqual([
     { slot: 1, attempt: 1 },
     { slot: 0, attempt: 0 },
   ])
   world.set({ isEnabled: false })
-  await world.turn(1, dies('none'))
+  await world.handle(1, dies('none'))
   expect(await world.find()).toMatchObject({ state: 'withdrawn' })
-  await world.turn(0, dies('none'))
+  await world.handle(0, dies('none'))
   expect(await world.find()).toMatchObject({ state: 'waiting', attempt: 2 })
   world.set({ isWorking: true })
   await world.drain()
@@ -162,13 +169,13 @@ test('a delivery that failed once keeps its schedule when its first message come
   expect(await world.find()).toMatchObject({ state: 'acknowledged', attempt: 3, nextAttemptAt: null })
 })
 
-test('a delivery that failed once keeps its schedule when a copy that was never sent is withdrawn at a later slot', async () => {
+test('a delivery that failed once keeps its schedule when a copy that was never POSTed is withdrawn in a later slot', async () => {
   const world = aWorld()
-  await world.turn(0, dies('confirmed'))
-  // The first message comes back while the endpoint is in a cool-down: a second copy waits, without an attempt.
-  await world.turn(1, { death: 'none', endpoint: 'cooling' })
+  await world.handle(0, dies('confirmed'))
+  // The first message comes back during a cool-down. Now a second copy without an attempt waits.
+  await world.handle(1, { death: 'none', endpoint: 'cooling' })
   world.set({ isEnabled: false })
-  await world.turn(1, dies('none'))
+  await world.handle(1, dies('none'))
   expect(await world.find()).toMatchObject({ state: 'withdrawn', slot: 1 })
   world.set({ isWorking: true })
   await world.drain()
@@ -176,11 +183,11 @@ test('a delivery that failed once keeps its schedule when a copy that was never 
   expect(await world.find()).toMatchObject({ state: 'acknowledged', attempt: 2 })
 })
 
-test('a delivery that failed once keeps its schedule when a copy that was never sent is a slot ahead of it', async () => {
+test('a delivery that failed once keeps its schedule when a copy that was never POSTed is one slot ahead of it', async () => {
   const world = aWorld()
-  await world.turn(0, dies('confirmed'))
-  await world.turn(1, { death: 'none', endpoint: 'cooling' })
-  await world.turn(1, { death: 'none', endpoint: 'cooling' })
+  await world.handle(0, dies('confirmed'))
+  await world.handle(1, { death: 'none', endpoint: 'cooling' })
+  await world.handle(1, { death: 'none', endpoint: 'cooling' })
   expect(world.messages.map(({ slot, attempt }) => ({ slot, attempt }))).toEqual([
     { slot: 1, attempt: 1 },
     { slot: 2, attempt: 0 },
@@ -191,11 +198,11 @@ test('a delivery that failed once keeps its schedule when a copy that was never 
   expect(await world.find()).toMatchObject({ state: 'acknowledged', attempt: 2 })
 })
 
-test('a withdrawn delivery stays withdrawn, for every copy that was never sent, even if the subscription is enabled again', async () => {
+test('a withdrawn delivery stays withdrawn, for every copy that was never POSTed, even if the subscription is enabled again', async () => {
   const world = aWorld()
-  await world.turn(0, { death: 'confirmed', endpoint: 'cooling' })
+  await world.handle(0, { death: 'confirmed', endpoint: 'cooling' })
   world.set({ isEnabled: false })
-  await world.turn(1, dies('none'))
+  await world.handle(1, dies('none'))
   world.set({ isEnabled: true, isWorking: true })
   await world.drain()
   expect(world.posts).toEqual([])
@@ -204,7 +211,7 @@ test('a withdrawn delivery stays withdrawn, for every copy that was never sent, 
 
 test.each<[string, boolean, string]>([
   ['acknowledged', true, 'acknowledged'],
-  ['refused', false, 'parked'],
+  ['rejected', false, 'parked'],
 ])('a POST that is %s elsewhere after its message was withdrawn counts', async (_what, isDelivered, state) => {
   const { first, find } = aWorld()
   await store.settle(first, null, { state: 'withdrawn' })
@@ -224,12 +231,13 @@ test.each<[string, boolean, string]>([
   expect(await find()).toMatchObject({ state })
 })
 
-test('the worker that made the POST keeps its failure, though another worker withdrew the message meanwhile', async () => {
+test('the worker that made a failed POST schedules its retry although another worker withdrew the message meanwhile', async () => {
   const world = aWorld()
   const isAway = { broker: true }
-  const { deliver } = createDeliver({
+  const deliver = createDeliver({
     waitsMs: WAITS_MS,
     cooldownMs: 5,
+    isolation: ALL_TURNS_FREE,
     isSettled: (delivery) => store.isSettled(delivery),
     admit: async (admitted) => ({ admitted, health: { state: 'closed', consecutiveFailures: 0, openUntilMs: null } }),
     breaker: { claimProbe: async () => undefined, note: async () => {} },
@@ -244,39 +252,40 @@ test('the worker that made the POST keeps its failure, though another worker wit
     keep: async () => {},
     report: () => {},
     now: Date.now,
+    nowMs: () => performance.now(),
   })
   world.messages.length = 0
-  await expect(deliver(world.first)).rejects.toThrow('away')
+  await expect(deliver(world.first, 'due')).rejects.toThrow('away')
   await store.settle(world.first, null, { state: 'withdrawn' })
   isAway.broker = false
-  await deliver(world.first)
+  await deliver(world.first, 'due')
   expect(world.messages).toMatchObject([{ slot: 1, attempt: 1 }])
   expect(await world.find()).toMatchObject({ state: 'waiting', attempt: 1, attempts: [{ status: 503 }] })
 })
 
-test('whenever workers die, cool-downs begin and the subscription is disabled: a failure that is safe with the broker is never withdrawn', async () => {
-  const anyTurn = fc.record({
+test('a failed attempt whose retry is confirmed is never withdrawn, whenever workers die, cool-downs begin or the subscription is disabled', async () => {
+  const anyHandling = fc.record({
     index: fc.nat({ max: 9 }),
     death: fc.constantFrom<Death[]>('none', 'before the POST', 'before the retry', 'confirmed', 'settled'),
-    endpoint: fc.constantFrom<Turn['endpoint'][]>('fails', 'cooling'),
+    endpoint: fc.constantFrom<Handling['endpoint'][]>('fails', 'cooling'),
   })
   await fc.assert(
     fc.asyncProperty(
-      fc.array(anyTurn, { maxLength: 10 }),
+      fc.array(anyHandling, { maxLength: 10 }),
       fc.nat({ max: 10 }),
       fc.boolean(),
-      async (turns, disabledAt, isWorking) => {
+      async (handlings, disabledAt, isWorking) => {
         const world = aWorld()
         let isSafe = false
-        for (const [i, { index, ...turn }] of turns.entries()) {
+        for (const [i, { index, ...handling }] of handlings.entries()) {
           if (i === disabledAt) world.set({ isEnabled: false })
-          await world.turn(index, turn)
+          await world.handle(index, handling)
           isSafe ||= world.messages.some(({ attempt }) => attempt > 0)
         }
         world.set({ isEnabled: false, isWorking })
         await world.drain()
         const found = await world.find()
-        // Every first attempt went out while it was enabled.
+        // Every first attempt was sent while the subscription was enabled.
         expect(world.posts.filter(({ attempt, wasEnabled }) => attempt === 1 && !wasEnabled)).toEqual([])
         if (isSafe) expect(['acknowledged', 'parked']).toContain(found?.state)
         if (isSafe && isWorking && found?.state === 'parked') expect(found.parkedReason).toBe('exhausted')

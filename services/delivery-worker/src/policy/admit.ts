@@ -2,7 +2,7 @@ import { type Delivery, leaseEndsAt, receives, type Subscription } from '@switch
 import type { EndpointHealth } from '@switchhook/store'
 import type { Withheld } from './decide.ts'
 
-/** A subscription as it was read, and how long a first attempt may rely on that. */
+/** A subscription as read from Redis, and how long a first attempt may rely on it. */
 export interface Lease {
   readonly subscription: Subscription
   /** Monotonic (`performance.now`), in ms. */
@@ -10,7 +10,7 @@ export interface Lease {
 }
 
 export interface Admission {
-  /** The delivery as it may be sent now, or why it must not be. */
+  /** The delivery as it may be sent now, or the reason to withhold it. */
   readonly admitted: Delivery | Withheld
   readonly health: EndpointHealth
   /** Absent: the subscription was deleted. */
@@ -28,35 +28,37 @@ export interface AdmitDeps {
 }
 
 /**
- * Decides before every POST whether a delivery may be sent, to which url, and signed with what. After a DELETE, while the
- * subscription is disabled, or for an event type that it no longer receives, no *first* attempt leaves (specification,
- * "Webhook subscriptions", rule 3). A delivery that was parked without an attempt and sent again is parked again then.
- * First attempts go to the subscription's present url. A delivery that has already failed
- * keeps its schedule and its url. It is signed with the subscription's present secret, or with its own if the subscription
- * was deleted.
+ * Decides before every POST whether a delivery may be sent, to which url, and with which secret.
+ *
+ * No *first* attempt is sent after a DELETE, while the subscription is disabled, or for an event type that it no longer
+ * receives (specification, "Webhook subscriptions", rule 3). If such a delivery was parked without an attempt and then
+ * redelivered, it is parked again. A first attempt is sent to the subscription's current url. A delivery that has already
+ * failed keeps its schedule and its url. Both are signed with the subscription's current secret, or with the delivery's
+ * own if the subscription was deleted.
  */
 export function createAdmit({ look, canSign, nowMs }: AdmitDeps): (delivery: Delivery) => Promise<Admission> {
   return async (delivery) => {
-    // Before asking: the reply may be as old as the question (`subscription-lease.ts`).
+    // Taken before the question: the reply may show the state at that time (`subscription-lease.ts`).
     const trustedUntilMs = leaseEndsAt(nowMs())
     const { health, subscription } = await look(delivery)
     const found = { health, ...(subscription !== undefined && { lease: { subscription, trustedUntilMs } }) }
     if (delivery.attempt === 0 && !isWanted(subscription, delivery)) {
       return { ...found, admitted: { kind: 'withdrawn', ...(delivery.run > 1 && { wasParked: true }) } }
     }
-    const admitted = subscription === undefined ? delivery : asToldBy(subscription, delivery)
+    const admitted = subscription === undefined ? delivery : withCurrent(subscription, delivery)
     if (canSign(admitted)) return { ...found, admitted }
     return { ...found, admitted: { kind: 'unsignable', isForGood: subscription === undefined } }
   }
 }
 
-/** A test may have an event type that the subscription does not receive. */
+/** A trial may have an event type that the subscription does not receive. */
 function isWanted(subscription: Subscription | undefined, { eventType, trial }: Delivery): boolean {
   if (subscription === undefined) return false
   return trial === undefined ? receives(subscription, eventType) : subscription.enabled
 }
 
-function asToldBy({ url, signing }: Subscription, delivery: Delivery): Delivery {
+/** The delivery with the subscription's current secret, and for a first attempt its current url. */
+function withCurrent({ url, signing }: Subscription, delivery: Delivery): Delivery {
   const { signing: _, ...rest } = delivery
   return { ...rest, ...(delivery.attempt === 0 && { url }), ...(signing !== undefined && { signing }) }
 }

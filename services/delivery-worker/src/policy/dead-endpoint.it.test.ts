@@ -1,14 +1,12 @@
-import { type ChildProcess, spawn } from 'node:child_process'
-import { once } from 'node:events'
 import { join } from 'node:path'
 import { type Delivery, deliveryIdOf, newEventId, newSubscriptionId, type SubscriptionId } from '@switchhook/contracts'
 import { openBroker, serviceTopology } from '@switchhook/messaging'
 import { createDeliveryArchive, createSubscriptionStore, openRedis } from '@switchhook/store'
-import { eventually, startReceiver, testBroker, testRedis } from '@switchhook/testkit'
+import { eventually, startReceiver, startServiceProcess, testBroker, testRedis } from '@switchhook/testkit'
 
 jest.setTimeout(90_000)
 const quiet = { error: () => {}, warn: () => {}, info: () => {}, debug: () => {} }
-/** One probe for each cool-down would need 50 s for the last slots of these. */
+/** With one probe per cool-down of 1 s, the last slots of these would take 50 s. */
 const DELIVERIES = 50
 
 let stop: (() => Promise<unknown>)[] = []
@@ -16,27 +14,6 @@ afterEach(async () => {
   for (const each of stop.toReversed()) await each()
   stop = []
 })
-
-/** The worker as a process; returns its output. */
-async function startWorker(env: Readonly<Record<string, string>>): Promise<() => string> {
-  const child: ChildProcess = spawn(
-    process.execPath,
-    ['--conditions=source', join(import.meta.dirname, '../main.ts')],
-    {
-      env: { HEALTH_PORT: '0', NODE_ENV: 'test', WEBHOOK_ALLOWED_NETWORKS: '127.0.0.0/8', ...env },
-      stdio: ['ignore', 'pipe', 'inherit'],
-    },
-  )
-  stop.push(async () => {
-    const ended = once(child, 'exit')
-    child.kill('SIGKILL')
-    await ended
-  })
-  let output = ''
-  child.stdout?.on('data', (chunk: Buffer) => (output += chunk.toString()))
-  await eventually(() => expect(output).toContain('"started"'), { timeoutMs: 20_000 })
-  return () => output
-}
 
 const deliveryFor = (subscriptionId: SubscriptionId, url: string): Delivery => {
   const eventId = newEventId()
@@ -55,7 +32,7 @@ const deliveryFor = (subscriptionId: SubscriptionId, url: string): Delivery => {
   }
 }
 
-test('a backlog for an endpoint that stays dead is parked within the limit of its last slot, and nothing is left in a queue', async () => {
+test('a backlog for an endpoint that stays dead is parked within the limit of its last slot, and no message is left in a queue', async () => {
   const [rabbit, redisServer, receiver] = await Promise.all([testBroker(), testRedis(), startReceiver()])
   stop.push(() => Promise.all([rabbit.close(), redisServer.close(), receiver.close()]))
   const redis = await openRedis({ url: redisServer.redisUrl, log: quiet, name: 'test' })
@@ -68,13 +45,15 @@ test('a backlog for an endpoint that stays dead is parked within the limit of it
   })
   stop.push(() => broker.close())
   receiver.answer('/dead', { status: 503 })
-  const output = await startWorker({
+  const worker = await startServiceProcess(join(import.meta.dirname, '../main.ts'), {
     AMQP_URL: rabbit.amqpUrl,
     REDIS_URL: redisServer.redisUrl,
+    WEBHOOK_ALLOWED_NETWORKS: '127.0.0.0/8',
     DELIVERY_RETRY_WAITS: '100ms,1500ms',
     BREAKER_FAILURES: '1',
     BREAKER_COOLDOWN: '1s',
   })
+  stop.push(() => worker.kill())
   const subscriptionId = newSubscriptionId()
   const url = receiver.url('/dead')
   await createSubscriptionStore(redis).create({
@@ -104,12 +83,10 @@ test('a backlog for an endpoint that stays dead is parked within the limit of it
   }
   const unattempted = records.find((record) => record?.attempt === 0)
   expect(unattempted).toBeDefined()
-  // The worker reports a turn after the parked record is stored and the installation is verified.
+  // The worker logs the decision after it has stored the parked record and verified the installation.
   await eventually(() => {
-    const line = output()
-      .split('\n')
-      .find((text) => text.includes(`"${unattempted?.deliveryId}"`) && text.includes('"park"') && text.endsWith('}'))
-    expect(JSON.parse(line ?? '{}')).toMatchObject({
+    const lines = worker.lines().filter(({ deliveryId }) => deliveryId === unattempted?.deliveryId)
+    expect(lines.find(({ decision }) => decision === 'park')).toMatchObject({
       level: 'info',
       attempt: null,
       outcome: 'cooling',

@@ -1,6 +1,6 @@
 import type { Delivery } from '@switchhook/contracts'
+import { isPostponedLongEnough, postponedBy, postponeMs } from './cooldown.ts'
 import { decide } from './decide.ts'
-import { isPostponedLongEnough, postponedBy, postponeMs } from './postpone.ts'
 
 /** The defaults of DELIVERY_RETRY_WAITS, BREAKER_COOLDOWN and BREAKER_FAILURES; times in seconds, which is one step. */
 const WAITS_S = [10, 60, 300, 1_800, 7_200, 14_400, 21_600]

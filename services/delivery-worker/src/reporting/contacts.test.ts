@@ -1,6 +1,7 @@
 import { type Attempt, type Delivery, newSubscriptionId, type SubscriptionId } from '@switchhook/contracts'
 import type { Contact, Endpoint } from '@switchhook/store'
 import { startContacts } from './contacts.ts'
+import { notifyAll } from './listener.ts'
 
 const AT = '2026-01-01T00:00:00.000Z'
 const attempt = (change: Partial<Attempt> = {}): Attempt => ({
@@ -32,34 +33,34 @@ function aWorld(note?: () => Promise<void>) {
   })
   started.push(contacts)
   const reported: unknown[] = []
-  const report = contacts.reporting((delivery) => void reported.push(delivery))
-  const tell = (subscriptionId: SubscriptionId, made: Attempt | null): void =>
-    report({ tenant: 'acme', subscriptionId } as Delivery, made, acknowledged, ok)
-  return { contacts, written, lost, reported, tell }
+  const { concluded } = notifyAll([contacts.listener, { concluded: (delivery) => void reported.push(delivery) }])
+  const conclude = (subscriptionId: SubscriptionId, made: Attempt | null): void =>
+    concluded({ tenant: 'acme', subscriptionId } as Delivery, made, acknowledged, ok)
+  return { contacts, written, lost, reported, conclude }
 }
 
 test('thousands of endpoints are written a few hundred at a time, each once', async () => {
-  let [underWay, most, notes] = [0, 0, 0]
-  const { contacts, tell } = aWorld(async () => {
-    most = Math.max(most, ++underWay)
+  let [inFlight, most, notes] = [0, 0, 0]
+  const { contacts, conclude } = aWorld(async () => {
+    most = Math.max(most, ++inFlight)
     notes += 1
     await new Promise(setImmediate)
-    underWay -= 1
+    inFlight -= 1
   })
-  for (let n = 0; n < 1_000; n++) tell(newSubscriptionId(), attempt())
+  for (let n = 0; n < 1_000; n++) conclude(newSubscriptionId(), attempt())
   await Promise.all([contacts.flush(), contacts.flush()])
   expect([notes, most]).toEqual([1_000, 200])
 })
 
 test('of many attempts the latest success and the latest failure are written, once for each endpoint', async () => {
-  const { contacts, written, reported, tell } = aWorld()
+  const { contacts, written, reported, conclude } = aWorld()
   const [one, other] = [newSubscriptionId(), newSubscriptionId()]
-  tell(one, attempt({ at: '2026-01-01T00:00:02.000Z' }))
-  tell(one, attempt())
-  tell(one, failed('2026-01-01T00:00:01.000Z'))
-  tell(one, attempt({ outcome: 'timeout', status: null }))
-  tell(other, attempt())
-  tell(other, null)
+  conclude(one, attempt({ at: '2026-01-01T00:00:02.000Z' }))
+  conclude(one, attempt())
+  conclude(one, failed('2026-01-01T00:00:01.000Z'))
+  conclude(one, attempt({ outcome: 'timeout', status: null }))
+  conclude(other, attempt())
+  conclude(other, null)
   expect(written).toEqual([])
   await contacts.flush()
   const atMs = Date.parse(AT) + 25
@@ -79,12 +80,12 @@ test('of many attempts the latest success and the latest failure are written, on
 })
 
 test('what was noted is written at the end; a store that is away holds nothing up', async () => {
-  const { contacts, written, tell } = aWorld()
-  tell(newSubscriptionId(), attempt())
+  const { contacts, written, conclude } = aWorld()
+  conclude(newSubscriptionId(), attempt())
   await contacts.stop()
   expect(written).toHaveLength(1)
   const away = aWorld(() => Promise.reject(new Error('away')))
-  away.tell(newSubscriptionId(), attempt())
+  away.conclude(newSubscriptionId(), attempt())
   await away.contacts.flush()
   expect(away.lost).toEqual([{ endpoints: 1 }])
 })

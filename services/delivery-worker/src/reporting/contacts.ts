@@ -1,6 +1,6 @@
-import type { Delivery, SubscriptionId } from '@switchhook/contracts'
+import type { SubscriptionId } from '@switchhook/contracts'
 import type { Contact, ContactStore } from '@switchhook/store'
-import type { Report } from './attempt-log.ts'
+import type { DeliveryListener } from './listener.ts'
 
 export interface ContactsDeps {
   readonly store: Pick<ContactStore, 'note'>
@@ -9,9 +9,8 @@ export interface ContactsDeps {
 }
 
 export interface Contacts {
-  /** The same report, and a note of when each endpoint acknowledged or failed. */
-  readonly reporting: (report: Report) => Report
-  /** Writes what is not written yet. */
+  readonly listener: Pick<Required<DeliveryListener>, 'concluded'>
+  /** Writes everything noted so far. */
   flush(): Promise<void>
   stop(): Promise<void>
 }
@@ -21,21 +20,21 @@ interface Noted {
   readonly contact: Contact
 }
 
-/** More endpoints than a worker reaches in an interval. Beyond it nothing is noted until the next one. */
+/** More endpoints than a worker reaches in an interval. Beyond it no other endpoint is noted until the next interval. */
 const MOST_NOTED = 20_000
 
-/** Written together: deliveries share the connection, and must not wait behind thousands of notes. */
+/** Writes in flight. Deliveries share the Redis connection and must not wait behind thousands of notes. */
 const AT_A_TIME = 200
 
 /**
- * Notes for people when endpoints were last heard of, off the path of the deliveries: of each endpoint only the latest is
- * kept, and written every few seconds. A worker that dies loses that much, and so does one that cannot write.
+ * Notes the last success and the last failure of each endpoint, for people. Off the path of deliveries: notes are kept in
+ * memory and the latest of each endpoint is written every few seconds. A worker that dies, or cannot write, loses them.
  */
 export function startContacts({ store, everyMs, log }: ContactsDeps): Contacts {
   let noted = new Map<SubscriptionId, Noted>()
   let writing: Promise<void> = Promise.resolve()
 
-  const note: Report = ({ tenant, subscriptionId }: Delivery, attempt) => {
+  const concluded: Required<DeliveryListener>['concluded'] = ({ tenant, subscriptionId }, attempt) => {
     if (attempt === null || (noted.size >= MOST_NOTED && !noted.has(subscriptionId))) return
     const { contact = NOTHING } = noted.get(subscriptionId) ?? {}
     const endedAtMs = Date.parse(attempt.at) + Math.round(attempt.durationMs)
@@ -61,7 +60,7 @@ export function startContacts({ store, everyMs, log }: ContactsDeps): Contacts {
       )
       lost += written.filter(({ status }) => status === 'rejected').length
     }
-    if (lost > 0) log.debug('when endpoints were last heard of was not written', { endpoints: lost })
+    if (lost > 0) log.debug('contact times of endpoints were not written', { endpoints: lost })
   }
 
   async function flush(): Promise<void> {
@@ -74,10 +73,7 @@ export function startContacts({ store, everyMs, log }: ContactsDeps): Contacts {
   timer.unref()
 
   return {
-    reporting: (report) => (delivery, attempt, decision, outcome) => {
-      note(delivery, attempt, decision, outcome)
-      report(delivery, attempt, decision, outcome)
-    },
+    listener: { concluded },
     flush,
     async stop() {
       clearInterval(timer)

@@ -6,11 +6,12 @@ import {
   newEventId,
   newSubscriptionId,
   type Outcome,
-  type PlatformEvent,
 } from '@switchhook/contracts'
 import { createMetrics } from '@switchhook/runtime'
+import { createAttempt } from '../pipeline/attempt.ts'
 import type { Decision, Withheld } from '../policy/decide.ts'
-import { createDeliveryMeter } from './delivery-meter.ts'
+import { createDeliveryMeter, occurredAtMsOf } from './delivery-meter.ts'
+import { notifyAll } from './listener.ts'
 
 const eventId = newEventId()
 const subscriptionId = newSubscriptionId()
@@ -41,20 +42,21 @@ const attempt: Attempt = {
   status: 204,
 }
 
-/** What a report is told of one turn. */
-interface Turn {
+/** The arguments of a listener for one slot. */
+interface Concluded {
   readonly attempt: Attempt | null
   readonly decision: Decision
   readonly outcome: Outcome | Withheld
 }
 
-/** The samples that are not zero after these turns, the process' own left out. */
-async function after(...turns: readonly Turn[]): Promise<string[]> {
+/** The samples of the worker's metrics that are not zero after these slots. */
+async function after(...slots: readonly Concluded[]): Promise<string[]> {
   const metrics = createMetrics('w')
   const reported: unknown[] = []
-  const report = createDeliveryMeter(metrics).reporting((...told) => void reported.push(told))
-  for (const turn of turns) report(delivery, turn.attempt, turn.decision, turn.outcome)
-  expect(reported).toEqual(turns.map((turn) => [delivery, turn.attempt, turn.decision, turn.outcome]))
+  const { listener } = createDeliveryMeter(metrics)
+  const { concluded } = notifyAll([listener, { concluded: (...args) => void reported.push(args) }])
+  for (const slot of slots) concluded(delivery, slot.attempt, slot.decision, slot.outcome)
+  expect(reported).toEqual(slots.map((slot) => [delivery, slot.attempt, slot.decision, slot.outcome]))
   return samplesOf(await metrics.text())
 }
 
@@ -64,11 +66,15 @@ const samplesOf = (text: string): string[] =>
     .filter((line) => line.startsWith('switchhook_') && !line.includes('_bucket') && !line.endsWith(' 0'))
     .map((line) => line.replace(/,?service="w"/, '').replace('{}', ''))
 
-const delivered: Turn = { attempt, decision: { kind: 'acknowledged' }, outcome: { kind: 'delivered', status: 204 } }
+const delivered: Concluded = {
+  attempt,
+  decision: { kind: 'acknowledged' },
+  outcome: { kind: 'delivered', status: 204 },
+}
 const answered = (status: number): Attempt => ({ ...attempt, outcome: 'answered', status })
 const retry: Decision = { kind: 'retry', slot: 1, waitMs: 10_000 }
 
-test('a first attempt that is acknowledged counts with its outcome, its decision and all its times', async () => {
+test('an acknowledged first attempt counts with its outcome, its decision and all its times', async () => {
   expect(await after(delivered)).toEqual([
     'switchhook_attempts_total{outcome="delivered",status="2xx"} 1',
     'switchhook_attempt_duration_seconds_sum{result="delivered"} 0.2',
@@ -83,7 +89,7 @@ test('a first attempt that is acknowledged counts with its outcome, its decision
   ])
 })
 
-test('a later attempt that is acknowledged has waited, and is no first attempt', async () => {
+test('an acknowledged later attempt counts as one that waited, and not as a first attempt', async () => {
   const later = { ...attempt, slot: 2, attempt: 3, at: '2026-11-20T17:01:11.000Z' }
   const samples = await after({ ...delivered, attempt: later })
   expect(samples).toContain('switchhook_due_to_acknowledged_seconds_sum{waited="yes"} 70.2')
@@ -93,7 +99,7 @@ test('a later attempt that is acknowledged has waited, and is no first attempt',
 test.each<[string, Attempt, string]>([
   ['a status by its class', answered(503), '{outcome="answered",status="5xx"}'],
   ['a redirect', answered(302), '{outcome="answered",status="3xx"}'],
-  ['a status that nobody has heard of', answered(999), '{outcome="answered",status="other"}'],
+  ['an unknown status', answered(999), '{outcome="answered",status="other"}'],
   ['no answer by its reason', { ...attempt, outcome: 'timeout', status: null }, '{outcome="timeout",status="none"}'],
 ])('a failed attempt counts: %s', async (_name, failed, labels) => {
   const samples = await after({ attempt: failed, decision: retry, outcome: { kind: 'answered', status: 503 } })
@@ -116,25 +122,30 @@ test.each<[Decision, Outcome | Withheld, string]>([
   [{ kind: 'withdrawn' }, { kind: 'withdrawn' }, '{decision="withdrawn",reason="none"}'],
   [{ kind: 'park', reason: 'rejected' }, rejected, '{decision="parked",reason="rejected"}'],
   [{ kind: 'park', reason: 'exhausted' }, rejected, '{decision="parked",reason="exhausted"}'],
-])('a turn without a POST counts its decision alone: %j after %j', async (decision, outcome, labels) => {
+])('a slot without a POST counts only its decision: %j after %j', async (decision, outcome, labels) => {
   expect(await after({ attempt: null, decision, outcome })).toEqual([`switchhook_decisions_total${labels} 1`])
 })
 
-test('a clock that is behind makes nothing negative', async () => {
+test('a clock that is behind produces no negative times', async () => {
   const early = { ...attempt, at: '2026-11-20T16:59:00.000Z' }
   expect((await after({ ...delivered, attempt: early })).filter((line) => line.includes('-'))).toEqual([])
 })
 
-test('POSTs in flight are those that have begun and not ended, however they end', async () => {
+test('POSTs in flight are those that have begun and not ended, whether they succeed or fail', async () => {
   const metrics = createMetrics('w')
   const ends: ((error?: Error) => void)[] = []
-  const post = createDeliveryMeter(metrics).posting(
-    () =>
+  const attemptPost = createAttempt({
+    post: () =>
       new Promise((resolve, reject) => {
         ends.push((error) => (error === undefined ? resolve({ kind: 'delivered', status: 200 }) : reject(error)))
       }),
-  )
-  const [first, second] = [post(delivery, 1, undefined), post(delivery, 1, undefined)]
+    posting: createDeliveryMeter(metrics).listener.posting,
+    breaker: { note: async () => {} },
+    now: Date.now,
+  })
+  const before = { health: { state: 'closed', consecutiveFailures: 0, openUntilMs: null }, probe: undefined } as const
+  const post = async () => (await attemptPost({ kind: 'sendable', delivery, before, lease: undefined })).outcome
+  const [first, second] = [post(), post()]
   const inFlight = async () => samplesOf(await metrics.text()).filter((line) => line.includes('in_flight'))
   expect(await inFlight()).toEqual(['switchhook_posts_in_flight 2'])
   ends[0]?.()
@@ -144,19 +155,9 @@ test('POSTs in flight are those that have begun and not ended, however they end'
   expect(await inFlight()).toEqual([])
 })
 
-test('a notice counts by its type once the broker has it', async () => {
+test('a published notice counts by its type', async () => {
   const metrics = createMetrics('w')
-  const confirms = [() => Promise.reject(new Error('no confirm')), async () => {}]
-  const publish = createDeliveryMeter(metrics).publishingNotice(async () => confirms.shift()?.())
-  const notice: PlatformEvent = {
-    eventId: newEventId(),
-    eventType: 'webhook.delivery.parked',
-    occurredAt: '2026-11-20T17:00:00.000Z',
-    tenant: 'acme',
-    data: {},
-  }
-  await expect(publish(notice)).rejects.toThrow('no confirm')
-  await publish(notice)
+  createDeliveryMeter(metrics).noticePublished({ eventType: 'webhook.delivery.parked' })
   const samples = (await metrics.text()).split('\n').filter((line) => line.startsWith('switchhook_notices_total'))
   expect(samples).toEqual([
     'switchhook_notices_total{event_type="webhook.endpoint.failing",service="w"} 0',
@@ -166,20 +167,29 @@ test('a notice counts by its type once the broker has it', async () => {
   ])
 })
 
-test('a delivery counts as moved aside once the broker has it, and a cool-down when it begins', async () => {
+test('a delivery that moved to a lane and a cool-down that began are counted', async () => {
   const metrics = createMetrics('w')
   const meter = createDeliveryMeter(metrics)
-  const state = { isAway: true }
-  const moveAside = meter.movingAside(async () => {
-    if (state.isAway) throw new Error('no confirm')
-  })
-  await expect(moveAside(delivery, 0)).rejects.toThrow('no confirm')
   expect(samplesOf(await metrics.text())).toEqual([])
-  state.isAway = false
-  await moveAside(delivery, 0)
+  meter.listener.movedToLane()
   meter.cooldown()
   expect(samplesOf(await metrics.text())).toEqual([
     'switchhook_decisions_total{decision="aside",reason="none"} 1',
     'switchhook_cooldowns_total 1',
   ])
+})
+
+describe('the time of an event, read from the body of its delivery', () => {
+  const occurredAt = '2026-11-20T17:06:01.173Z'
+
+  test('is the envelope’s, not that of similar text in its data', () => {
+    const data = { occurredAt: '1999-01-01T00:00:00.000Z', text: '"occurredAt":"1999-01-01T00:00:00.000Z"' }
+    const envelope = envelopesOf({ eventId, eventType: 'call.status', occurredAt, tenant: 'jörg "x"', data })
+    expect(occurredAtMsOf(envelope(deliveryIdOf(eventId, newSubscriptionId())))).toBe(Date.parse(occurredAt))
+  })
+
+  test('is not a number for a body that is not an envelope', () => {
+    expect(occurredAtMsOf(Buffer.from('{"deliveryId":1}'))).toBeNaN()
+    expect(occurredAtMsOf(Buffer.alloc(0))).toBeNaN()
+  })
 })

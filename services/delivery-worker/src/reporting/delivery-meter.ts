@@ -9,26 +9,19 @@ import {
   UNREACHABLE_REASONS,
 } from '@switchhook/contracts'
 import { type Counter, type Metrics, SECONDS } from '@switchhook/runtime'
-import type { DeliverDeps } from '../pipeline/deliver.ts'
 import type { Decision, Withheld } from '../policy/decide.ts'
-import type { Report } from './attempt-log.ts'
-import { occurredAtMsOf } from './occurred-at.ts'
+import type { DeliveryListener } from './listener.ts'
 
-type Post = DeliverDeps['post']
-type PublishNotice = (event: PlatformEvent) => Promise<void>
-type MoveAside = (delivery: Delivery, lane: number) => Promise<void>
-
-/** Counts what the worker does, around the functions that do it. Each delivery costs it a few additions. */
+/** The worker's metrics. A delivery costs a few additions. */
 export interface DeliveryMeter {
-  readonly posting: (post: Post) => Post
-  readonly reporting: (report: Report) => Report
-  readonly movingAside: (moveAside: MoveAside) => MoveAside
+  readonly listener: Required<DeliveryListener>
   readonly cooldown: () => void
   readonly parkedReleased: (released: { readonly bodies: number; readonly dropped: number }) => void
-  readonly publishingNotice: (publish: PublishNotice) => PublishNotice
+  /** Called after the broker's confirm. */
+  readonly noticePublished: (notice: Pick<PlatformEvent, 'eventType'>) => void
 }
 
-/** Up to a minute is latency; what follows are the waits of the schedule, up to its end. In seconds. */
+/** In seconds. Up to a minute the buckets measure latency; the others follow the waits of the schedule. */
 const TO_THE_END = [...SECONDS, 30, 60, 300, 600, 1_800, 3_600, 7_200, 14_400, 28_800, 50_400, 86_400]
 const TO_THE_FIRST = [...SECONDS, 30, 60, 300, 1_800, 3_600]
 
@@ -36,43 +29,44 @@ export function createDeliveryMeter(metrics: Metrics): DeliveryMeter {
   const attempts = createAttemptCounters(metrics)
   const duration = metrics.histogram(
     'switchhook_attempt_duration_seconds',
-    'From the beginning of a POST to its outcome.',
+    'From the start of a POST to its outcome.',
     SECONDS,
   )
   const [delivered, failed] = [duration.of({ result: 'delivered' }), duration.of({ result: 'failed' })]
   const firstSinceEvent = metrics
     .histogram(
       'switchhook_event_to_first_attempt_seconds',
-      'From when an event occurred to the beginning of the first POST of each of its deliveries.',
+      'From the occurrence of an event to the start of the first POST of each of its deliveries.',
       TO_THE_FIRST,
     )
     .of({})
   const firstSinceDue = metrics
     .histogram(
       'switchhook_due_to_first_attempt_seconds',
-      'From when a delivery was made to the beginning of its first POST.',
+      'From the creation of a delivery to the start of its first POST.',
       TO_THE_FIRST,
     )
     .of({})
   const acknowledged = metrics.histogram(
     'switchhook_due_to_acknowledged_seconds',
-    'From when a delivery was made, or sent again, to the end of the POST that was acknowledged.',
+    'From the creation or redelivery of a delivery to the end of the POST that was acknowledged.',
     TO_THE_END,
   )
   const [atOnce, afterWaits] = [acknowledged.of({ waited: 'no' }), acknowledged.of({ waited: 'yes' })]
   const { decisions, aside } = createDecisionCounters(metrics)
   const cooldowns = metrics
-    .counter('switchhook_cooldowns_total', 'Cool-downs that began because an endpoint kept failing.')
+    .counter('switchhook_cooldowns_total', 'Cool-downs that began after repeated failures of an endpoint.')
     .of({})
   const released = metrics.counter(
     'switchhook_parked_released_total',
-    'Parked deliveries that lost their body, or were dropped, because more were parked than the limits allow.',
+    'Parked deliveries that lost their body, or were dropped, because of the limits on parked deliveries.',
   )
   const [bodiesReleased, deliveriesDropped] = [released.of({ what: 'body' }), released.of({ what: 'delivery' })]
-  const published = metrics.counter('switchhook_notices_total', 'Notices that the broker has confirmed.')
+  const published = metrics.counter('switchhook_notices_total', 'Notices that the broker confirmed.')
   const notices = new Map(EVENT_TYPES.filter(isNotice).map((type) => [type, published.of({ event_type: type })]))
-  let underWay = 0
-  metrics.gauge('switchhook_posts_in_flight', 'POSTs under way.', () => underWay)
+  let inFlight = 0
+  const postEnded = (): void => void (inFlight -= 1)
+  metrics.gauge('switchhook_posts_in_flight', 'POSTs in flight.', () => inFlight)
 
   function noteAttempt(delivery: Delivery, attempt: Attempt): void {
     attempts(attempt).add()
@@ -92,42 +86,33 @@ export function createDeliveryMeter(metrics: Metrics): DeliveryMeter {
   }
 
   return {
-    posting: (post) => async (delivery, attempt, lease) => {
-      underWay += 1
-      try {
-        return await post(delivery, attempt, lease)
-      } finally {
-        underWay -= 1
-      }
-    },
-    reporting: (report) => (delivery, attempt, decision, outcome) => {
-      if (attempt !== null) noteAttempt(delivery, attempt)
-      decisions(decision, outcome).add()
-      report(delivery, attempt, decision, outcome)
-    },
-    movingAside: (moveAside) => async (delivery, lane) => {
-      await moveAside(delivery, lane)
-      aside.add()
+    listener: {
+      posting: () => {
+        inFlight += 1
+        return postEnded
+      },
+      concluded: (delivery, attempt, decision, outcome) => {
+        if (attempt !== null) noteAttempt(delivery, attempt)
+        decisions(decision, outcome).add()
+      },
+      movedToLane: () => aside.add(),
     },
     cooldown: () => cooldowns.add(),
     parkedReleased: ({ bodies, dropped }) => {
       bodiesReleased.add(bodies)
       deliveriesDropped.add(dropped)
     },
-    publishingNotice: (publish) => async (event) => {
-      await publish(event)
-      notices.get(event.eventType)?.add()
-    },
+    noticePublished: ({ eventType }) => notices.get(eventType)?.add(),
   }
 }
 
 const STATUS_CLASSES = ['1xx', '2xx', '3xx', '4xx', '5xx', 'other'] as const
 
-/** An answer's status by its hundreds, as an endpoint can make up hundreds of them. */
+/** The class of a status, because an endpoint can send hundreds of different ones. */
 const classOf = (status: number): string => STATUS_CLASSES[Math.floor(status / 100) - 1] ?? 'other'
 
 function createAttemptCounters(metrics: Metrics): (attempt: Attempt) => Counter {
-  const family = metrics.counter('switchhook_attempts_total', 'POSTs made, by outcome and class of status.')
+  const family = metrics.counter('switchhook_attempts_total', 'POSTs made, by outcome and status class.')
   const delivered = family.of({ outcome: 'delivered', status: '2xx' })
   const answered = Object.fromEntries(
     STATUS_CLASSES.map((status) => [status, family.of({ outcome: 'answered', status })]),
@@ -144,7 +129,7 @@ function createAttemptCounters(metrics: Metrics): (attempt: Attempt) => Counter 
 function createDecisionCounters(metrics: Metrics) {
   const family = metrics.counter(
     'switchhook_decisions_total',
-    'What became of a delivery after its turn, and why: a failed POST, a cool-down, a secret that cannot be opened, or the reason for parking it.',
+    'Decisions about deliveries, with their reason: a failed POST, a cool-down, a secret that cannot be opened, or why the delivery was parked.',
   )
   const of = (decision: string, reason = 'none'): Counter => family.of({ decision, reason })
   const parked = Object.fromEntries(PARKED_REASONS.map((reason) => [reason, of('parked', reason)])) as Record<
@@ -175,5 +160,16 @@ function createDecisionCounters(metrics: Metrics) {
   return { decisions, aside: of('aside') }
 }
 
-/** The clocks of two machines differ: what seems to come before its cause came at once. */
+/** The clocks of two machines differ. A negative time counts as zero. */
 const secondsBetween = (fromMs: number, toMs: number): number => Math.max(0, toMs - fromMs) / 1_000
+
+const OCCURRED_AT = Buffer.from('"occurredAt":"')
+
+/**
+ * The time of a delivery's event in ms since 1970, read from its body without parsing all of it. The envelope begins with
+ * `deliveryId`, `eventType` and `occurredAt`. Quotes within values are escaped, so the first match is the field.
+ */
+export function occurredAtMsOf(body: Buffer): number {
+  const start = body.indexOf(OCCURRED_AT) + OCCURRED_AT.length
+  return Date.parse(body.toString('latin1', start, body.indexOf(0x22, start)))
+}

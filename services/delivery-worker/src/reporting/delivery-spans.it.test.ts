@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { newTraceparent, traceIdOf } from '@switchhook/contracts'
 import { createContextOnly, tracePublishDelivery } from '@switchhook/runtime'
 import { eventually, startReceiver, startTraceCollector, type TraceCollector } from '@switchhook/testkit'
-import { traceTurns } from './delivery-spans.ts'
+import { createDeliverySpans } from './delivery-spans.ts'
 
 let collector: TraceCollector
 beforeEach(async () => {
@@ -140,7 +140,7 @@ test('a collector that takes spans and never answers does not hold up the end', 
 
 test('without an export each of them is what it was given', () => {
   const tracing = createContextOnly()
-  const traced = traceTurns(tracing)
+  const traced = createDeliverySpans(tracing)
   const handle = async (): Promise<void> => {}
   expect(traced.handle('delivery.due', handle)).toBe(handle)
   expect(tracePublishDelivery(tracing, handle)).toBe(handle)

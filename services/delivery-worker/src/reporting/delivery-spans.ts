@@ -1,29 +1,26 @@
 import { AsyncLocalStorage } from 'node:async_hooks'
-import type { Attempt, Delivery } from '@switchhook/contracts'
+import type { Delivery } from '@switchhook/contracts'
 import { deliveryAttributes, type Span, spanned, type Tracing } from '@switchhook/runtime'
 import type { Posted } from '../http/post-under-lease.ts'
-import type { DeliverDeps } from '../pipeline/deliver.ts'
+import type { DeliveryListener } from './listener.ts'
 
 type Handle = (delivery: Delivery) => Promise<void>
 
-/** Lays spans around what a worker does; where none are exported, each of these gives back what it is given. */
-export interface TurnTracing {
-  /** Of a message from `queue`: all that is done with it. */
+/** The spans of a worker. If traces are not exported, `handle` returns its argument and the listener is empty. */
+export interface DeliverySpans {
+  /** Lays a span around the handling of each message from `queue`. */
   readonly handle: (queue: string, handle: Handle) => Handle
-  /** Of the POST of an attempt, within its turn. */
-  readonly post: (post: DeliverDeps['post']) => DeliverDeps['post']
-  /** Says on the turn's span what was decided. */
-  readonly report: (report: DeliverDeps['report']) => DeliverDeps['report']
+  /** Adds a span for each POST, and the decision to the span of the message. */
+  readonly listener: DeliveryListener
 }
 
 /**
- * Turns of one delivery, hours apart, are siblings in the trace: each continues what the delivery was published with, and
- * the delivery goes into its next wait as it came.
+ * The slots of one delivery, hours apart, are siblings in its trace. Each continues the context that the delivery was
+ * published with, and a retry is published with the same context.
  */
-export function traceTurns(tracing: Tracing): TurnTracing {
-  if (!tracing.isExporting)
-    return { handle: (_queue, handle) => handle, post: (post) => post, report: (report) => report }
-  const turns = new AsyncLocalStorage<Span>()
+export function createDeliverySpans(tracing: Tracing): DeliverySpans {
+  if (!tracing.isExporting) return { handle: (_queue, handle) => handle, listener: {} }
+  const messages = new AsyncLocalStorage<Span>()
 
   return {
     handle: (queue, handle) => (delivery) =>
@@ -42,51 +39,45 @@ export function traceTurns(tracing: Tracing): TurnTracing {
             'switchhook.slot': delivery.slot,
           }),
         },
-        (span) => turns.run(span, () => handle(delivery)),
+        (span) => messages.run(span, () => handle(delivery)),
       ),
-    post: (post) => async (delivery, attempt, lease) => {
-      const start = {
-        name: 'POST',
-        kind: 'client',
-        parent: turns.getStore()?.traceparent ?? delivery.traceparent,
-        attributes: () => ({
-          'http.request.method': 'POST',
-          ...whereTo(delivery.url),
-          ...(attempt > 1 && { 'http.request.resend_count': attempt - 1 }),
-          'switchhook.delivery_id': delivery.deliveryId,
-          'switchhook.run': delivery.run,
-          'switchhook.slot': delivery.slot,
-          'switchhook.attempt': attempt,
-        }),
-      } as const
-      const span = tracing.begin(start)
-      try {
-        const posted = await post(delivery, attempt, lease)
-        span.note(() => postedAttributes(posted))
-        span.end(failureOf(posted))
-        return posted
-      } catch (error) {
-        span.end(error instanceof Error ? error.name : 'error')
-        throw error
-      }
-    },
-    report: (report) => (delivery, attempt, decision, outcome) => {
-      turns.getStore()?.note(() => ({
-        'switchhook.decision': decision.kind,
-        'switchhook.outcome': attemptOutcome(attempt) ?? outcome.kind,
-        ...(attempt !== null && { 'switchhook.attempt': attempt.attempt }),
-        ...(decision.kind === 'retry' && { 'switchhook.wait_ms': decision.waitMs }),
-        ...(decision.kind === 'park' && { 'switchhook.parked_reason': decision.reason }),
-      }))
-      report(delivery, attempt, decision, outcome)
+    listener: {
+      posting: (delivery, attempt) => {
+        const span = tracing.begin({
+          name: 'POST',
+          kind: 'client',
+          parent: messages.getStore()?.traceparent ?? delivery.traceparent,
+          attributes: () => ({
+            'http.request.method': 'POST',
+            ...addressAttributes(delivery.url),
+            ...(attempt > 1 && { 'http.request.resend_count': attempt - 1 }),
+            'switchhook.delivery_id': delivery.deliveryId,
+            'switchhook.run': delivery.run,
+            'switchhook.slot': delivery.slot,
+            'switchhook.attempt': attempt,
+          }),
+        })
+        return (posted, error) => {
+          if (posted === undefined) return span.end(error instanceof Error ? error.name : 'error')
+          span.note(() => postedAttributes(posted))
+          span.end(failureOf(posted))
+        }
+      },
+      concluded: (_delivery, attempt, decision, outcome) => {
+        messages.getStore()?.note(() => ({
+          'switchhook.decision': decision.kind,
+          'switchhook.outcome': attempt?.outcome ?? outcome.kind,
+          ...(attempt !== null && { 'switchhook.attempt': attempt.attempt }),
+          ...(decision.kind === 'retry' && { 'switchhook.wait_ms': decision.waitMs }),
+          ...(decision.kind === 'park' && { 'switchhook.parked_reason': decision.reason }),
+        }))
+      },
     },
   }
 }
 
-const attemptOutcome = (attempt: Attempt | null): Attempt['outcome'] | undefined => attempt?.outcome
-
-/** https://opentelemetry.io/docs/specs/semconv/http/http-spans/#http-client, without `url.full`: queries hold secrets. */
-function whereTo(address: string): Record<string, string | number> {
+/** https://opentelemetry.io/docs/specs/semconv/http/http-spans/#http-client, without `url.full`: a query may contain secrets. */
+function addressAttributes(address: string): Record<string, string | number> {
   const url = URL.parse(address)
   if (url === null) return {}
   const isHttps = url.protocol === 'https:'
@@ -101,7 +92,7 @@ function whereTo(address: string): Record<string, string | number> {
 function postedAttributes(posted: Posted): Record<string, string | number> {
   switch (posted.kind) {
     case 'readmitted':
-      return { ...whereTo(posted.delivery.url), ...postedAttributes(posted.outcome) }
+      return { ...addressAttributes(posted.delivery.url), ...postedAttributes(posted.outcome) }
     case 'unreachable':
       return { 'switchhook.outcome': posted.reason }
     case 'delivered':
