@@ -44,7 +44,7 @@ function aWorld(
   return { run, check, posts, saved }
 }
 
-test('an endpoint gets a delivery, and the same one again, byte for byte', async () => {
+test('an endpoint gets a delivery and its duplicate, byte for byte the same', async () => {
   const { run, check, posts, saved } = aWorld(() => ok)
   await run(check)
   expect(posts.map(({ attempt, delivery }) => [attempt, delivery.trial, delivery.url, delivery.eventType])).toEqual([
@@ -71,7 +71,7 @@ test('an endpoint gets a delivery, and the same one again, byte for byte', async
   ])
 })
 
-test('where deliveries are signed, it also gets what it must refuse, under ids that it has not seen', async () => {
+test('if deliveries are signed, the endpoint also gets a forged and a stale one under new ids', async () => {
   const signing = { secrets: ['a'] }
   const { run, check, posts, saved } = aWorld(
     ({ trial }) => (trial === 'test' ? ok : { kind: 'answered', status: 401 }),
@@ -88,7 +88,7 @@ test('where deliveries are signed, it also gets what it must refuse, under ids t
   })
 })
 
-test('after a first delivery that fails nothing else is sent', async () => {
+test('after a failed first delivery nothing else is sent', async () => {
   const { run, check, posts, saved } = aWorld(() => ({ kind: 'unreachable', reason: 'tls' }), { signing: {} })
   await run(check)
   expect(posts).toHaveLength(1)
@@ -99,13 +99,13 @@ test('after a first delivery that fails nothing else is sent', async () => {
   })
 })
 
-test('what nobody waits for any longer is not sent', async () => {
+test('an expired check sends nothing', async () => {
   const { run, check, posts, saved } = aWorld(() => ok)
   await run({ ...check, expiresAt: new Date(NOW_MS - 1).toISOString() })
   expect([posts, saved]).toEqual([[], []])
 })
 
-test('what is deleted, or cannot be signed, is not sent, and whoever waits is told', async () => {
+test('for a deleted subscription or a secret that cannot be opened, nothing is sent and the result says so', async () => {
   for (const [refused, subscription, canSign] of [
     ['subscription-not-found', null, true],
     ['secret-unavailable', {}, false],

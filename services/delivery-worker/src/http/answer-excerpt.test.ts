@@ -37,25 +37,25 @@ test.each<[string, string | undefined]>([
   ['postgres://zoe:hunter2@db/calls refused', 'postgres://[redacted]@db/calls refused'],
   ['mail zoe.o-neill+x@client.example now', 'mail [redacted] now'],
   ['compass: north, passenger: 2', 'compass: north, passenger: 2'],
-])('%j is kept as %j', (text, expected) => expect(of(text)).toBe(expected))
+])('%j is stored as %j', (text, expected) => expect(of(text)).toBe(expected))
 
 test.each<[string, Buffer]>([
   ['an image', Buffer.from('89504e470d0a1a0a', 'hex')],
   ['something compressed', Buffer.from('1f8b0800000000000003', 'hex')],
   ['text with a NUL in it', Buffer.from('a\0b')],
-])('%s is no text', (_what, bytes) => expect(answerExcerpt(bytes, true)).toBeUndefined())
+])('%s is not text', (_what, bytes) => expect(answerExcerpt(bytes, true)).toBeUndefined())
 
-test('what was cut off within a secret does not show its beginning', () => {
+test('a text that is cut within a secret does not show the secret’s beginning', () => {
   expect(of('{"password":"correct horse batt', false)).toBe('{"password":"[redacted]"')
   expect(of('mail zoe@client', false)).toBe('mail')
   expect(of(`token is MfKQ9r8`, false)).toBe('token is')
 })
 
-test('what ends within a character is text', () => {
+test('a text that ends within a character is text', () => {
   expect(answerExcerpt(Buffer.from('away ☎').subarray(0, -1), false)).toBe('away')
 })
 
-/** Words as they stand in answers, with all that might confuse a reader of them. */
+/** Words of answers, with everything that could confuse the parser. */
 const noise = fc.array(
   fc.oneof(
     fc.constantFrom('error', '"', "'", '\\', '{', '}', ':', '=', '&', ' ', '\n', ',', ';', '@', '/', '☎', 'password'),
@@ -66,7 +66,7 @@ const noise = fc.array(
 
 const isTidy = (text: string): boolean => !/[\p{C}\p{Zl}\p{Zp}]/u.test(text) && Buffer.byteLength(text) <= EXCERPT_BYTES
 
-test('whatever comes, it is one short line of text', () => {
+test('any input becomes one short line of text', () => {
   fc.assert(
     fc.property(fc.uint8Array({ maxLength: EXCERPT_SOURCE_BYTES }), fc.boolean(), (bytes, isWhole) => {
       expect(isTidy(answerExcerpt(Buffer.from(bytes), isWhole) ?? '')).toBe(true)
@@ -79,7 +79,7 @@ test('whatever comes, it is one short line of text', () => {
   )
 })
 
-/** Each places a secret as it stands in answers; between blanks, as there is no telling what a word ends in. */
+/** Places of a secret in an answer. Between blanks, because any other character may belong to the secret. */
 const PLACES: Readonly<Record<string, (secret: string) => string>> = {
   bearer: (secret) => `Bearer ${secret}`,
   header: (secret) => `X-Api-Key: ${secret}`,
@@ -93,7 +93,7 @@ const PLACES: Readonly<Record<string, (secret: string) => string>> = {
   jwt: (secret) => `eyJhbGciOiJub25lIn0.${secret}`,
 }
 
-test.each(Object.entries(PLACES))('a secret never shows: %s', (_name, place) => {
+test.each(Object.entries(PLACES))('a secret is never shown: %s', (_name, place) => {
   const secret = fc.stringMatching(/^[a-z][a-z0-9]{9,20}$/)
   fc.assert(
     fc.property(noise, secret, noise, fc.integer({ min: 5, max: 9 }), (before, hidden, after, shown) => {

@@ -66,9 +66,9 @@ const LINE_VALUE = /["']?[^"']*["']?/uy
 function withoutNamedSecrets(line: string): string {
   let text = ''
   let end = 0
-  for (const { 0: whole, 1: name = '', index } of line.matchAll(NAME)) {
+  for (const { 0: match, 1: name = '', index } of line.matchAll(NAME)) {
     const pattern = valuePatternOf(name)
-    const valueAt = index + whole.length
+    const valueAt = index + match.length
     // Skips names inside the previous value. A name that was itself taken for a value still has its own value redacted.
     if (pattern === undefined || valueAt < end) continue
     pattern.lastIndex = valueAt

@@ -24,16 +24,17 @@ import { createPostClient } from './post.ts'
 import { createPostUnderLease, type PostUnderLeaseDeps } from './post-under-lease.ts'
 
 /**
- * Subscriptions that are deleted, disabled, narrowed and moved while their first attempts look up names, connect and shake
- * hands, all slowly. A real Redis, real sockets; the api's part is its store and its wait. A write is judged by the time
- * just before undici hands its bytes to the socket, and an answer by the end of its wait, both on this process's clock.
+ * Subscriptions are deleted, disabled, narrowed and moved while their first attempts look up names, connect and shake
+ * hands, all of it slowly. Redis and the sockets are real; the api is represented by its store and its wait. The time of a
+ * write is taken just before undici hands the bytes to the socket, and the time of an answer at the end of the wait, both
+ * on this process's clock.
  */
 jest.setTimeout(120_000)
 
 const AT_ONCE = 100
 const SLOW_LOOKUP_MS = 500
 const SLOW_ACCEPT_MS = 500
-/** Later than most attempts begin, and earlier than most are written. */
+/** A change then usually falls between the start of an attempt and its write. */
 const CHANGE_WITHIN_MS = 600
 const SEND_HEADERS = 'undici:client:sendHeaders'
 
@@ -50,7 +51,7 @@ const slowLookup: LookupFunction = (_hostname, options, callback) => {
 const servers: Server[] = []
 const sockets = new Set<Socket>()
 const trustedBefore = getCACertificates('default')
-/** By delivery and path: when the request was written, and whether it arrived. */
+/** The times of the writes, and the arrived requests, by delivery and path. */
 const written = new Map<string, number>()
 const arrived = new Set<string>()
 let redisServer: TestRedis
@@ -92,7 +93,7 @@ beforeAll(async () => {
   setDefaultCACertificates([...trustedBefore, cert])
   httpPort = await listen(createHttpServer(answer))
   const httpsPort = await listen(createHttpsServer({ key, cert }, answer))
-  // Takes a connection, and lets its handshake begin only after a while.
+  // Accepts a connection and starts its handshake after a delay.
   slowHttpsPort = await listen(
     createServer((incoming) => {
       incoming.on('error', () => {})
@@ -123,8 +124,8 @@ interface Tally {
   late: number
 }
 
-/** Plays rounds, many at a time; each has a subscription, an endpoint of its own, a first attempt and a change. */
-async function play(rounds: number, { hasLease }: { readonly hasLease: boolean }): Promise<Tally> {
+/** Runs rounds concurrently. Each has its own subscription and endpoint, a first attempt and a change. */
+async function run(rounds: number, { hasLease }: { readonly hasLease: boolean }): Promise<Tally> {
   const guard = createAddressGuard(['127.0.0.0/8'])
   const client = createPostClient({ timeoutMs: 10_000, maxSockets: 1_000, guard, lookup: slowLookup })
   const subscriptions = createSubscriptionStore(redis)
@@ -152,7 +153,7 @@ async function play(rounds: number, { hasLease }: { readonly hasLease: boolean }
     else expect(posted.kind === 'readmitted' ? posted.outcome : posted).toEqual({ kind: 'delivered', status: 204 })
   }
 
-  async function playRound(round: number): Promise<void> {
+  async function runRound(round: number): Promise<void> {
     const kind = CHANGES[round % CHANGES.length] ?? 'delete'
     const name = `http${round % 2 === 0 ? '' : 's'}://round-${round}.client.example`
     const origin = `${name}:${round % 2 === 0 ? httpPort : slowHttpsPort}`
@@ -193,28 +194,28 @@ async function play(rounds: number, { hasLease }: { readonly hasLease: boolean }
     await attempting
     const ways = ['/before', '/after'].map((path) => `${deliveryId} ${path}`)
     tally.delivered += ways.filter((way) => arrived.has(way)).length
-    // Only a move lets a first attempt leave after its answer, and only to the new url.
+    // After the answer to a move, a first attempt may still be sent, to the new url only.
     const ruledOut = kind === 'move' ? ways.slice(0, 1) : ways
     tally.late += ruledOut.filter((way) => (written.get(way) ?? 0) > answeredAtMs).length
     expect(ways.filter((way) => arrived.has(way) !== written.has(way))).toEqual([])
   }
 
   let next = 0
-  const playOn = async (): Promise<void> => {
-    while (next < rounds) await playRound(next++)
+  const runNext = async (): Promise<void> => {
+    while (next < rounds) await runRound(next++)
   }
-  await Promise.all(Array.from({ length: AT_ONCE }, playOn))
+  await Promise.all(Array.from({ length: AT_ONCE }, runNext))
   await client.close()
   return tally
 }
 
-test('over 1 000 rounds, no first attempt is written after the answer that rules it out', async () => {
-  const { late, delivered, withdrawn, renewed } = await play(1_000, { hasLease: true })
+test('in 1 000 rounds, no first attempt is written after the answer that rules it out', async () => {
+  const { late, delivered, withdrawn, renewed } = await run(1_000, { hasLease: true })
   expect(late).toBe(0)
-  // The rounds were what they are meant to be: attempts on both sides of the change, and leases that ran out.
+  // The rounds cover attempts on both sides of the change, and leases that ended.
   expect(Math.min(delivered, withdrawn, renewed)).toBeGreaterThan(100)
 })
 
-test('without the lease, some are', async () => {
-  expect((await play(200, { hasLease: false })).late).toBeGreaterThan(0)
+test('without the lease, some first attempts are', async () => {
+  expect((await run(200, { hasLease: false })).late).toBeGreaterThan(0)
 })

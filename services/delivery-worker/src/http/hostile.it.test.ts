@@ -15,7 +15,7 @@ const guard = createAddressGuard(['127.0.0.0/8'])
 const ok: Outcome = { kind: 'delivered', status: 200 }
 const failed = (reason: string): Outcome => ({ kind: 'unreachable', reason }) as Outcome
 
-/** Every name is this machine. */
+/** Resolves every name to this machine. */
 const lookup: LookupFunction = (_hostname, options, callback) => {
   if (options.all === true) callback(null, [{ address: '127.0.0.1', family: 4 }])
   else callback(null, '127.0.0.1', 4)
@@ -63,12 +63,12 @@ const listen = async (server: Server): Promise<number> => {
   return (server.address() as AddressInfo).port
 }
 
-/** A server that speaks bytes, once it has been spoken to. */
-async function urlOf(speak: (socket: Socket) => void): Promise<string> {
+/** The url of a TCP server that answers every request with `respond`. */
+async function urlOf(respond: (socket: Socket) => void): Promise<string> {
   const port = await listen(
     createServer((socket) => {
       socket.on('error', () => {})
-      socket.once('data', () => speak(socket))
+      socket.once('data', () => respond(socket))
     }),
   )
   return `http://127.0.0.1:${port}/`
@@ -80,7 +80,7 @@ const HEAD = 'HTTP/1.1 200 OK\r\n'
 const REFUSAL = 'HTTP/1.1 503 Away\r\n'
 
 describe('an answer', () => {
-  test('whose body trickles in byte by byte has been decided, and is dropped after a second', async () => {
+  test('whose body trickles in byte by byte counts by its status line, and is dropped after a second', async () => {
     let bytes = 0
     let closed = false
     const url = await urlOf((socket) => {
@@ -96,7 +96,7 @@ describe('an answer', () => {
     expect(bytes).toBeLessThan(60)
   })
 
-  test('that refuses and trickles is waited for until the deadline at most, and what came of it is kept', async () => {
+  test('with an error status and a trickling body is read until the deadline at most, and its excerpt is kept', async () => {
     let closed = false
     const url = await urlOf((socket) => {
       socket.write(`${REFUSAL}Content-Length: 1000000\r\n\r\nout of `)
@@ -109,13 +109,13 @@ describe('an answer', () => {
     const hasty = createPostClient({ timeoutMs: 100, maxSockets: 1, guard, lookup })
     const startedAt = performance.now()
     await expect(hasty.post(deliveryTo(url), 1)).resolves.toEqual({ kind: 'answered', status: 503, answer: 'out of' })
-    // Without the deadline it would take a second.
+    // Without the deadline the excerpt would take a second.
     expect(performance.now() - startedAt).toBeLessThan(900)
     await eventually(() => expect(closed).toBe(true), { timeoutMs: 4_000 })
     await hasty.close()
   })
 
-  test('that refuses and then says nothing does not outlast its second, however long the deadline', async () => {
+  test('with an error status and a stalled body is read for at most a second, however long the deadline', async () => {
     const patient = createPostClient({ timeoutMs: 60_000, maxSockets: 1, guard, lookup })
     const url = await urlOf((socket) => void socket.write(`${REFUSAL}Content-Length: 100\r\n\r\n`))
     const startedAt = performance.now()
@@ -124,7 +124,7 @@ describe('an answer', () => {
     await patient.close()
   })
 
-  test('that refuses and breaks in its body has been decided', async () => {
+  test('with an error status that breaks in its body counts', async () => {
     const url = await urlOf((socket) => {
       socket.write(`${REFUSAL}Content-Length: 100\r\n\r\nhalf a word`, () =>
         setTimeout(() => socket.resetAndDestroy(), 20),
@@ -133,7 +133,7 @@ describe('an answer', () => {
     await expect(post(url)).resolves.toEqual({ kind: 'answered', status: 503, answer: 'half a' })
   })
 
-  test('that breaks in its body has been decided', async () => {
+  test('that breaks in its body counts', async () => {
     const url = await urlOf((socket) => {
       socket.write(`${HEAD}Content-Length: 100\r\n\r\nhalf`, () => socket.resetAndDestroy())
     })
@@ -143,7 +143,7 @@ describe('an answer', () => {
   test.each([
     ['in its status line', 'HTTP/1.1 20'],
     ['in its headers', `${HEAD}Content-Le`],
-  ])('that breaks %s is none', async (_name, part) => {
+  ])('that breaks %s is not an answer', async (_name, part) => {
     const url = await urlOf((socket) => void socket.write(part, () => setTimeout(() => socket.resetAndDestroy(), 20)))
     await expect(post(url)).resolves.toEqual(failed('reset'))
   })
@@ -151,12 +151,12 @@ describe('an answer', () => {
   test.each([
     ['nothing at all', ''],
     ['half a status line', 'HTTP/1.1 20'],
-  ])('of %s before the connection is closed is none', async (_name, part) => {
+  ])('of %s before the connection closes is not an answer', async (_name, part) => {
     const url = await urlOf((socket) => void socket.end(part))
     await expect(post(url)).resolves.toEqual(failed('reset'))
   })
 
-  test('with headers beyond all measure is malformed', async () => {
+  test('with oversized headers is malformed', async () => {
     const url = await urlOf((socket) => void socket.end(`${HEAD}X-Huge: ${'x'.repeat(100_000)}\r\n\r\n`))
     await expect(post(url)).resolves.toEqual(failed('malformed'))
   })
@@ -177,7 +177,7 @@ describe('an answer', () => {
     ['text beyond ASCII', 'X-Odd: caf\u00e9 \u2603'],
     ['an empty value', 'X-Odd:'],
     ['the same name many times', Array.from({ length: 50 }, () => 'Set-Cookie: a=b').join('\r\n')],
-    ['names that objects inherit', '__proto__: x\r\nconstructor: y\r\ntoString: z'],
+    ['names of inherited object properties', '__proto__: x\r\nconstructor: y\r\ntoString: z'],
   ])('with headers of %s is read', async (_name, headers) => {
     const url = await urlOf((socket) => void socket.end(`${HEAD}${headers}\r\nContent-Length: 0\r\n\r\n`))
     await expect(post(url)).resolves.toEqual(ok)
@@ -192,7 +192,7 @@ describe('an answer', () => {
     await expect(post(url)).resolves.toEqual(failed('malformed'))
   })
 
-  test('comes after as many provisional ones as the endpoint likes', async () => {
+  test('is accepted after any number of interim answers', async () => {
     const early = 'HTTP/1.1 103 Early Hints\r\nLink: </a.css>\r\n\r\n'
     const url = await urlOf((socket) => void socket.end(`${early.repeat(50)}${HEAD}Content-Length: 0\r\n\r\n`))
     await expect(post(url)).resolves.toEqual(ok)
@@ -210,7 +210,7 @@ describe('an answer', () => {
     ['several 100s', CONTINUE.repeat(20)],
     ['a 100 and a 103', CONTINUE + EARLY],
     ['a 103 and a 100', EARLY + CONTINUE],
-  ])('comes after %s that the worker did not ask for', async (_name, interim) => {
+  ])('is accepted after %s that the worker did not ask for', async (_name, interim) => {
     let requests = 0
     const url = await urlOf((socket) => {
       requests += 1
@@ -220,7 +220,7 @@ describe('an answer', () => {
     expect(requests).toBe(1)
   })
 
-  test('comes after a 100, whatever packets they arrive in', async () => {
+  test('is accepted after a 100, however they are split into packets', async () => {
     const bytes = CONTINUE + EARLY + CONTINUE + ANSWER
     const url = await urlOf((socket) => {
       let sent = 0
@@ -249,12 +249,12 @@ describe('an answer', () => {
     })
   })
 
-  test('that never comes after a 100 is waited for until the deadline', async () => {
+  test('that does not follow a 100 is awaited until the deadline', async () => {
     const url = await urlOf((socket) => void socket.write(CONTINUE))
     await expect(post(url)).resolves.toEqual(failed('timeout'))
   })
 
-  test('that is cut off within a 100 is a lost connection', async () => {
+  test('cut off within a 100 is a lost connection', async () => {
     const url = await urlOf((socket) => void socket.end('HTTP/1.1 100 Conti'))
     await expect(post(url)).resolves.toEqual(failed('reset'))
   })
@@ -274,7 +274,7 @@ describe('an answer', () => {
     await expect(post(url)).resolves.toEqual(failed('malformed'))
   })
 
-  test('of provisional ones without end is cut off at the deadline', async () => {
+  test('made of endless interim answers is cut off at the deadline', async () => {
     const url = await urlOf((socket) => {
       const hints = setInterval(() => socket.write('HTTP/1.1 103 Early Hints\r\n\r\n'), 5)
       socket.on('close', () => clearInterval(hints))
@@ -328,7 +328,7 @@ describe('TLS', () => {
 
   afterAll(() => setDefaultCACertificates(before))
 
-  /** An endpoint whose certificate says who it is, from when to when, and who vouches for it. */
+  /** An https endpoint with a certificate of this name, validity and issuer. */
   async function endpoint({
     name = 'client.example',
     fromMs = -DAY_MS,
@@ -346,7 +346,7 @@ describe('TLS', () => {
     return `https://client.example:${await listen(server)}/`
   }
 
-  test('with a certificate in order is delivered over', async () => {
+  test('with a valid certificate is accepted', async () => {
     await expect(post(await endpoint({}))).resolves.toEqual(ok)
   })
 
@@ -354,12 +354,12 @@ describe('TLS', () => {
     ['that has expired', { fromMs: -2 * DAY_MS, toMs: -DAY_MS }],
     ['that is not valid yet', { fromMs: DAY_MS, toMs: 2 * DAY_MS }],
     ['of another host', { name: 'other.example' }],
-    ['that nobody vouches for', { vouched: false }],
-  ])('with a certificate %s is not', async (_name, certificate) => {
+    ['without a trusted issuer', { vouched: false }],
+  ])('with a certificate %s is rejected', async (_name, certificate) => {
     await expect(post(await endpoint(certificate))).resolves.toEqual(failed('tls'))
   })
 
-  test('that ends in its handshake is not', async () => {
+  test('that ends in its handshake is rejected', async () => {
     const url = await urlOf((socket) => socket.resetAndDestroy())
     const outcome = await post(url.replace('http:', 'https:').replace('127.0.0.1', 'client.example'))
     expect(outcome).toEqual({ kind: 'unreachable', reason: expect.stringMatching(/^(reset|tls)$/) as string })

@@ -15,8 +15,9 @@ import { createAdmit } from '../policy/admit.ts'
 import { createPostUnderLease } from './post-under-lease.ts'
 
 /**
- * A model of workers and api with virtual time: the worker's own rules (`admit`, `post-under-lease`, the lease) run against
- * a store, connections and an api whose every step takes any time. The proof in `subscription-lease.ts` must hold for all.
+ * A model of workers and api with virtual time. The worker's own rules (`admit`, `post-under-lease`, the lease) run against
+ * a store, connections and an api whose steps take arbitrary times. The proof in `subscription-lease.ts` must hold for all
+ * of them.
  */
 interface Rules {
   /** The worker checks the lease before it writes. */
@@ -47,7 +48,7 @@ interface Written {
   readonly eventType: string
 }
 
-/** What the api can take away, and which first attempts its answer rules out. */
+/** The changes that take something away, and the first attempts that the answer to each rules out. */
 const CHANGES = {
   delete: { apply: () => undefined, rulesOut: () => true },
   disable: { apply: (s: Subscription) => ({ ...s, enabled: false }), rulesOut: () => true },
@@ -65,7 +66,7 @@ const CHANGES = {
 >
 
 const ms = (max: number) => fc.nat({ max })
-/** Durations of one kind, in the order in which they are needed; the last one for all that follow. */
+/** Durations of the repetitions of one step. The last one is used for all further repetitions. */
 const durations = (max: number) => fc.array(ms(max), { minLength: 1, maxLength: 4 })
 
 const deliveryArbitrary = fc.record({
@@ -74,7 +75,7 @@ const deliveryArbitrary = fc.record({
   askMs: durations(300),
   replyMs: durations(300),
   connectMs: durations(900),
-  // What the margin has to cover: the write itself and any pause of the process before it.
+  // Covered by the margin: the write itself and any pause of the process before it.
   checkToWriteMs: ms(SUBSCRIPTION_LEASE_MARGIN_MS),
   breaksOnReuse: fc.boolean(),
 })
@@ -100,7 +101,7 @@ function createTime() {
     pass: (durationMs: number) => new Promise<void>((go) => void due.push({ atMs: nowMs + durationMs, go })),
     async runOut() {
       for (;;) {
-        // Lets everything that does not wait for the clock come to its next wait.
+        // Runs everything that does not wait for the clock up to its next wait.
         await new Promise(setImmediate)
         const [next] = due.toSorted((a, b) => a.atMs - b.atMs)
         if (next === undefined) return
@@ -132,7 +133,7 @@ async function lateWrites({ deliveries, changes }: Run, rules: Rules): Promise<W
         return { health: { state: 'closed', consecutiveFailures: 0, openUntilMs: null }, subscription }
       },
       canSign: () => true,
-      // Told the time of the reply, the rule is wrong.
+      // A lease that begins with the reply is the mistake that one of the tests makes.
       nowMs: () => time.nowMs() + (rules.beginsBeforeAsking ? 0 : next(run.askMs, asked) + next(run.replyMs, asked)),
     })
     const postUnderLease = createPostUnderLease({
@@ -170,7 +171,7 @@ async function lateWrites({ deliveries, changes }: Run, rules: Rules): Promise<W
       body: Buffer.from('{}'),
     } satisfies Delivery)
     if ('kind' in admitted) return
-    // The store may be too slow for any lease: the message comes back then.
+    // Rejects if the store is too slow for a lease; the message then comes back.
     await postUnderLease(admitted, 1, lease).catch((error: unknown) => {
       if (!(error instanceof Unavailable)) throw error
     })
@@ -203,7 +204,7 @@ test.each<[string, Partial<Rules>]>([
   ['the check before the write', { hasCheck: false }],
   ['the wait before the answer', { hasWait: false }],
   ['the beginning of the lease before the question', { beginsBeforeAsking: false }],
-])('without %s, one is', async (_name, change) => {
+])('without %s, a first attempt is written too late', async (_name, change) => {
   const { failed } = await fc.check(neverLate({ ...AS_BUILT, ...change }), { numRuns: 1_000, endOnFailure: true })
   expect(failed).toBe(true)
 })

@@ -10,7 +10,7 @@ const TIMEOUT_MS = 200
 const PUBLIC = [93, 184, 215, 14]
 const guard = { allows: (address: string) => !address.startsWith('10.') }
 
-/** A records. */
+/** The A records of the test's name servers. */
 const KNOWN: Readonly<Record<string, number[][]>> = {
   'client.example': [[127, 0, 0, 1]],
   'inside.example': [[10, 0, 0, 1]],
@@ -45,11 +45,11 @@ const find = (name: string, family: 0 | 4 | 6 = 0): Promise<LookupAddress[]> =>
     })
   })
 
-test('a name has the addresses that its name server tells', async () => {
+test('a name has the addresses that its name server returns', async () => {
   await expect(find('client.example')).resolves.toEqual([{ address: '127.0.0.1', family: 4 }])
 })
 
-test('many names that nobody answers for delay no other', async () => {
+test('many names without an answer delay no other name', async () => {
   const silent = Array.from({ length: 50 }, (_, n) => find(`silent${n}.example`).catch((error: unknown) => error))
   const startedAt = performance.now()
   await expect(find('client.example')).resolves.toHaveLength(1)
@@ -57,7 +57,7 @@ test('many names that nobody answers for delay no other', async () => {
   for (const error of await Promise.all(silent)) expect(error).toMatchObject({ code: 'ETIMEOUT' })
 })
 
-test('a dead name is not asked for again at once, but after a while', async () => {
+test('a failed look-up is repeated only after a while', async () => {
   const own = createLookup({
     guard,
     timeoutMs: TIMEOUT_MS,
@@ -78,24 +78,24 @@ test('a dead name is not asked for again at once, but after a while', async () =
   })
 })
 
-test('one name is asked for once at a time, however many want it', async () => {
+test('concurrent look-ups of one name share a query', async () => {
   await Promise.all(Array.from({ length: 20 }, () => find('client.example')))
   expect(questions.filter((question) => question === 'client.example 1')).toHaveLength(1)
   await find('client.example')
   expect(questions.filter((question) => question === 'client.example 1')).toHaveLength(2)
 })
 
-test('what only the machine knows is found there, when the name servers do not know it', async () => {
+test('a name that the name servers do not know is looked up by the system', async () => {
   await expect(find(hostname())).resolves.not.toHaveLength(0)
   expect(questions).not.toHaveLength(0)
 })
 
-test('localhost is never a question for a name server', async () => {
+test('localhost is never sent to a name server', async () => {
   await expect(find('localhost', 4)).resolves.toEqual([{ address: '127.0.0.1', family: 4 }])
   expect(questions).toEqual([])
 })
 
-test('a name that nobody knows, or not in the wanted family, is not found', async () => {
+test('an unknown name, or one without an address of the requested family, is not found', async () => {
   await expect(find('unknown.invalid')).rejects.toMatchObject({
     code: expect.stringMatching(/ENOTFOUND|EAI_AGAIN/) as string,
   })
@@ -125,10 +125,10 @@ function answerTo(question: Buffer, addresses: readonly number[][]): Buffer {
   return Buffer.concat([header, question.subarray(12, end), ...records])
 }
 
-test('a name whose only addresses may not be connected to is blocked, and the system is not asked instead', async () => {
+test('a name with only blocked addresses is blocked, and the system is not asked instead', async () => {
   await expect(find('inside.example')).rejects.toMatchObject({ code: 'ERR_BLOCKED_ADDRESS' })
 })
 
-test('of several addresses only those are left that may be connected to', async () => {
+test('blocked addresses are removed from the result', async () => {
   await expect(find('mixed.example')).resolves.toEqual([{ address: PUBLIC.join('.'), family: 4 }])
 })

@@ -49,7 +49,7 @@ const admission = (admitted: Admission['admitted'], lease?: Lease): Admission =>
   ...(lease !== undefined && { lease }),
 })
 
-/** Plays the results of the POSTs and of the renewals in their order; each POST takes 100 ms, each renewal 10 ms. */
+/** Runs one attempt with these results of its POSTs and renewals. Each POST takes 100 ms, each renewal 10 ms. */
 async function post(
   due: Delivery,
   lease: Lease | undefined,
@@ -79,7 +79,7 @@ async function post(
   return { posted, sent, renewed }
 }
 
-test('a first attempt is posted under its lease, and reads nothing again while that is valid', async () => {
+test('a first attempt is posted under its lease without another read while the lease is valid', async () => {
   const { posted, sent, renewed } = await post(first, leaseUntil(250), [ok])
   expect(posted).toBe(ok)
   const terms = { trustedUntilMs: 250, timeoutMs: TIMEOUT_MS, isReplay: false }
@@ -99,7 +99,7 @@ test('a first attempt without a lease is not trusted', async () => {
   expect(sent[0]?.terms?.trustedUntilMs).toBe(-Infinity)
 })
 
-test('a lease that has run out is renewed, within the same deadline', async () => {
+test('a lease that has ended is renewed within the same deadline', async () => {
   const { posted, sent, renewed } = await post(first, leaseUntil(50), [expired, expired, ok])
   expect(posted).toEqual({ kind: 'readmitted', delivery: first, outcome: ok })
   expect(sent.map(({ terms }) => terms)).toEqual([
@@ -120,20 +120,20 @@ test('renewals end with the deadline', async () => {
   expect(sent.length).toBeLessThan(11)
 })
 
-test('a delivery whose subscription has stopped receiving it is withdrawn instead of sent', async () => {
+test('a delivery that its subscription no longer receives is withdrawn instead of sent', async () => {
   const { posted, sent } = await post(first, leaseUntil(50), [expired], [admission({ kind: 'withdrawn' })])
   expect(posted).toEqual({ kind: 'withdrawn' })
   expect(sent).toHaveLength(1)
 })
 
-test('a delivery whose subscription has another url by then goes there', async () => {
+test('a delivery whose subscription has a new url by then is sent there', async () => {
   const renewals = [admission(moved, leaseUntil(400))]
   const { posted, sent } = await post(first, leaseUntil(50), [expired, reset], renewals)
   expect(posted).toEqual({ kind: 'readmitted', delivery: moved, outcome: reset })
   expect(sent.map(({ url }) => url)).toEqual([first.url, moved.url])
 })
 
-describe('a first attempt that broke on a kept connection, and whose lease ran out before the replay', () => {
+describe('a first attempt that broke on a kept connection and whose lease ended before the replay', () => {
   const broken: LeaseExpired = { kind: 'lease-expired', broken: reset }
 
   test('is replayed on a fresh connection under the renewed lease', async () => {
@@ -142,13 +142,13 @@ describe('a first attempt that broke on a kept connection, and whose lease ran o
     expect(sent.map(({ terms }) => terms?.isReplay)).toEqual([false, true, true])
   })
 
-  test('has failed if the subscription is gone, as it was written once', async () => {
+  test('has failed if the subscription is gone, because it was written once', async () => {
     const { posted } = await post(first, leaseUntil(50), [broken], [admission({ kind: 'withdrawn' })])
     expect(posted).toEqual(reset)
   })
 })
 
-test('while Redis answers too slowly for a lease, the delivery comes back, and the endpoint has not failed', async () => {
+test('while Redis answers too slowly for a lease, the delivery comes back without a failure of the endpoint', async () => {
   let clockMs = 0
   let posts = 0
   const postUnderLease = createPostUnderLease({

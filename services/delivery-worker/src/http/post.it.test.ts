@@ -13,7 +13,7 @@ import { createSigner } from './signer.ts'
 const TIMEOUT_MS = 400
 const guard = createAddressGuard(['127.0.0.0/8', '::1/128', '2001:db8::/32'])
 const lookup = createLookup({ guard, timeoutMs: 100 })
-/** Trailing newline, a float that JSON.parse would shorten, an integer that it would round, and text beyond ASCII. */
+/** Contains a trailing newline, a float that JSON.parse would shorten, an integer that it would round, and non-ASCII text. */
 const BODY = Buffer.from('{"data": {"a": 1.0, "b": 12345678901234567890, "c": "Zoë ☎"}}\n')
 
 let client: PostClient
@@ -47,11 +47,11 @@ function deliveryTo(url: string): Delivery {
   }
 }
 
-/** A server that speaks bytes, not HTTP. */
+/** A TCP server without HTTP. */
 async function startRawServer(onConnection: (socket: Socket) => void): Promise<{ url: string; server: Server }> {
   const server = createServer((socket) => {
     socket.on('error', () => {})
-    // Unread, the other end's closing would go unnoticed.
+    // A socket that is not read does not notice that the other end closes.
     socket.resume()
     onConnection(socket)
   })
@@ -59,7 +59,7 @@ async function startRawServer(onConnection: (socket: Socket) => void): Promise<{
   return { url: `http://127.0.0.1:${(server.address() as AddressInfo).port}/`, server }
 }
 
-test('the request is the one of the specification, and the body arrives byte for byte', async () => {
+test('the request is as specified, and the body arrives byte for byte', async () => {
   const delivery = deliveryTo(receiver.url('/hook?x=1'))
   await expect(client.post(delivery, 3)).resolves.toEqual({ kind: 'delivered', status: 204 })
 
@@ -82,14 +82,14 @@ test('the request is the one of the specification, and the body arrives byte for
   expect(request?.rawHeaders).toEqual(expect.arrayContaining(['X-SVC-Event', 'X-SVC-Delivery', 'X-SVC-Attempt']))
 })
 
-test('nothing signs a delivery whose subscription has no secret', async () => {
+test('a delivery whose subscription has no secret is not signed', async () => {
   await client.post(deliveryTo(receiver.url('/hook')), 1)
   const [request] = receiver.requests()
   expect(Object.keys(request?.headers ?? {}).filter((name) => name.startsWith('webhook-'))).toEqual([])
 })
 
 describe('a delivery whose subscription has a secret', () => {
-  const secrets = { present: newWebhookSecret(), former: newWebhookSecret() }
+  const secrets = { current: newWebhookSecret(), former: newWebhookSecret() }
   const log = { error: () => {}, warn: () => {} }
   const vault = openVault({ SECRET_KEYS: undefined }, log)
   let nowMs: number
@@ -108,15 +108,15 @@ describe('a delivery whose subscription has a secret', () => {
     const seal = (secret: string) => vault.seal(secret, subscriptionSecret(delivery.tenant, delivery.subscriptionId))
     const until = new Date(nowMs + 5_000).toISOString()
     const former = [{ secret: seal(secrets.former), until }]
-    return { ...delivery, signing: { id: '1', secret: seal(secrets.present), since: until, former } }
+    return { ...delivery, signing: { id: '1', secret: seal(secrets.current), since: until, former } }
   }
 
   function verify(secret: string, request: ReceivedRequest | undefined): unknown {
-    if (request === undefined) throw new Error('there is no such request')
+    if (request === undefined) throw new Error('no request arrived')
     return new Webhook(secret).verify(request.body, request.headers as Record<string, string>)
   }
 
-  test('is verified by the library of the specification, with either secret while they overlap', async () => {
+  test('is verified by the Standard Webhooks library, with either secret while they overlap', async () => {
     const delivery = signedDelivery()
     await expect(signing.post(delivery, 1)).resolves.toEqual({ kind: 'delivered', status: 204 })
     const [request] = await receiver.waitFor(1)
@@ -131,7 +131,7 @@ describe('a delivery whose subscription has a secret', () => {
     expect(request?.body.equals(BODY)).toBe(true)
   })
 
-  test('is signed anew at each attempt, and by the new secret alone when the overlap is over', async () => {
+  test('is signed again for each attempt, and with the new secret alone after the overlap', async () => {
     const delivery = signedDelivery()
     await signing.post(delivery, 1)
     nowMs += 5_000
@@ -139,7 +139,7 @@ describe('a delivery whose subscription has a secret', () => {
     const [first, second] = await receiver.waitFor(2)
     expect(second?.headers['webhook-id']).toBe(first?.headers['webhook-id'])
     expect(Number(second?.headers['webhook-timestamp']) - Number(first?.headers['webhook-timestamp'])).toBe(5)
-    expect(verify(secrets.present, second)).toEqual(JSON.parse(BODY.toString()))
+    expect(verify(secrets.current, second)).toEqual(JSON.parse(BODY.toString()))
     expect(() => verify(secrets.former, second)).toThrow('No matching signature')
   })
 })
@@ -152,7 +152,7 @@ test.each<[number, Outcome['kind']]>([
   [400, 'answered'],
   [429, 'answered'],
   [503, 'answered'],
-])('status %i comes back as %s', async (status, kind) => {
+])('status %i is classified as %s', async (status, kind) => {
   receiver.answer('/', { status, headers: { location: receiver.url('/elsewhere') } })
   await expect(client.post(deliveryTo(receiver.url()), 1)).resolves.toEqual({ kind, status })
 })
@@ -164,7 +164,7 @@ test('a redirect is never followed', async () => {
   expect(receiver.requests('/elsewhere')).toEqual([])
 })
 
-test('a proxy of the environment is ignored', async () => {
+test('a proxy in the environment is ignored', async () => {
   process.env['http_proxy'] = 'http://127.0.0.1:1'
   try {
     await expect(client.post(deliveryTo(receiver.url()), 1)).resolves.toMatchObject({ kind: 'delivered' })
@@ -182,12 +182,12 @@ describe('the deadline', () => {
     expect(tookMs).toBeLessThan(TIMEOUT_MS + 1_000)
   }
 
-  test('ends an attempt that is never answered', async () => {
+  test('ends an attempt without an answer', async () => {
     receiver.answer('/', { instead: 'hang' })
     await expectTimeout(receiver.url())
   })
 
-  test('is not put off by a status line that trickles in', async () => {
+  test('is not extended by a status line that trickles in', async () => {
     const { url, server } = await startRawServer((socket) => {
       socket.write('HTTP/1.1 200 O')
       const trickle = setInterval(() => socket.write('O'), 50)
@@ -197,7 +197,7 @@ describe('the deadline', () => {
     server.close()
   })
 
-  test('is not put off by header lines that trickle in', async () => {
+  test('is not extended by header lines that trickle in', async () => {
     const { url, server } = await startRawServer((socket) => {
       socket.write('HTTP/1.1 200 OK\r\n')
       const trickle = setInterval(() => socket.write('X-Slow: yes\r\n'), 50)
@@ -209,7 +209,7 @@ describe('the deadline', () => {
 })
 
 describe('the answer', () => {
-  test('that never ends has been decided by its status line, and its connection is dropped', async () => {
+  test('without an end counts by its status line, and its connection is dropped', async () => {
     const flood = Buffer.alloc(1_024, 'x')
     let sentBytes = 0
     let dropped = false
@@ -230,7 +230,7 @@ describe('the answer', () => {
     server.close()
   })
 
-  test('that goes silent in the middle loses its connection long before the deadline', async () => {
+  test('that stalls in its body loses its connection long before the deadline', async () => {
     const patient = createPostClient({ timeoutMs: 60_000, maxSockets: 1, guard, lookup })
     let dropped = false
     const { url, server } = await startRawServer((socket) => {
@@ -254,16 +254,16 @@ describe('the answer', () => {
   })
 })
 
-describe('what the endpoint says of its refusal', () => {
+describe('the excerpt of an error answer', () => {
   const post = (): Promise<Outcome> => client.post(deliveryTo(receiver.url()), 1)
 
-  test.each([302, 400, 404, 500, 503])('is kept with a %i, as one line without secrets', async (status) => {
+  test.each([302, 400, 404, 500, 503])('is stored for a %i, as one line without secrets', async (status) => {
     receiver.answer('/', { status, body: 'down for\nmaintenance; ask zoe@client.example' })
     const answer = 'down for maintenance; ask [redacted]'
     await expect(post()).resolves.toEqual({ kind: 'answered', status, answer })
   })
 
-  test('is not kept with a 2xx, and neither is what is no text', async () => {
+  test('is not stored for a 2xx or for a body that is not text', async () => {
     receiver.answer('/', { status: 200, body: 'thank you' })
     await expect(post()).resolves.toEqual({ kind: 'delivered', status: 200 })
     receiver.answer('/', { status: 500, headers: { 'content-encoding': 'br' }, body: 'looks like text' })
@@ -275,7 +275,7 @@ describe('what the endpoint says of its refusal', () => {
     server.close()
   })
 
-  test('is 256 bytes of what may be much longer, and a short one leaves its connection to the next attempt', async () => {
+  test('has at most 256 bytes of a longer body; a short body leaves its connection to the next attempt', async () => {
     receiver.answer('/', { status: 503, body: 'no room. '.repeat(300) })
     const outcome = await post()
     expect(outcome).toMatchObject({ kind: 'answered', answer: expect.stringMatching(/^(no room\. )+/) as string })
@@ -288,26 +288,26 @@ describe('what the endpoint says of its refusal', () => {
   })
 })
 
-describe('what is unreachable says why', () => {
-  test('nobody listens', async () => {
+describe('an unreachable endpoint has a reason', () => {
+  test('connection refused', async () => {
     const { url, server } = await startRawServer(() => {})
     server.close()
     await once(server, 'close')
     await expect(client.post(deliveryTo(url), 1)).resolves.toEqual({ kind: 'unreachable', reason: 'refused' })
   })
 
-  test('the connection is reset', async () => {
+  test('connection reset', async () => {
     receiver.answer('/', { instead: 'reset' })
     await expect(client.post(deliveryTo(receiver.url()), 1)).resolves.toEqual({ kind: 'unreachable', reason: 'reset' })
   })
 
-  test('the answer is no HTTP', async () => {
+  test('an answer that is not HTTP', async () => {
     const { url, server } = await startRawServer((socket) => socket.end('SSH-2.0-OpenSSH_9.2\r\n'))
     await expect(client.post(deliveryTo(url), 1)).resolves.toEqual({ kind: 'unreachable', reason: 'malformed' })
     server.close()
   })
 
-  test('the endpoint switches protocols instead of answering', async () => {
+  test('a switch of protocols instead of an answer', async () => {
     const { url, server } = await startRawServer((socket) =>
       socket.write('HTTP/1.1 101 Switching Protocols\r\nConnection: Upgrade\r\nUpgrade: websocket\r\n\r\n'),
     )
@@ -315,7 +315,7 @@ describe('what is unreachable says why', () => {
     server.close()
   })
 
-  test('an address that the machine cannot use', async () => {
+  test('an address that the machine cannot reach', async () => {
     const outcome = await client.post(deliveryTo('http://[2001:db8::1]/'), 1)
     expect(outcome).toMatchObject({
       kind: 'unreachable',
@@ -323,29 +323,29 @@ describe('what is unreachable says why', () => {
     })
   })
 
-  test('there is no TLS where it should be', async () => {
+  test('no TLS on an https url', async () => {
     const url = receiver.url().replace('http:', 'https:')
     await expect(client.post(deliveryTo(url), 1)).resolves.toEqual({ kind: 'unreachable', reason: 'tls' })
   })
 
-  test('the name does not exist', async () => {
+  test('a name that does not exist', async () => {
     await expect(client.post(deliveryTo('http://nobody.invalid/'), 1)).resolves.toEqual({
       kind: 'unreachable',
       reason: expect.stringMatching(/^(dns|timeout)$/) as string,
     })
   })
 
-  test.each(['http://', 'ftp://client.example/', 'no url at all'])('%s cannot be used', async (url) => {
+  test.each(['http://', 'ftp://client.example/', 'no url at all'])('the url %s cannot be used', async (url) => {
     await expect(client.post(deliveryTo(url), 1)).resolves.toEqual({ kind: 'unreachable', reason: 'unusable-url' })
   })
 })
 
-test('a connection that the endpoint closes on reuse does not fail the attempt', async () => {
+test('an attempt does not fail because the endpoint closes a connection on reuse', async () => {
   let served = 0
   const { url, server } = await startRawServer((socket) => {
     let onThisConnection = 0
     socket.on('data', () => {
-      // The second request on a kept connection meets a server that has just given it up.
+      // The server closes the kept connection just as the second request arrives.
       onThisConnection += 1
       if (onThisConnection > 1) socket.resetAndDestroy()
       else socket.write('HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n', () => (served += 1))
@@ -358,7 +358,7 @@ test('a connection that the endpoint closes on reuse does not fail the attempt',
   server.close()
 })
 
-describe('is not sent again when', () => {
+describe('a request is not repeated', () => {
   const countRequests = async (
     answer: (socket: Socket, onConnection: number) => void,
   ): Promise<[string, () => number]> => {
@@ -376,13 +376,13 @@ describe('is not sent again when', () => {
     return [url, () => requests]
   }
 
-  test('a connection of its own breaks', async () => {
+  test('when a new connection breaks', async () => {
     const [url, requests] = await countRequests((socket) => socket.resetAndDestroy())
     await expect(client.post(deliveryTo(url), 1)).resolves.toEqual({ kind: 'unreachable', reason: 'reset' })
     expect(requests()).toBe(1)
   })
 
-  test.each([1, 2])('connection breaks within its answer %i', async (last) => {
+  test.each([1, 2])('when the connection breaks within answer %i', async (last) => {
     const [url, requests] = await countRequests((socket, onConnection) => {
       if (onConnection < last) socket.write('HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n')
       else socket.write('HTTP/1.1 20', () => setTimeout(() => socket.resetAndDestroy(), 20))
@@ -398,12 +398,12 @@ describe('is not sent again when', () => {
 describe('under a lease', () => {
   const never = -Infinity
 
-  test('that is valid, it is posted', async () => {
+  test('that is valid, the request is sent', async () => {
     const terms = { trustedUntilMs: performance.now() + 10_000, timeoutMs: TIMEOUT_MS, isReplay: false }
     await expect(client.postLeased(deliveryTo(receiver.url()), 1, terms)).resolves.toMatchObject({ status: 204 })
   })
 
-  test('that has run out, no byte is written, and the connection is kept for the next POST', async () => {
+  test('that has ended, no byte is written, and the connection is kept for the next POST', async () => {
     const received: string[] = []
     let connections = 0
     const { url, server } = await startRawServer((socket) => {
@@ -424,7 +424,7 @@ describe('under a lease', () => {
     server.close()
   })
 
-  test('that runs out before the replay of a broken connection, it is not replayed, and says how it broke', async () => {
+  test('that ends before the replay of a broken request, it is not replayed, and the result has the error', async () => {
     let requests = 0
     let connections = 0
     const { url, server } = await startRawServer((socket) => {
@@ -451,7 +451,7 @@ describe('under a lease', () => {
   })
 })
 
-test('an address that is not the vetted one is not spoken to', async () => {
+test('nothing is sent to an address other than the vetted one', async () => {
   const onlyElsewhere = { allows: (address: string) => address !== '127.0.0.1', allowsHost: () => true }
   const wary = createPostClient({ timeoutMs: TIMEOUT_MS, maxSockets: 10, guard: onlyElsewhere, lookup })
   await expect(wary.post(deliveryTo(receiver.url()), 1)).resolves.toEqual({ kind: 'unreachable', reason: 'blocked' })
@@ -459,7 +459,7 @@ test('an address that is not the vetted one is not spoken to', async () => {
   await wary.close()
 })
 
-test('no more connections to one endpoint are open at once than allowed', async () => {
+test('connections to one endpoint are limited', async () => {
   const narrow = createPostClient({ timeoutMs: 5_000, maxSockets: 2, guard, lookup })
   receiver.answer('/', { status: 200, delayMs: 20 })
   await Promise.all(Array.from({ length: 10 }, () => narrow.post(deliveryTo(receiver.url()), 1)))
@@ -467,7 +467,7 @@ test('no more connections to one endpoint are open at once than allowed', async 
   await narrow.close()
 })
 
-describe('an address that webhooks may not go to', () => {
+describe('an address that is blocked for webhooks', () => {
   const strict = createAddressGuard([])
   const blocked: Outcome = { kind: 'unreachable', reason: 'blocked' }
   let guarded: PostClient
@@ -508,7 +508,7 @@ describe('an address that webhooks may not go to', () => {
     await rebound.close()
   })
 
-  test('of the environment’s proxy is not asked to go there', async () => {
+  test('is not contacted through a proxy of the environment', async () => {
     process.env['HTTP_PROXY'] = receiver.url('/')
     process.env['http_proxy'] = receiver.url('/')
     try {

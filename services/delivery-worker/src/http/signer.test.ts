@@ -69,7 +69,7 @@ test('a secret is opened once, however often it signs', () => {
   expect(opened).toEqual([sealed])
 })
 
-test('a stale trial is signed well, for a time that is long past', () => {
+test('a stale trial has a valid signature with an old timestamp', () => {
   const headers = signer.headersOf({ ...signedBy(sealed), trial: 'stale' })
   const timestampSeconds = Number(headers['webhook-timestamp'])
   expect(NOW / 1_000 - timestampSeconds).toBeGreaterThan(3_000)
@@ -77,8 +77,8 @@ test('a stale trial is signed well, for a time that is long past', () => {
   expect(headers['webhook-signature']).toBe(signatureOf([signingKeyOf(secret)], message))
 })
 
-test('an event and a test delivery are signed; a forged and a stale one are refused for what they are', () => {
-  // The library goes by the clock.
+test('the Standard Webhooks library accepts events and test deliveries, and rejects forged and stale ones', () => {
+  // The library compares timestamps with the clock.
   const current = createSigner({ vault, log: { error: () => {} }, now: Date.now })
   const verify = (trial?: Trial): unknown => {
     const sent = { ...signedBy(sealed), ...(trial !== undefined && { trial }) }
@@ -90,14 +90,14 @@ test('an event and a test delivery are signed; a forged and a stale one are refu
   expect(() => verify('stale')).toThrow('Message timestamp too old')
 })
 
-test('of a secret that cannot be opened is told once, without the secret, and nothing is signed without it', () => {
+test('a secret that cannot be opened is logged once, without the secret, and its deliveries cannot be signed', () => {
   for (let n = 0; n < 3; n++) expect(signer.canSign(signedBy(LOST))).toBe(false)
   expect(opened).toEqual([LOST])
   expect(said).toEqual([[expect.any(String), { tenant: 'acme', subscriptionId, error: expect.any(VaultError) }]])
   expect(() => signer.headersOf(signedBy(LOST))).toThrow('must not be sent')
 })
 
-test('a former secret that cannot be opened is left out: the present one signs', () => {
+test('a former secret that cannot be opened is left out; the current one signs', () => {
   const until = new Date(NOW + 1_000).toISOString()
   const headers = signer.headersOf(signedBy(sealed, [{ secret: LOST, until }]))
   expect(headers['webhook-signature']).toBe(signer.headersOf(signedBy(sealed))['webhook-signature'])
@@ -110,7 +110,7 @@ test('a secret of another subscription does not sign', () => {
   expect(signer.canSign({ ...signedBy(sealed), tenant: 'globex' })).toBe(false)
 })
 
-test('what is remembered is bounded', () => {
+test('the cache of opened secrets is bounded', () => {
   const own = { ...vault, open: (text: string) => (opened.push(text), secret) }
   const busy = createSigner({ vault: own, log: { error: () => {} }, now: () => NOW })
   for (let n = 0; n <= 10_000; n++) busy.canSign(signedBy(`sealed ${n}`))

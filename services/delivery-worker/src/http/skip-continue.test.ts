@@ -5,7 +5,7 @@ const CONTINUE = 'HTTP/1.1 100 Continue\r\nServer: old\r\n\r\n'
 const EARLY = 'HTTP/1.1 103 Early Hints\r\nLink: </a.css>\r\n\r\n'
 const ANSWER = 'HTTP/1.1 200 OK\r\nContent-Length: 27\r\n\r\nHTTP/1.1 100 Continue\r\n\r\nxx'
 
-/** What undici reads of an answer that arrives in these chunks. */
+/** The bytes that undici reads of an answer that arrives in these chunks. */
 function read(chunks: readonly string[], answers = 1): string {
   const filter = createContinueFilter()
   for (let n = 0; n < answers; n++) filter.expectAnswer()
@@ -18,7 +18,7 @@ const cut = (text: string, places: readonly number[]): string[] => {
   return [0, ...ends].map((from, index) => text.slice(from, ends[index] ?? text.length))
 }
 
-test('drops every 100 before the answer, and nothing else, wherever the packets end', () => {
+test('drops every 100 before the answer, and nothing else, however the bytes are split', () => {
   fc.assert(
     fc.property(
       fc.array(fc.constantFrom(CONTINUE, EARLY), { maxLength: 6 }),
@@ -31,18 +31,18 @@ test('drops every 100 before the answer, and nothing else, wherever the packets 
   )
 })
 
-test('passes a chunk on as it is, not as a copy, when the answer comes first', () => {
+test('passes on the same chunk, not a copy, when the answer comes first', () => {
   const filter = createContinueFilter()
   filter.expectAnswer()
   const chunk = Buffer.from(ANSWER)
   expect(filter.pass(chunk)).toBe(chunk)
 })
 
-test('passes on a 100 to which there is no request', () => {
+test('passes on a 100 without a request', () => {
   expect(read([CONTINUE], 0)).toBe(CONTINUE)
 })
 
-test('looks anew at the answer to the next request', () => {
+test('checks the answer to the next request again', () => {
   const filter = createContinueFilter()
   for (let n = 0; n < 2; n++) {
     filter.expectAnswer()
@@ -50,12 +50,12 @@ test('looks anew at the answer to the next request', () => {
   }
 })
 
-test('passes on what is no HTTP', () => {
+test('passes on bytes that are not HTTP', () => {
   expect(read(['SSH-2.0-OpenSSH_9.2\r\n'])).toBe('SSH-2.0-OpenSSH_9.2\r\n')
   expect(read(['HTTP/1.1 100 Continue\n\n'])).toBe('HTTP/1.1 100 Continue\n\n')
 })
 
-test('passes on a 100 that is too long to be one', () => {
+test('passes on a 100 that is too long', () => {
   const endless = `HTTP/1.1 100 ${'x'.repeat(5_000)}`
   expect(read([endless])).toBe(endless)
 })

@@ -74,7 +74,7 @@ function aWorld(
       health: { state: 'closed', consecutiveFailures: 0, openUntilMs: null },
       lease: { subscription: aSubscription(admitted), trustedUntilMs: Infinity },
     }),
-    breaker: { claimProbe: async () => undefined, note: async () => {} },
+    breaker: { isFailing: () => false, claimProbe: async () => undefined, note: async () => {} },
     post: (delivery) =>
       new Promise((resolve, reject) => {
         const end = (error?: Error): void => {
@@ -108,9 +108,9 @@ function aWorld(
   }
 }
 
-const settled = (): Promise<void> => new Promise((resolve) => setImmediate(resolve))
+const idle = (): Promise<void> => new Promise((resolve) => setImmediate(resolve))
 
-test('over its cap a subscription’s deliveries move aside, unchanged, to its own lane; others have their turn', async () => {
+test('beyond its cap, a subscription’s deliveries move unchanged to its lane; other subscriptions get their turns', async () => {
   const { due, aside, of } = aWorld(2)
   const third = aDelivery(slow)
   void due(aDelivery(slow))
@@ -118,38 +118,38 @@ test('over its cap a subscription’s deliveries move aside, unchanged, to its o
   await due(third)
   expect(aside).toEqual([[third, laneOf(slow, LANES)]])
   void due(aDelivery(other))
-  await settled()
+  await idle()
   expect([of(slow), of(other)]).toEqual([2, 1])
 })
 
-test('a turn that is over is the next one’s, in the order in which they came from the lane', async () => {
+test('a free turn goes to the waiting deliveries of the lane, in their order', async () => {
   const { due, fromLane, inFlight } = aWorld(1)
   const [first, second, third] = [aDelivery(slow), aDelivery(slow), aDelivery(slow)]
   void due(first)
   void fromLane(second)
   void fromLane(third)
-  await settled()
+  await idle()
   expect(inFlight.map(({ delivery }) => delivery)).toEqual([first])
   inFlight[0]?.end()
-  await settled()
+  await idle()
   expect(inFlight.map(({ delivery }) => delivery)).toEqual([second])
   inFlight[0]?.end()
-  await settled()
+  await idle()
   expect(inFlight.map(({ delivery }) => delivery)).toEqual([third])
 })
 
-test('retries leave room that only first attempts may use', async () => {
+test('retries leave a share of the turns to first attempts', async () => {
   const { due, aside, of } = aWorld(5)
   await Promise.race([
     Promise.all(Array.from({ length: 6 }, () => due(aDelivery(slow, 1)))),
     eventually(() => expect([of(slow), aside.length]).toEqual([4, 2])),
   ])
   void due(aDelivery(slow))
-  await settled()
+  await idle()
   expect(of(slow)).toBe(5)
 })
 
-test('retries get their share however many first attempts keep coming, and first attempts theirs', async () => {
+test('retries and first attempts both get their share under a constant flow of first attempts', async () => {
   const { fromLane, inFlight } = aWorld(5)
   const begun = { first: 0, retry: 0 }
   const comes = (attempt: number): void => {
@@ -160,7 +160,7 @@ test('retries get their share however many first attempts keep coming, and first
     const [one] = inFlight
     begun[one?.delivery.attempt === 0 ? 'first' : 'retry'] += 1
     one?.end()
-    await settled()
+    await idle()
     comes(0)
     const retries = inFlight.filter(({ delivery }) => delivery.attempt > 0).length
     expect(retries).toBeLessThanOrEqual(4)
@@ -169,19 +169,19 @@ test('retries get their share however many first attempts keep coming, and first
   expect(begun.first).toBeGreaterThanOrEqual(15)
 })
 
-test('a turn that becomes free in a moment is waited for, and no lane is needed', async () => {
+test('a delivery waits a moment for a turn before it moves to a lane', async () => {
   const { due, inFlight, aside } = aWorld(1, 10_000)
   const [first, second] = [aDelivery(slow), aDelivery(slow)]
   void due(first)
   void due(second)
-  await settled()
+  await idle()
   inFlight[0]?.end()
-  await settled()
+  await idle()
   expect(inFlight.map(({ delivery }) => delivery)).toEqual([second])
   expect(aside).toEqual([])
 })
 
-test('who has waited in vain shows that it is crowded: the next ones move aside at once, until there is a turn to take', async () => {
+test('after one delivery has waited in vain, the next ones move to the lane at once, until a turn is free', async () => {
   const { due, inFlight, aside, of } = aWorld(1, 20)
   void due(aDelivery(slow))
   await due(aDelivery(slow))
@@ -190,16 +190,16 @@ test('who has waited in vain shows that it is crowded: the next ones move aside 
   expect(performance.now() - startedAt).toBeLessThan(15)
   expect(aside).toHaveLength(2)
   inFlight[0]?.end()
-  await settled()
+  await idle()
   void due(aDelivery(slow))
   void due(aDelivery(slow))
-  await settled()
+  await idle()
   inFlight[0]?.end()
-  await settled()
+  await idle()
   expect([of(slow), aside.length]).toEqual([1, 2])
 })
 
-test('one that is never quite empty, but has turns to take, is not crowded any more', async () => {
+test('a subscription that always has deliveries, but free turns again, is no longer crowded', async () => {
   const { due, inFlight, aside, of } = aWorld(2, 20)
   void due(aDelivery(slow))
   void due(aDelivery(slow))
@@ -207,19 +207,19 @@ test('one that is never quite empty, but has turns to take, is not crowded any m
   expect(aside).toHaveLength(1)
   for (let n = 0; n < 3; n++) {
     inFlight[0]?.end()
-    await settled()
+    await idle()
     expect(of(slow)).toBe(1)
     void due(aDelivery(slow))
     void due(aDelivery(slow))
-    await settled()
+    await idle()
     inFlight[0]?.end()
-    await settled()
+    await idle()
     expect(of(slow)).toBe(2)
   }
   expect(aside).toHaveLength(1)
 })
 
-test('what needs no POST is dealt with while all turns are taken, neither waiting nor moving aside', async () => {
+test('a delivery that needs no POST is completed without a turn, neither waiting nor moving to a lane', async () => {
   const first = aDelivery(slow)
   const retry = aDelivery(slow, 2)
   const cooling = [first, retry]
@@ -236,41 +236,41 @@ test('what needs no POST is dealt with while all turns are taken, neither waitin
   expect([inFlight.length, aside.length]).toEqual([1, 0])
 })
 
-test('a room that was emptied while somebody asked whether a turn is needed has one for them', async () => {
+test('a delivery gets a turn that became free during its look', async () => {
   let answer = (_needsNone: boolean): void => {}
   const { due, fromLane, inFlight, of } = aWorld(1, 10_000, () => new Promise((resolve) => (answer = resolve)))
   void due(aDelivery(slow))
-  await settled()
+  await idle()
   for (const turn of [due, fromLane]) {
     void turn(aDelivery(slow))
     inFlight[0]?.end()
-    await settled()
+    await idle()
     expect(of(slow)).toBe(0)
     answer(false)
-    await settled()
+    await idle()
     expect(of(slow)).toBe(1)
   }
 })
 
-test('with a cap of one, retries and first attempts share it', async () => {
+test('with a cap of one, retries and first attempts share the turn', async () => {
   const { due, of } = aWorld(1)
   void due(aDelivery(slow, 3))
-  await settled()
+  await idle()
   expect(of(slow)).toBe(1)
 })
 
-test('trouble of our own is passed on, and gives the turn back', async () => {
+test('our own failure is passed on and returns the turn', async () => {
   const { due, inFlight, of } = aWorld(1)
   const failing = due(aDelivery(slow))
-  await settled()
+  await idle()
   inFlight[0]?.end(new Error('redis is away'))
   await expect(failing).rejects.toThrow('redis is away')
   void due(aDelivery(slow))
-  await settled()
+  await idle()
   expect(of(slow)).toBe(1)
 })
 
-test('whoever waits when the worker stops goes back to the broker; what is in hand is finished', async () => {
+test('when the worker stops, waiting deliveries return to the broker and those in flight finish', async () => {
   const { due, fromLane, stop, inFlight } = aWorld(1)
   const first = due(aDelivery(slow))
   const waiting = fromLane(aDelivery(slow))
@@ -280,7 +280,7 @@ test('whoever waits when the worker stops goes back to the broker; what is in ha
   await first
 })
 
-test('whatever comes and ends in whatever order, no subscription exceeds its cap, and nothing is forgotten', async () => {
+test('in any order of arrivals and ends, no subscription exceeds its cap and no delivery is forgotten', async () => {
   const move = fc.oneof(
     fc.record({ kind: fc.constantFrom('due', 'lane'), who: fc.constantFrom(slow, other), attempt: fc.nat({ max: 2 }) }),
     fc.record({ kind: fc.constant('end'), at: fc.nat({ max: 10 }) }),
@@ -297,12 +297,12 @@ test('whatever comes and ends in whatever order, no subscription exceeds its cap
           const turn = one.kind === 'due' ? due : fromLane
           void turn(aDelivery(one.who, one.attempt)).then(count)
         } else inFlight[one.at % Math.max(1, inFlight.length)]?.end()
-        await settled()
+        await idle()
         expect(Math.max(of(slow), of(other))).toBeLessThanOrEqual(3)
       }
       while (inFlight.length > 0) {
         inFlight[0]?.end()
-        await settled()
+        await idle()
       }
       expect(over).toBe(given)
       expect(aside.length).toBeLessThanOrEqual(given)

@@ -74,12 +74,12 @@ function aWorld(change: Partial<NoticesDeps> = {}) {
     isWanted: async () => true,
     outages: {
       untold: async () => outage,
-      markTold: async () => void steps.push('told'),
+      markTold: async () => void steps.push('marked'),
       beginRecovery: async () => ({ ...outage, recoveredAtMs: SINCE_MS + 60_000 }),
     },
     parkedLimits: {
       untold: async () => ({ crossedAtMs: SINCE_MS, limit: 10, count: 12 }),
-      markTold: async () => void steps.push('told'),
+      markTold: async () => void steps.push('marked'),
     },
     find: async (delivery) => parkedRecord(delivery),
     publish: async (event) => {
@@ -95,26 +95,23 @@ function aWorld(change: Partial<NoticesDeps> = {}) {
 
 const kinds = ['failing', 'recovered', 'noticeParked'] as const
 
-test.each(kinds)(
-  '%s: what is published matches the schema of its type, and keeps the query of the url to itself',
-  async (kind) => {
-    const { notices, events } = aWorld()
-    await notices[kind](aDelivery())
-    const [event] = events
-    if (event === undefined) throw new Error('nothing was published')
-    const checked = compileSchema(EVENT_CATALOGUE[event.eventType].schema)(event.data)
-    expect(checked).toEqual({ ok: true, value: event.data })
-    expect(Object.keys(event.data).toSorted()).toEqual(
-      (EVENT_CATALOGUE[event.eventType].schema['required'] as string[]).toSorted(),
-    )
-    expect(event).toMatchObject({ tenant: 'acme', occurredAt: event.data['occurredAt'] })
-    expect(event.data['url']).toBe('https://client.example/hook')
-  },
-)
+test.each(kinds)('%s: the notice matches the schema of its type, and hides the query of the url', async (kind) => {
+  const { notices, events } = aWorld()
+  await notices[kind](aDelivery())
+  const [event] = events
+  if (event === undefined) throw new Error('nothing was published')
+  const checked = compileSchema(EVENT_CATALOGUE[event.eventType].schema)(event.data)
+  expect(checked).toEqual({ ok: true, value: event.data })
+  expect(Object.keys(event.data).toSorted()).toEqual(
+    (EVENT_CATALOGUE[event.eventType].schema['required'] as string[]).toSorted(),
+  )
+  expect(event).toMatchObject({ tenant: 'acme', occurredAt: event.data['occurredAt'] })
+  expect(event.data['url']).toBe('https://client.example/hook')
+})
 
 const OUTCOMES = ['delivered', 'answered', ...UNREACHABLE_REASONS] as const
 
-test.each(OUTCOMES)('the outcome %s is a number of its own in a notice, never text', async (outcome) => {
+test.each(OUTCOMES)('the outcome %s has its own number in a notice', async (outcome) => {
   const { notices, events } = aWorld({
     outages: {
       untold: async () => ({ ...outage, last: { outcome, status: null } }),
@@ -148,7 +145,7 @@ test('a parked delivery without an attempt, or with an outcome of a newer versio
   }
 })
 
-test.each(kinds)('%s: told again it is the same event, byte for byte', async (kind) => {
+test.each(kinds)('%s: a repeated notice is the same event, byte for byte', async (kind) => {
   const { notices, events } = aWorld()
   const delivery = aDelivery()
   await notices[kind](delivery)
@@ -168,7 +165,7 @@ test.each(kinds)(
   },
 )
 
-test.each(kinds)('%s: nothing is read or published that nobody receives', async (kind) => {
+test.each(kinds)('%s: without a subscription to the notice, nothing is read or published', async (kind) => {
   const asked: unknown[] = []
   const untouched = () => Promise.reject(new Error('was read'))
   const { notices, events, warnings } = aWorld({
@@ -183,19 +180,19 @@ test.each(kinds)('%s: nothing is read or published that nobody receives', async 
   expect([asked.length, events, warnings]).toEqual([1, [], []])
 })
 
-test('an outage is marked as told once the broker has it, and not told twice', async () => {
+test('an outage is marked as notified after the broker’s confirm, and not published twice', async () => {
   const { notices, steps } = aWorld()
   await notices.failing(aDelivery())
-  expect(steps).toEqual(['webhook.endpoint.failing', 'told'])
-  const told = aWorld({
+  expect(steps).toEqual(['webhook.endpoint.failing', 'marked'])
+  const repeated = aWorld({
     outages: { untold: async () => undefined, markTold: async () => {}, beginRecovery: async () => undefined },
   })
-  await told.notices.failing(aDelivery())
-  await told.notices.recovered(aDelivery())
-  expect(told.steps).toEqual([])
+  await repeated.notices.failing(aDelivery())
+  await repeated.notices.recovered(aDelivery())
+  expect(repeated.steps).toEqual([])
 })
 
-test('a broker that is away keeps no endpoint from being left alone or contacted again: the outage stays untold', async () => {
+test('a broker that is away does not affect the breaker, and the outage stays unpublished', async () => {
   const publish = () => Promise.reject(new Unavailable('rabbitmq', 'away'))
   const { notices, steps, warnings } = aWorld({ publish })
   await notices.failing(aDelivery())
@@ -204,13 +201,13 @@ test('a broker that is away keeps no endpoint from being left alone or contacted
   expect(warnings).toMatchObject([{ notice: 'webhook.endpoint.failing' }, { notice: 'webhook.endpoint.recovered' }])
 })
 
-test('of a test that is parked there is no notice', async () => {
+test('a parked trial has no notice', async () => {
   const { notices, events } = aWorld()
   await notices.noticeParked(aDelivery({ trial: 'test' }))
   expect(events).toEqual([])
 })
 
-test('a parked notice that cannot be published brings the message back', async () => {
+test('if the notice of a parked delivery cannot be published, the message comes back', async () => {
   const { notices } = aWorld({ publish: () => Promise.reject(new Unavailable('rabbitmq', 'away')) })
   await expect(notices.noticeParked(aDelivery())).rejects.toThrow(Unavailable)
 })
@@ -218,29 +215,29 @@ test('a parked notice that cannot be published brings the message back', async (
 test.each<[string, (delivery: Delivery) => DeliveryRecord | undefined]>([
   ['was acknowledged after all', (delivery) => ({ ...parkedRecord(delivery), state: 'acknowledged' })],
   ['is on its next run', (delivery) => ({ ...parkedRecord(delivery), run: 3 })],
-  ['is no longer remembered', () => undefined],
-])('a delivery that %s is not told of', async (_name, find) => {
+  ['has no record any more', () => undefined],
+])('a delivery that %s has no notice', async (_name, find) => {
   const { notices, events } = aWorld({ find: async (delivery) => find(delivery) })
   await notices.noticeParked(aDelivery())
   expect(events).toEqual([])
 })
 
-test('a crossed limit of parked deliveries is told once the broker has it, and not told twice', async () => {
+test('a crossed limit of parked deliveries is marked as notified after the broker’s confirm, and not published twice', async () => {
   const { notices, steps, events } = aWorld()
   const owner = aDelivery()
   await notices.parkedLimit(owner)
-  expect(steps).toEqual(['webhook.parked.limit', 'told'])
+  expect(steps).toEqual(['webhook.parked.limit', 'marked'])
   const [event] = events
   expect(compileSchema(EVENT_CATALOGUE['webhook.parked.limit'].schema)(event?.data)).toMatchObject({ ok: true })
   expect(event).toMatchObject({ tenant: 'acme', data: { subscriptionId: owner.subscriptionId, limit: 10, parked: 12 } })
   await notices.parkedLimit(owner)
   expect(events[1]).toEqual(event)
-  const told = aWorld({ parkedLimits: { untold: async () => undefined, markTold: async () => {} } })
-  await told.notices.parkedLimit(owner)
-  expect(told.steps).toEqual([])
+  const repeated = aWorld({ parkedLimits: { untold: async () => undefined, markTold: async () => {} } })
+  await repeated.notices.parkedLimit(owner)
+  expect(repeated.steps).toEqual([])
 })
 
-test('a crossed limit that nobody wants to hear of, or that the broker does not take, stays untold', async () => {
+test('a crossed limit stays unpublished without a subscription to the notice, or without the broker’s confirm', async () => {
   const owner = aDelivery()
   const unwanted = aWorld({ isWanted: async () => false })
   await unwanted.notices.parkedLimit(owner)

@@ -26,11 +26,11 @@ function aDelivery(tenant: string, subscriptionId: SubscriptionId = newSubscript
   }
 }
 
-/** A store that counts as its real counterpart does, and releases at most 250 of each kind at a time. */
+/** A store that counts like the real one and releases at most 250 deliveries per call. */
 function aWorld(change: Partial<ParkedLimitsDeps> = {}) {
   const parked = new Map<SubscriptionId, number>()
   const steps: string[] = []
-  const told: SubscriptionId[] = []
+  const notices: SubscriptionId[] = []
   const lost = { bodies: 0, dropped: 0 }
   const allowances: number[] = []
   let nowMs = 0
@@ -48,7 +48,7 @@ function aWorld(change: Partial<ParkedLimitsDeps> = {}) {
     },
     limits: { perSubscription: 10, perTenant: 1_000 },
     everyMs: 3_600_000,
-    notice: async ({ subscriptionId }) => void told.push(subscriptionId),
+    notice: async ({ subscriptionId }) => void notices.push(subscriptionId),
     released: ({ bodies, dropped }) => {
       lost.bodies += bodies
       lost.dropped += dropped
@@ -62,7 +62,7 @@ function aWorld(change: Partial<ParkedLimitsDeps> = {}) {
     parked.set(subscriptionId, (parked.get(subscriptionId) ?? 0) + 1)
   })
   const parkOne = (delivery: Delivery): Promise<void> => park(delivery, null, 'rejected')
-  return { limiter, parkOne, parked, steps, told, lost, allowances, later: (ms: number) => (nowMs += ms) }
+  return { limiter, parkOne, parked, steps, notices, lost, allowances, later: (ms: number) => (nowMs += ms) }
 }
 
 test('a subscription is registered before its first delivery is parked, and again every hour', async () => {
@@ -77,7 +77,7 @@ test('a subscription is registered before its first delivery is parked, and agai
   await limiter.stop()
 })
 
-test('what cannot be registered is not parked: the delivery comes back', async () => {
+test('a delivery whose subscription cannot be registered is not parked and comes back', async () => {
   const { limiter, parkOne, parked } = aWorld({
     store: {
       register: () => Promise.reject(new Unavailable('redis', 'full')),
@@ -90,7 +90,7 @@ test('what cannot be registered is not parked: the delivery comes back', async (
   await limiter.stop()
 })
 
-test('a subscription is registered again after a delivery could not be parked: Redis may have been emptied', async () => {
+test('a subscription is registered again after a failed parking, because Redis may have been emptied', async () => {
   const { limiter, steps } = aWorld()
   const delivery = aDelivery('acme')
   let isAway = true
@@ -104,7 +104,7 @@ test('a subscription is registered again after a delivery could not be parked: R
   await limiter.stop()
 })
 
-test('a delivery that a full Redis refuses to park brings a sweep of its tenant, which frees memory', async () => {
+test('a delivery that a full Redis refuses to park triggers a sweep of its tenant, which frees memory', async () => {
   const delivery = aDelivery('acme')
   const trimmed: SubscriptionId[] = []
   const { limiter, parkOne } = aWorld({
@@ -123,8 +123,8 @@ test('a delivery that a full Redis refuses to park brings a sweep of its tenant,
   await limiter.stop()
 })
 
-test('a sweep trims what is beyond the limit, counts what was lost and sends a notice; the next one has nothing to do', async () => {
-  const { limiter, parkOne, parked, told, lost, allowances } = aWorld()
+test('a sweep trims the deliveries beyond the limit, counts them and sends a notice; the next sweep has nothing to do', async () => {
+  const { limiter, parkOne, parked, notices, lost, allowances } = aWorld()
   const [over, within] = [aDelivery('acme'), aDelivery('acme')]
   parked.set(over.subscriptionId, 1_000)
   await parkOne(over)
@@ -132,14 +132,14 @@ test('a sweep trims what is beyond the limit, counts what was lost and sends a n
   await limiter.sweep()
   expect([...parked.values()]).toEqual([20, 1])
   expect(lost).toEqual({ bodies: 0, dropped: 981 })
-  expect(told).toEqual([over.subscriptionId])
+  expect(notices).toEqual([over.subscriptionId])
   const trims = allowances.length
   await limiter.sweep()
   expect(allowances).toHaveLength(trims)
   await limiter.stop()
 })
 
-test('what is more than one sweep trims is left to the next one', async () => {
+test('deliveries beyond what one sweep trims are left to the next sweep', async () => {
   const { limiter, parkOne, parked } = aWorld()
   const delivery = aDelivery('acme')
   parked.set(delivery.subscriptionId, 7_000)
@@ -151,7 +151,7 @@ test('what is more than one sweep trims is left to the next one', async () => {
   await limiter.stop()
 })
 
-test('a tenant over its limit: the subscription with the most gives way, even if it parks nothing now', async () => {
+test('in a tenant over its limit, the subscription with the most parked deliveries is trimmed, even if it parks nothing now', async () => {
   const { limiter, parkOne, parked } = aWorld({ limits: { perSubscription: 1_000, perTenant: 100 } })
   const [idle, parking] = [newSubscriptionId(), aDelivery('acme')]
   parked.set(idle, 400)
@@ -195,7 +195,7 @@ describe('the share of each subscription', () => {
     { name: 'all fit', counts: [3, 4], perSubscription: 10, perTenant: 20, expected: 10 },
     { name: 'one is over its own limit', counts: [3, 40], perSubscription: 10, perTenant: 20, expected: 10 },
     {
-      name: 'the tenant is over: the largest give way',
+      name: 'the tenant is over its limit: the largest subscriptions are trimmed',
       counts: [3, 40, 50],
       perSubscription: 30,
       perTenant: 23,
@@ -230,7 +230,7 @@ describe('the share of each subscription', () => {
     )
   })
 
-  test('nothing is taken that need not be: one more for each subscription would be too much', () => {
+  test('no more is trimmed than needed: one more per subscription would exceed the limit', () => {
     fc.assert(
       fc.property(someCounts, someLimits, (counts, limits) => {
         const share = shareParked(counts, limits)

@@ -35,7 +35,7 @@ function aDelivery(change: Partial<Delivery> = {}): Delivery {
   }
 }
 
-/** Records every step in the order in which it was completed. */
+/** Records every step in the order of completion. */
 function aWorld(outcome: Outcome, change: Partial<DeliverDeps> = {}) {
   const steps: string[] = []
   const attempts: (Attempt | null)[] = []
@@ -52,6 +52,7 @@ function aWorld(outcome: Outcome, change: Partial<DeliverDeps> = {}) {
       moveToLane: async () => void (movedToLane += 1),
     },
     breaker: {
+      isFailing: () => false,
       claimProbe: async () => undefined,
       note: async () => {},
     },
@@ -99,7 +100,7 @@ const ok: Outcome = { kind: 'delivered', status: 200 }
 const down: Outcome = { kind: 'unreachable', reason: 'refused' }
 
 describe('deliver', () => {
-  test('a delivered one is settled after the POST', async () => {
+  test('a delivered delivery is settled after the POST', async () => {
     const { deliver, steps, attempts } = aWorld(ok)
     await deliver(aDelivery())
     expect(steps).toEqual([
@@ -120,7 +121,7 @@ describe('deliver', () => {
     ])
   })
 
-  test('a failed one waits with the broker before its slot is settled', async () => {
+  test('a retry is confirmed by the broker before the slot is settled', async () => {
     const { deliver, steps } = aWorld(down)
     await deliver(aDelivery({ slot: 0, attempt: 0 }))
     expect(steps).toEqual([
@@ -131,7 +132,7 @@ describe('deliver', () => {
     ])
   })
 
-  test('one that cannot be signed is not sent: it waits, and no attempt is counted', async () => {
+  test('a delivery that cannot be signed is not sent: it waits, and no attempt is counted', async () => {
     const admit = async (): Promise<Admission> => ({ admitted: { kind: 'unsignable' }, health: healthy })
     const { deliver, steps, attempts } = aWorld(ok, { admit })
     await deliver(aDelivery({ slot: 0, attempt: 0 }))
@@ -146,9 +147,13 @@ describe('deliver', () => {
     expect(attempts).toEqual([null])
   })
 
-  test('a first attempt that is withdrawn while its connection is made was no attempt, and says nothing of the endpoint', async () => {
+  test('a first attempt that is withdrawn during connecting counts neither as an attempt nor for the breaker', async () => {
     const noted: string[] = []
-    const breaker = { claimProbe: async () => undefined, note: async () => void noted.push('noted') }
+    const breaker = {
+      isFailing: () => false,
+      claimProbe: async () => undefined,
+      note: async () => void noted.push('noted'),
+    }
     const { deliver, steps, attempts } = aWorld(ok, { breaker, post: async () => ({ kind: 'withdrawn' }) })
     await deliver(aDelivery())
     expect(steps).toEqual(['settle slot 0 withdrawn', 'report withdrawn'])
@@ -198,13 +203,18 @@ describe('deliver', () => {
     expect(await deliverAfterWait({ nowMs: () => 0 })).toEqual({ looks: 1, leases: [1] })
   })
 
+  test('a delivery whose endpoint failed while it waited for a turn is looked at again', async () => {
+    const breaker = { isFailing: () => true, claimProbe: async () => undefined, note: async () => {} }
+    expect(await deliverAfterWait({ nowMs: () => 0, breaker })).toEqual({ looks: 2, leases: [2] })
+  })
+
   test('a delivery that was settled elsewhere while it waited for a turn is not POSTed', async () => {
     const answers = [false, true]
     const isSettled = async () => answers.shift() ?? true
     expect(await deliverAfterWait({ nowMs: () => 1, isSettled })).toEqual({ looks: 2, leases: [] })
   })
 
-  test('a first attempt that was sent to the url of a renewed lease is retried there', async () => {
+  test('a first attempt that was sent to the url of a renewed lease is retried at that url', async () => {
     const published: Delivery[] = []
     const { deliver, attempts } = aWorld(down, {
       post: async (due) => ({
@@ -219,20 +229,20 @@ describe('deliver', () => {
     expect(attempts).toMatchObject([{ attempt: 1, outcome: 'refused' }])
   })
 
-  test('after the last slot it is parked, with the attempt', async () => {
+  test('after the last slot a delivery is parked with the attempt', async () => {
     const { deliver, steps, attempts } = aWorld(down)
     await deliver(aDelivery({ slot: 1, attempt: 1 }))
     expect(steps).toEqual(['post https://client.example/hook attempt 2', 'park exhausted', 'report park'])
     expect(attempts).toMatchObject([{ slot: 1, attempt: 2, outcome: 'refused', status: null }])
   })
 
-  test('what the endpoint said of its refusal is kept with the attempt', async () => {
+  test('the excerpt of an error answer is stored with the attempt', async () => {
     const { deliver, attempts } = aWorld({ kind: 'answered', status: 400, answer: 'no such hook' })
     await deliver(aDelivery())
     expect(attempts).toMatchObject([{ outcome: 'answered', status: 400, answer: 'no such hook' }])
   })
 
-  test('the attempt counter goes on in a further run', async () => {
+  test('a second run continues the attempt counter', async () => {
     const { deliver, steps } = aWorld(ok)
     await deliver(aDelivery({ run: 2, slot: 0, attempt: 8 }))
     expect(steps[0]).toBe('post https://client.example/hook attempt 9')
@@ -244,7 +254,7 @@ describe('deliver', () => {
     expect(steps).toEqual([])
   })
 
-  test('a withdrawn one is settled without a POST or an attempt', async () => {
+  test('a withdrawn delivery is settled without a POST or an attempt', async () => {
     const { deliver, steps, attempts } = aWorld(ok, {
       admit: async () => ({ admitted: { kind: 'withdrawn' }, health: healthy }),
     })
@@ -300,6 +310,7 @@ describe('deliver', () => {
 
   describe('an endpoint in its cool-down', () => {
     const breaker = (change: Partial<DeliverDeps['breaker']> = {}): DeliverDeps['breaker'] => ({
+      isFailing: () => false,
       claimProbe: async () => undefined,
       note: async () => {},
       ...change,
@@ -319,7 +330,7 @@ describe('deliver', () => {
       expect(attempts).toEqual([null])
     })
 
-    test('has the last slot wait the cool-down out, unsettled, and then longer and longer', async () => {
+    test('postpones the last slot unsettled, for one cool-down and then for longer waits', async () => {
       const waits: [number, number | undefined][] = []
       const kept: number[] = []
       const { deliver, steps } = aWorld(ok, {
@@ -348,19 +359,19 @@ describe('deliver', () => {
       admit: async (admitted) => ({ admitted, health: { state, consecutiveFailures: 5, openUntilMs } }),
     })
 
-    /** Delivers a last slot again and again until it is no longer postponed; `openUntilMs` is the breaker's at each turn. */
-    async function playLastSlot(first: Delivery, openUntilMs: (turn: number) => number) {
+    /** Delivers a last slot repeatedly until it is no longer postponed. `openUntilMs`: the breaker's, each time. */
+    async function runLastSlot(first: Delivery, openUntilMs: (round: number) => number) {
       const waitsMs: number[] = []
       const reports: unknown[] = []
       const parked: unknown[] = []
       const steps: string[] = []
       let next: Delivery | undefined = first
-      for (let turn = 0; next !== undefined && turn < 50; turn++) {
+      for (let round = 0; next !== undefined && round < 50; round++) {
         const due: Delivery = next
         next = undefined
         const { deliver } = aWorld(ok, {
           waitsMs: [10_000, 60_000, 300_000],
-          ...openUntil(openUntilMs(turn), turn % 2 === 0 ? 'open' : 'probing'),
+          ...openUntil(openUntilMs(round), round % 2 === 0 ? 'open' : 'probing'),
           retryLater: async (delivery, waitMs) => {
             next = delivery
             waitsMs.push(waitMs)
@@ -377,10 +388,10 @@ describe('deliver', () => {
       return { waitsMs, reports, parked, steps, left: next }
     }
 
-    test('parks a last slot that has waited as long as the longest wait while the endpoint failed again: exhausted, without an attempt', async () => {
-      const { waitsMs, reports, parked, steps } = await playLastSlot(
+    test('parks a last slot without an attempt, as exhausted, after the longest wait and another failure', async () => {
+      const { waitsMs, reports, parked, steps } = await runLastSlot(
         aDelivery({ slot: 3, attempt: 2 }),
-        (turn) => STARTED_MS + turn,
+        (round) => STARTED_MS + round,
       )
       expect(waitsMs).toEqual([30_000, 60_000, 300_000])
       expect(parked).toEqual([{ attempt: null, reason: 'exhausted' }])
@@ -389,17 +400,17 @@ describe('deliver', () => {
       expect(reports.slice(0, -1)).toEqual([1, 2, 3].map(() => ['postpone', null, 'cooling']))
     })
 
-    test('does not park a last slot as long as no failure was noted since it was first postponed', async () => {
-      const { waitsMs, parked, left } = await playLastSlot(aDelivery({ slot: 3, attempt: 2 }), () => STARTED_MS)
+    test('does not park a last slot without another failure since it was first postponed', async () => {
+      const { waitsMs, parked, left } = await runLastSlot(aDelivery({ slot: 3, attempt: 2 }), () => STARTED_MS)
       expect(parked).toEqual([])
       expect(waitsMs).toHaveLength(50)
       expect(left).toMatchObject({ slot: 3, attempt: 2, postponed: 50, postponement: { openUntilMs: STARTED_MS } })
     })
 
-    test('postpones a last slot that an earlier version has postponed once more, and parks it then', async () => {
-      const { waitsMs, parked } = await playLastSlot(
+    test('postpones a last slot that an earlier version postponed once more, and then parks it', async () => {
+      const { waitsMs, parked } = await runLastSlot(
         aDelivery({ slot: 3, attempt: 2, postponed: 40 }),
-        (turn) => STARTED_MS + turn,
+        (round) => STARTED_MS + round,
       )
       expect(waitsMs).toEqual([300_000])
       expect(parked).toHaveLength(1)
@@ -422,7 +433,7 @@ describe('deliver', () => {
       expect(sent[1]).not.toHaveProperty('postponement')
     })
 
-    test('leaves no postponement on a delivery that a longer schedule lets go on', async () => {
+    test('removes the postponement from a delivery that continues on a longer schedule', async () => {
       const sent: Delivery[] = []
       const { deliver } = aWorld(ok, { ...openUntil(STARTED_MS), retryLater: async (next) => void sent.push(next) })
       await deliver(aDelivery({ slot: 0, postponed: 3, postponement: { waitedMs: 1, openUntilMs: 1 } }))
@@ -431,7 +442,7 @@ describe('deliver', () => {
       expect(sent[0]).not.toHaveProperty('postponed')
     })
 
-    test('is contacted by the one who gets the probe, who tells what came of it', async () => {
+    test('is contacted by the worker that claims the probe, which reports the outcome', async () => {
       const noted: unknown[] = []
       const { deliver, steps } = aWorld(down, {
         admit: admitWhile('probing'),
@@ -445,13 +456,13 @@ describe('deliver', () => {
       expect(noted).toEqual([[down, 'the probe']])
     })
 
-    test('is not contacted by those who do not get the probe', async () => {
+    test('is not contacted without the probe', async () => {
       const { deliver, steps } = aWorld(ok, { admit: admitWhile('probing') })
       await deliver(aDelivery())
       expect(steps[0]).toBe('wait 10000 slot 1 attempt 0')
     })
 
-    test('costs no probe for a message that is settled, or whose subscription is gone', async () => {
+    test('costs no probe for a message that is settled or withdrawn', async () => {
       const claims: string[] = []
       const probing = breaker({
         claimProbe: async ({ deliveryId }) => {
@@ -467,7 +478,7 @@ describe('deliver', () => {
       expect(claims).toEqual([])
     })
 
-    test('is told of an outcome once, however often the message comes back', async () => {
+    test('gets an outcome once, however often the message comes back', async () => {
       let isAway = true
       let noted = 0
       const { deliver } = aWorld(ok, {
@@ -483,7 +494,7 @@ describe('deliver', () => {
       expect(noted).toBe(1)
     })
 
-    test('that cannot be noted holds nothing up', async () => {
+    test('does not delay a delivery if its breaker cannot be written', async () => {
       const { deliver, steps } = aWorld(ok, {
         breaker: breaker({ note: () => Promise.reject(new Unavailable('redis', 'gone')) }),
       })
@@ -492,7 +503,7 @@ describe('deliver', () => {
     })
   })
 
-  test('a failed one whose copy was settled elsewhere during the POST does not wait a second time', async () => {
+  test('a failed delivery whose copy was settled elsewhere during the POST does not wait a second time', async () => {
     const answers = [false, true]
     const { deliver, steps } = aWorld(down, { isSettled: async () => answers.shift() ?? true })
     await deliver(aDelivery())
@@ -515,20 +526,24 @@ describe('deliver', () => {
       ['withdrawn', { admit: async () => ({ admitted: { kind: 'withdrawn' }, health: healthy }) }, 'report withdrawn'],
       ['for an endpoint in its cool-down', admitWhile('open'), 'report retry'],
       ['not the probe', admitWhile('probing'), 'report retry'],
-    ])('what is %s is dealt with', async (_name, change, last) => {
+    ])('a delivery that is %s is completed', async (_name, change, last) => {
       const { withoutTurn, steps } = aWorld(ok, change)
       await expect(withoutTurn(aDelivery())).resolves.toBe(true)
       expect(steps.at(-1) ?? '').toBe(last)
     })
 
-    test('the one probe goes out', async () => {
-      const breaker: DeliverDeps['breaker'] = { claimProbe: async () => 'the probe', note: async () => {} }
+    test('the probe is sent', async () => {
+      const breaker: DeliverDeps['breaker'] = {
+        isFailing: () => false,
+        claimProbe: async () => 'the probe',
+        note: async () => {},
+      }
       const { withoutTurn, steps } = aWorld(ok, { ...admitWhile('probing'), breaker })
       await expect(withoutTurn(aDelivery())).resolves.toBe(true)
       expect(steps).toContain('post https://client.example/hook attempt 1')
     })
 
-    test('what was posted, and could not be settled, is settled', async () => {
+    test('a delivery that was POSTed and could not be settled is settled', async () => {
       let isAway = true
       const { deliver, withoutTurn, steps } = aWorld(ok, {
         settle: async () => {
@@ -543,7 +558,7 @@ describe('deliver', () => {
     })
   })
 
-  test('what another worker has settled meanwhile is not concluded here', async () => {
+  test('a delivery that another worker settled meanwhile is not settled again', async () => {
     let isSettled = false
     const { deliver, steps } = aWorld(ok, {
       isSettled: async () => isSettled,
@@ -561,7 +576,7 @@ describe('the notice of a parked delivery', () => {
   const rejected: Outcome = { kind: 'answered', status: 400 }
   const away = () => Promise.reject(new Unavailable('rabbitmq', 'away'))
 
-  test('comes once it is parked, and before its message is done', async () => {
+  test('is published after the delivery is parked and before its message is acknowledged', async () => {
     const world = aWorld(rejected)
     const { deliver } = aWorld(rejected, {
       park: async () => void world.steps.push('park'),
@@ -572,7 +587,7 @@ describe('the notice of a parked delivery', () => {
     expect(world.steps).toEqual(['park', 'report', 'notice'])
   })
 
-  test('is told by the message that comes back, without a POST: by another worker, or by the same', async () => {
+  test('is published when the message comes back, without a POST, by the same or another worker', async () => {
     for (const isSameWorker of [true, false]) {
       let isSettled = false
       let isAway = true
@@ -602,7 +617,7 @@ describe('the notice of a parked delivery', () => {
     }
   })
 
-  test('is asked for by nothing that is delivered or waits', async () => {
+  test('is not published for a delivered or waiting delivery', async () => {
     for (const outcome of [ok, down]) {
       const { deliver, steps } = aWorld(outcome, { noticeParked: () => Promise.reject(new Error('asked')) })
       await deliver(aDelivery())

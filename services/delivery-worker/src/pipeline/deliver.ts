@@ -41,20 +41,23 @@ export type Deliver = (due: Delivery, source: Source) => Promise<void>
  * publishes the notice. A crash at any point costs at most a duplicate POST. Without a crash, while only the broker or Redis
  * is away, the POST is not repeated: its result is kept in `unfinished` until it is settled.
  *
- * A delivery is looked at once. Only if it waited for a turn and the lease of its look ended meanwhile is it looked at again,
- * so no delivery is POSTed on a look that was older than a lease when its turn began:
- * - The ledger may be up to a lease old. Only a second copy of the message can have settled the slot in that time. The POST
- *   is then a duplicate, as it is when the copy settles the slot during the POST; a second retry is ruled out in `secure`.
- * - The breaker may have opened within that time. The endpoint gets the POST, as it does from attempts in flight.
- * - The subscription may have been changed. A first attempt is written only while its lease is valid, whatever the look said.
+ * A delivery is looked at once, and the look travels with it. A delivery that waited for a turn is looked at again only if
+ * the lease of its look has ended, or this worker has seen the endpoint fail. So a look is at most one lease old when a turn
+ * begins, and it is safe to rely on it:
+ * - Ledger: only a second copy of the message can have settled the slot since. The POST is then a duplicate, just as if the
+ *   copy had settled the slot during the POST. `secure` rules out a second retry.
+ * - Breaker: a cool-down that this worker began is always seen. If another worker began it within that time, the endpoint
+ *   gets one more POST, just as from the attempts in flight.
+ * - Subscription: a first attempt is written only while its lease is valid, whatever the look said.
  */
 export function createDeliver(deps: DeliverDeps): Deliver {
-  const { waitsMs, isolation, settle, report, noticeParked, nowMs } = deps
+  const { waitsMs, isolation, breaker, settle, report, noticeParked, nowMs } = deps
   const unfinished = createUnfinished()
   const look = createLook({ ...deps, unfinished: unfinished.of })
   const attempt = createAttempt(deps)
   const secure = createSecure(deps)
-  const isFresh = ({ lease }: Sendable): boolean => lease !== undefined && isLeaseValid(lease.trustedUntilMs, nowMs())
+  const isFresh = ({ delivery, lease }: Sendable): boolean =>
+    lease !== undefined && isLeaseValid(lease.trustedUntilMs, nowMs()) && !breaker.isFailing(delivery)
 
   return async (due, source) => {
     let hasTurn = isolation.take(due)

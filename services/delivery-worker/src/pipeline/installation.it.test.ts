@@ -149,7 +149,7 @@ test('a retry that falls due while the data is lost waits for the restore', asyn
   await eventually(() => expect(attempts()).toEqual(['1', '2']), PATIENT)
 })
 
-test('a delivery that ends parked while the data is lost is parked in the restored Redis, after one POST', async () => {
+test('a delivery that is to be parked while the data is lost is parked in the restored Redis, after one POST', async () => {
   receiver.answer('/hook', { status: 410, delayMs: 4_000 })
   const service = await startWorker('1h')
   const delivery = deliveryTo(await subscribe())
@@ -167,7 +167,7 @@ test('a delivery that ends parked while the data is lost is parked in the restor
   expect(attempts()).toEqual(['1'])
 })
 
-test('a delivery of another installation waits until an operator adopts its id; one without an id does not', async () => {
+test('a delivery of another installation waits until an operator adopts its id; one without an id is delivered', async () => {
   const service = await startWorker('1s')
   const other = randomUUID() as InstallationId
   const subscription = await subscribe()
@@ -182,7 +182,7 @@ test('a delivery of another installation waits until an operator adopts its id; 
   await eventually(() => expect(attempts()).toHaveLength(2), PATIENT)
 })
 
-test('a retry carries the id of the installation that publishes it, also if the first attempt carried none', async () => {
+test('a retry carries the id of the installation that publishes it, even if the first attempt carried none', async () => {
   receiver.answer('/hook', { status: 503 })
   await startWorker('1h')
   const ids: unknown[] = []

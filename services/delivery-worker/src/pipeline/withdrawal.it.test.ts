@@ -102,7 +102,7 @@ function aWorld() {
         admitted: delivery.attempt === 0 && !world.isEnabled ? { kind: 'withdrawn' } : delivery,
         health,
       }),
-      breaker: { claimProbe: async () => undefined, note: async () => {} },
+      breaker: { isFailing: () => false, claimProbe: async () => undefined, note: async () => {} },
       post: async (_delivery, attempt): Promise<Outcome> => {
         diesAt('before the POST')
         posts.push({ attempt, wasEnabled: world.isEnabled })
@@ -240,7 +240,7 @@ test('the worker that made a failed POST schedules its retry although another wo
     isolation: ALL_TURNS_FREE,
     isSettled: (delivery) => store.isSettled(delivery),
     admit: async (admitted) => ({ admitted, health: { state: 'closed', consecutiveFailures: 0, openUntilMs: null } }),
-    breaker: { claimProbe: async () => undefined, note: async () => {} },
+    breaker: { isFailing: () => false, claimProbe: async () => undefined, note: async () => {} },
     post: async () => ({ kind: 'answered', status: 503 }),
     retryLater: async (delivery) => {
       if (isAway.broker) throw new Unavailable('rabbitmq', 'away')

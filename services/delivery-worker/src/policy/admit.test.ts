@@ -45,7 +45,7 @@ const admitWith = (found: Subscription | undefined, delivery: Delivery): Promise
     nowMs: () => ASKED_AT_MS,
   })(delivery)
 
-/** What is found of a subscription, and how long a first attempt may rely on it. */
+/** The part of an admission that depends on the stored subscription alone. */
 const found = (subscription: Subscription | undefined) => ({
   health,
   ...(subscription !== undefined && {
@@ -56,11 +56,11 @@ const found = (subscription: Subscription | undefined) => ({
 const signingBy = (secret: string): Signing => ({ id: secret, secret, since: first.firstDueAt, former: [] })
 
 describe('admit', () => {
-  test('a first attempt leaves while its subscription is there and enabled', async () => {
+  test('a first attempt is sent while its subscription exists and is enabled', async () => {
     await expect(admitWith(subscription, first)).resolves.toEqual({ admitted: first, ...found(subscription) })
   })
 
-  test('a first attempt goes to the url that the subscription has now', async () => {
+  test('a first attempt is sent to the subscription’s current url', async () => {
     const url = 'https://client.example/moved'
     const moved = { ...subscription, url }
     await expect(admitWith(moved, first)).resolves.toEqual({ admitted: { ...first, url }, ...found(moved) })
@@ -69,11 +69,11 @@ describe('admit', () => {
   test.each<[string, Subscription | undefined]>([
     ['deleted', undefined],
     ['disabled', { ...subscription, enabled: false }],
-  ])('no first attempt leaves once the subscription is %s', async (_name, stored) => {
+  ])('no first attempt is sent once the subscription is %s', async (_name, stored) => {
     await expect(admitWith(stored, first)).resolves.toEqual({ admitted: { kind: 'withdrawn' }, ...found(stored) })
   })
 
-  test('no first attempt leaves for an event type that was removed from the subscription', async () => {
+  test('no first attempt is sent for an event type that was removed from the subscription', async () => {
     const narrowed: Subscription = { ...subscription, eventTypes: ['agent.status'] }
     await expect(admitWith(narrowed, first)).resolves.toMatchObject({ admitted: { kind: 'withdrawn' } })
   })
@@ -91,51 +91,57 @@ describe('admit', () => {
     },
   )
 
-  test('a test delivery may have any event type, but needs an enabled subscription', async () => {
+  test('a trial may have any event type, but needs an enabled subscription', async () => {
     const trial: Delivery = { ...first, eventType: 'agent.status', trial: 'test' }
     await expect(admitWith(subscription, trial)).resolves.toMatchObject({ admitted: trial })
     const disabled = { ...subscription, enabled: false }
     await expect(admitWith(disabled, trial)).resolves.toMatchObject({ admitted: { kind: 'withdrawn' } })
   })
 
-  test('a retry of an event type that was removed keeps its schedule', async () => {
+  test('a retry for a removed event type keeps its schedule', async () => {
     const retry = { ...first, slot: 1, attempt: 1 }
     const narrowed: Subscription = { ...subscription, eventTypes: ['agent.status'] }
     await expect(admitWith(narrowed, retry)).resolves.toMatchObject({ admitted: retry })
   })
 
-  test('a delivery that has failed before keeps its schedule and url, whatever became of its subscription', async () => {
+  test('a delivery that has failed keeps its schedule and url, even if its subscription is deleted', async () => {
     const retry = { ...first, slot: 1, attempt: 1 }
     await expect(admitWith(undefined, retry)).resolves.toEqual({ admitted: retry, ...found(undefined) })
   })
 
-  test('a retry goes to the url that it had, also while its subscription has another', async () => {
+  test('a retry keeps its url when the subscription’s url changes', async () => {
     const retry = { ...first, slot: 1, attempt: 1 }
     const moved = { ...subscription, url: 'https://client.example/moved', enabled: false }
     await expect(admitWith(moved, retry)).resolves.toEqual({ admitted: retry, ...found(moved) })
   })
 
-  test.each([0, 1])('after %i attempts it is signed as its subscription says now', async (attempt) => {
-    const due = { ...first, attempt, signing: signingBy('before') }
-    const stored = { ...subscription, signing: signingBy('now') }
-    const admitted = { ...due, signing: signingBy('now') }
-    await expect(admitWith(stored, due)).resolves.toEqual({ admitted, ...found(stored) })
-  })
+  test.each([0, 1])(
+    'after %i attempts, a delivery is signed with the subscription’s current secret',
+    async (attempt) => {
+      const due = { ...first, attempt, signing: signingBy('before') }
+      const stored = { ...subscription, signing: signingBy('now') }
+      const admitted = { ...due, signing: signingBy('now') }
+      await expect(admitWith(stored, due)).resolves.toEqual({ admitted, ...found(stored) })
+    },
+  )
 
-  test('a retry that has outlived its subscription is signed as that said last', async () => {
+  test('a retry of a deleted subscription is signed with the subscription’s last secret', async () => {
     const retry = { ...first, slot: 1, attempt: 1, signing: signingBy('before') }
     await expect(admitWith(undefined, retry)).resolves.toEqual({ admitted: retry, ...found(undefined) })
   })
 
-  test.each([0, 1])('after %i attempts, it is not sent unsigned where its secret cannot be opened', async (attempt) => {
-    const stored = { ...subscription, signing: signingBy('of a lost key') }
-    await expect(admitWith(stored, { ...first, attempt })).resolves.toEqual({
-      admitted: { kind: 'unsignable', isForGood: false },
-      ...found(stored),
-    })
-  })
+  test.each([0, 1])(
+    'after %i attempts, a delivery whose secret cannot be opened is not sent unsigned',
+    async (attempt) => {
+      const stored = { ...subscription, signing: signingBy('of a lost key') }
+      await expect(admitWith(stored, { ...first, attempt })).resolves.toEqual({
+        admitted: { kind: 'unsignable', isForGood: false },
+        ...found(stored),
+      })
+    },
+  )
 
-  test('where its subscription has gone as well, it never will be', async () => {
+  test('a delivery of a deleted subscription whose secret cannot be opened is withheld for good', async () => {
     const retry = { ...first, slot: 1, attempt: 1, signing: signingBy('of a lost key') }
     await expect(admitWith(undefined, retry)).resolves.toEqual({
       admitted: { kind: 'unsignable', isForGood: true },

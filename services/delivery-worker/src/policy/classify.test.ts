@@ -49,7 +49,7 @@ describe('classifyError', () => {
     expect(classifyError(failed(code))).toEqual({ kind: 'unreachable', reason })
   })
 
-  test('the code of a cause counts when the error itself has none', () => {
+  test('the code of the cause is used if the error has none', () => {
     expect(classifyError(new Error('wrapped', { cause: failed('ECONNREFUSED') }))).toEqual({
       kind: 'unreachable',
       reason: 'refused',
@@ -61,10 +61,10 @@ describe('classifyError', () => {
     ['running out of sockets', failed('EMFILE')],
     ['running out of memory', failed('ENOMEM')],
     ['a wrong argument', failed('ERR_INVALID_ARG_TYPE')],
-    ['our own cancelling', failed('UND_ERR_ABORTED')],
-    ['our own end', failed('UND_ERR_DESTROYED')],
-    ['something that is no error', 'oops'],
-  ])('%s is not blamed on the subscriber', (_name, error) => {
+    ['our own cancellation', failed('UND_ERR_ABORTED')],
+    ['our own shutdown', failed('UND_ERR_DESTROYED')],
+    ['a value that is not an error', 'oops'],
+  ])('%s does not count against the endpoint', (_name, error) => {
     expect(() => classifyError(error)).toThrow(error as Error)
   })
 })

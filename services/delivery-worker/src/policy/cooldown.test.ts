@@ -4,7 +4,7 @@ import fc from 'fast-check'
 import { type Before, createBreaker, isPostponedLongEnough, postponedBy, postponeMs } from './cooldown.ts'
 
 const ok: Outcome = { kind: 'delivered', status: 204 }
-const refused: Outcome = { kind: 'answered', status: 404 }
+const rejected: Outcome = { kind: 'answered', status: 404 }
 const down: Outcome = { kind: 'unreachable', reason: 'refused' }
 const before = (consecutiveFailures: number, state: EndpointHealth['state'] = 'closed'): Before => ({
   health: { state, consecutiveFailures, openUntilMs: null },
@@ -14,7 +14,7 @@ const before = (consecutiveFailures: number, state: EndpointHealth['state'] = 'c
 function aBreaker() {
   const notes: string[] = []
   const openedFor: string[] = []
-  const told: string[] = []
+  const notices: string[] = []
   const breaker = createBreaker(
     {
       claimProbe: async () => 'the probe',
@@ -27,38 +27,38 @@ function aBreaker() {
     1_000,
     (subscriptionId) => openedFor.push(subscriptionId),
     {
-      failing: async () => void told.push(`failing after ${notes.length}`),
-      recovered: async () => void told.push(`recovered after ${notes.length}`),
+      failing: async () => void notices.push(`failing after ${notes.length}`),
+      recovered: async () => void notices.push(`recovered after ${notes.length}`),
     },
   )
-  return { breaker, notes, openedFor, told }
+  return { breaker, notes, openedFor, notices }
 }
 
 const aDelivery = (): Delivery => ({ tenant: 'acme', subscriptionId: newSubscriptionId() }) as Delivery
 
-test('an answer of an endpoint that is well costs nothing', async () => {
+test('an answer from a healthy endpoint writes nothing', async () => {
   const { breaker, notes } = aBreaker()
   await breaker.note(aDelivery(), ok, before(0))
-  await breaker.note(aDelivery(), refused, before(0))
+  await breaker.note(aDelivery(), rejected, before(0))
   expect(notes).toEqual([])
 })
 
 test.each([
-  ['it delivers', ok],
-  ['it refuses', refused],
-])('an endpoint that has failed begins anew when %s', async (_name, outcome) => {
+  ['acknowledges', ok],
+  ['rejects', rejected],
+])('the failure count is reset when an endpoint %s', async (_name, outcome) => {
   const { breaker, notes } = aBreaker()
   await breaker.note(aDelivery(), outcome, before(1))
   expect(notes).toEqual(['answer'])
 })
 
-test('a probe that is answered closes', async () => {
+test('an answered probe closes the breaker', async () => {
   const { breaker, notes } = aBreaker()
   await breaker.note(aDelivery(), ok, before(5, 'probing'))
   expect(notes).toEqual(['answer'])
 })
 
-test('an answer to what was sent before this worker saw the endpoint fail counts, once', async () => {
+test('an answer to a POST that began before this worker saw the endpoint fail is written, once', async () => {
   const { breaker, notes } = aBreaker()
   const delivery = aDelivery()
   await breaker.note(delivery, down, before(0))
@@ -68,7 +68,7 @@ test('an answer to what was sent before this worker saw the endpoint fail counts
   expect(notes).toEqual(['failure', 'answer'])
 })
 
-test('a failure counts, with its probe, and whoever opens it is told', async () => {
+test('a failure is counted with its probe, and the start of a cool-down is reported', async () => {
   const { breaker, notes, openedFor } = aBreaker()
   const delivery = aDelivery()
   await breaker.note(delivery, down, before(0))
@@ -78,15 +78,25 @@ test('a failure counts, with its probe, and whoever opens it is told', async () 
   expect(openedFor).toEqual([delivery.subscriptionId])
 })
 
-test('an outage is told with each cool-down that begins, its end before the breaker forgets it, and nothing else', async () => {
-  const { breaker, told } = aBreaker()
+test('each cool-down triggers the failing notice; the recovered notice precedes the closing of the breaker', async () => {
+  const { breaker, notices } = aBreaker()
   const delivery = aDelivery()
   await breaker.note(aDelivery(), ok, before(0))
   await breaker.note(delivery, down, before(0))
-  expect(told).toEqual([])
+  expect(notices).toEqual([])
   await breaker.note(delivery, down, before(1))
   await breaker.note(delivery, ok, before(5, 'probing'))
-  expect(told).toEqual(['failing after 2', 'recovered after 2'])
+  expect(notices).toEqual(['failing after 2', 'recovered after 2'])
+})
+
+test('this worker knows that an endpoint fails from its failure until its next answer', async () => {
+  const { breaker } = aBreaker()
+  const delivery = aDelivery()
+  expect(breaker.isFailing(delivery)).toBe(false)
+  await breaker.note(delivery, down, before(0))
+  expect([breaker.isFailing(delivery), breaker.isFailing(aDelivery())]).toEqual([true, false])
+  await breaker.note(delivery, ok, before(1))
+  expect(breaker.isFailing(delivery)).toBe(false)
 })
 
 describe('a postponed last slot', () => {
@@ -110,7 +120,7 @@ describe('a postponed last slot', () => {
       WAITS_MS,
       false,
     ],
-    // Redis' clock was set back, or another node of Redis took over.
+    // Redis' clock was set back, or another Redis node became the master.
     [
       'waited as long, for a cool-down that now ends earlier',
       { waitedMs: 300_000, openUntilMs: FIRST_MS },
@@ -130,7 +140,7 @@ describe('a postponed last slot', () => {
     expect(isPostponedLongEnough(delivery, openUntilMs, waitsMs)).toBe(expected)
   })
 
-  test('a postponement adds up its waits and keeps the cool-down that it began with', () => {
+  test('a postponement adds up its waits and keeps the cool-down it began in', () => {
     const first = postponedBy(30_000, {}, FIRST_MS)
     expect(postponedBy(60_000, { postponement: first }, FIRST_MS + 1)).toEqual({
       waitedMs: 90_000,
@@ -140,7 +150,7 @@ describe('a postponed last slot', () => {
 
   const anyWaitMs = fc.integer({ min: 1, max: 86_400_000 })
 
-  test('the last slot for an endpoint that keeps failing waits less than its two longest waits, from whatever count it starts', () => {
+  test('the last slot for an endpoint that keeps failing waits less than the two longest waits, from any postponement count', () => {
     fc.assert(
       fc.property(
         fc.array(anyWaitMs, { maxLength: 12 }),

@@ -34,6 +34,8 @@ export interface Breaker {
   /** Undefined: another worker makes the probe. */
   readonly claimProbe: (delivery: Delivery) => Promise<string | undefined>
   readonly note: (delivery: Delivery, outcome: Outcome, before: Before) => Promise<void>
+  /** Whether this worker's last POST to the endpoint failed. Reads no store; true also for an unknown state. */
+  readonly isFailing: (delivery: Delivery) => boolean
 }
 
 /** Publishes the notices of an outage. Neither function rejects: a failed notice never affects the breaker. */
@@ -46,7 +48,10 @@ export interface OutageNotices {
 
 const NO_NOTICES: OutageNotices = { failing: async () => {}, recovered: async () => {} }
 
-/** More endpoints than fail at a time. For one beyond it, a success may leave the failure count unchanged once. */
+/**
+ * More endpoints than fail at a time. For one beyond it, a success may leave the failure count unchanged once, and no
+ * delivery relies on an older look.
+ */
 const MOST_FAILING = 10_000
 
 /**
@@ -64,6 +69,7 @@ export function createBreaker(
   const failing = new Set<SubscriptionId>()
   return {
     claimProbe: (delivery) => store.claimProbe(delivery, leaseMs),
+    isFailing: ({ subscriptionId }) => failing.size >= MOST_FAILING || failing.has(subscriptionId),
     note: async (delivery, outcome, { health, probe }) => {
       const { subscriptionId } = delivery
       if (isTransientFailure(outcome)) {

@@ -2,7 +2,7 @@ import type { Delivery } from '@switchhook/contracts'
 import { isPostponedLongEnough, postponedBy, postponeMs } from './cooldown.ts'
 import { decide } from './decide.ts'
 
-/** The defaults of DELIVERY_RETRY_WAITS, BREAKER_COOLDOWN and BREAKER_FAILURES; times in seconds, which is one step. */
+/** The defaults of DELIVERY_RETRY_WAITS, BREAKER_COOLDOWN and BREAKER_FAILURES. Times are in seconds; a step is one second. */
 const WAITS_S = [10, 60, 300, 1_800, 7_200, 14_400, 21_600]
 const COOLDOWN_S = 30
 const FAILURES = 5
@@ -16,15 +16,15 @@ const POSTPONED_S = 30 + 60 + 300 + 1_800 + 7_200 + 14_400
 type Waiting = Pick<Delivery, 'slot' | 'attempt' | 'postponed' | 'postponement'>
 
 /**
- * Plays one delivery a second with the worker's own rules and a virtual clock. The endpoint is dead until `repairedAtS`; a
- * failed POST takes `postS`. The breaker follows note-failure.lua and claim-probe.lua.
+ * Simulates one delivery a second with the worker's own rules and a virtual clock. The endpoint is dead until
+ * `repairedAtS`; a failed POST takes `postS`. The breaker follows note-failure.lua and claim-probe.lua.
  */
 function simulate({ arrivalsS, repairedAtS, postS }: { arrivalsS: number; repairedAtS: number; postS: number }) {
   const queues = new Map<number, { dueAtS: number; delivery: Waiting }[]>()
   const heads = new Map<number, number>()
   const posts: { endsAtS: number; delivery: Waiting; isProbe: boolean }[] = []
   const breaker = { failures: 0, openUntilS: undefined as number | undefined, isProbing: false }
-  const count = { waiting: 0, delivered: 0, parked: 0, parkedWithoutPost: 0, turns: 0, mostTurns: 0 }
+  const count = { waiting: 0, delivered: 0, parked: 0, parkedWithoutPost: 0, handled: 0 }
   const mostWaiting: number[] = []
   let lastEndedAtS = 0
 
@@ -92,7 +92,7 @@ function simulate({ arrivalsS, repairedAtS, postS }: { arrivalsS: number; repair
       let head = heads.get(waitMs) ?? 0
       for (; (queue[head]?.dueAtS ?? Infinity) <= nowS; head++) {
         count.waiting -= 1
-        count.turns += 1
+        count.handled += 1
         due((queue[head] as { delivery: Waiting }).delivery, nowS)
       }
       heads.set(waitMs, head)
@@ -110,26 +110,26 @@ function simulate({ arrivalsS, repairedAtS, postS }: { arrivalsS: number; repair
 const ARRIVALS_S = 48 * HOUR_S
 
 test('48 hours of one delivery a second for a dead endpoint: none waits for more than 19 h 13 min, and all are parked', () => {
-  // It refuses connections, or hangs until the deadline.
+  // The endpoint refuses connections, or hangs until the deadline.
   for (const postS of [0, 10]) {
-    const { waiting, delivered, parked, parkedWithoutPost, turns, mostWaiting, lastEndedAtS } = simulate({
+    const { waiting, delivered, parked, parkedWithoutPost, handled, mostWaiting, lastEndedAtS } = simulate({
       arrivalsS: ARRIVALS_S,
       repairedAtS: Number.POSITIVE_INFINITY,
       postS,
     })
     expect(Math.max(...mostWaiting)).toBeLessThanOrEqual(SCHEDULE_S + POSTPONED_S + 60)
-    // The number stays the same once the first deliveries have been parked.
+    // The number of waiting deliveries is stable once the first ones have been parked.
     expect(mostWaiting[47]).toBeLessThanOrEqual((mostWaiting[24] ?? 0) * 1.001)
     expect({ waiting, delivered, parked }).toEqual({ waiting: 0, delivered: 0, parked: ARRIVALS_S })
     expect(lastEndedAtS - ARRIVALS_S).toBeLessThanOrEqual(SCHEDULE_S + POSTPONED_S + 60)
-    // Probes alone would park no more than this.
+    // The number that probes alone could park.
     expect(parked - parkedWithoutPost).toBeLessThan(10_000)
     // Seven retries and six postponements.
-    expect(turns / parked).toBeLessThanOrEqual(13)
+    expect(handled / parked).toBeLessThanOrEqual(13)
   }
 })
 
-test('a dead endpoint that works again gets everything that waits for it', () => {
+test('a dead endpoint that recovers gets every waiting delivery', () => {
   for (const hours of [1, 30]) {
     const repairedAtS = hours * HOUR_S
     const { waiting, delivered, parked, mostWaiting, lastEndedAtS } = simulate({

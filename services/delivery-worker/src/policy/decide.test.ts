@@ -19,7 +19,7 @@ describe('decide', () => {
     ['a cool-down uses up the slot', { kind: 'cooling' }, 0, { kind: 'retry', slot: 1, waitMs: 10_000 }],
     ['a cool-down uses up a later slot', { kind: 'cooling' }, 1, { kind: 'retry', slot: 2, waitMs: 60_000 }],
     ['a cool-down does not use up the last slot', { kind: 'cooling' }, 2, { kind: 'postpone' }],
-    ['nor one beyond a shortened schedule', { kind: 'cooling' }, 5, { kind: 'postpone' }],
+    ['a cool-down does not use up a slot beyond a shortened schedule', { kind: 'cooling' }, 5, { kind: 'postpone' }],
     [
       'a last slot that has waited long enough for a cool-down is parked',
       { kind: 'cooling', isForGood: true },
@@ -27,7 +27,7 @@ describe('decide', () => {
       { kind: 'park', reason: 'exhausted' },
     ],
     [
-      'an earlier slot of a schedule that became longer meanwhile goes on',
+      'a former last slot continues on a schedule that became longer',
       { kind: 'cooling', isForGood: true },
       1,
       { kind: 'retry', slot: 2, waitMs: 60_000 },
@@ -38,7 +38,7 @@ describe('decide', () => {
       0,
       { kind: 'retry', slot: 1, waitMs: 10_000 },
     ],
-    ['and never the last one', { kind: 'unsignable' }, 2, { kind: 'postpone' }],
+    ['a secret that cannot be opened does not use up the last slot', { kind: 'unsignable' }, 2, { kind: 'postpone' }],
     [
       'unless its subscription has gone: then nothing can open it any more',
       { kind: 'unsignable', isForGood: true },
@@ -72,7 +72,12 @@ describe('decide', () => {
       2,
       { kind: 'park', reason: 'exhausted' },
     ],
-    ['so is a slot that a shortened schedule no longer has', answered(500), 7, { kind: 'park', reason: 'exhausted' }],
+    [
+      'a transient failure in a slot beyond a shortened schedule is parked',
+      answered(500),
+      7,
+      { kind: 'park', reason: 'exhausted' },
+    ],
   ])('%s', (_name, outcome, slot, expected) => {
     expect(decide(outcome, slot, WAITS_MS)).toEqual(expected)
   })
@@ -87,7 +92,7 @@ describe('decide', () => {
   )
   const anySchedule = fc.array(fc.integer({ min: 1, max: 86_400_000 }), { maxLength: 12 })
 
-  /** Plays a delivery to its end. */
+  /** Takes a delivery through its slots until it ends. */
   function run(
     waitsMs: readonly number[],
     outcomes: Iterator<Outcome | Withheld>,
@@ -98,7 +103,7 @@ describe('decide', () => {
       const outcome = outcomes.next().value
       if (outcome.kind !== 'cooling') posts++
       const decision = decide(outcome, slot, waitsMs)
-      // In real life it comes back after the cool-down, in the same slot.
+      // The worker gets it back after the cool-down, in the same slot.
       if (decision.kind === 'postpone') continue
       if (decision.kind !== 'retry') {
         return { posts, lastWasPosted: outcome.kind !== 'cooling', waitedMs, end: decision }
@@ -108,8 +113,8 @@ describe('decide', () => {
     }
   }
 
-  // As long as the last slot has not waited long enough (`isForGood`); postpone.test.ts and dead-endpoint.test.ts have the limit.
-  test('however cool-downs and failures follow each other, the schedule is followed, and nothing is given up without a POST', () => {
+  // Without the limit of the last slot (`isForGood`), which cooldown.test.ts and dead-endpoint.test.ts check.
+  test('in any order of cool-downs and failures, the schedule is followed and no delivery is given up without a POST', () => {
     const anyTurn = fc.oneof<fc.Arbitrary<Outcome | Withheld>[]>(
       fc.constant({ kind: 'cooling' as const }),
       fc.constant({ kind: 'answered' as const, status: 503 }),
@@ -126,7 +131,7 @@ describe('decide', () => {
     )
   })
 
-  test('every delivery ends, and never after more attempts than the schedule has', () => {
+  test('every delivery ends after at most as many attempts as the schedule has', () => {
     fc.assert(
       fc.property(anySchedule, fc.infiniteStream(anyOutcome), (waitsMs, outcomes) => {
         expect(run(waitsMs, outcomes).posts).toBeLessThanOrEqual(waitsMs.length + 1)
@@ -134,7 +139,7 @@ describe('decide', () => {
     )
   })
 
-  test('each wait is the one of its slot', () => {
+  test('each wait is the wait of its slot', () => {
     fc.assert(
       fc.property(anySchedule, fc.infiniteStream(anyOutcome), (waitsMs, outcomes) => {
         const { waitedMs } = run(waitsMs, outcomes)
@@ -143,7 +148,7 @@ describe('decide', () => {
     )
   })
 
-  test('an endpoint that never recovers gets exactly the whole schedule, and then the delivery is parked', () => {
+  test('an endpoint that never recovers gets every attempt of the schedule, and then the delivery is parked', () => {
     fc.assert(
       fc.property(anySchedule, fc.integer({ min: 500, max: 599 }), (waitsMs, status) => {
         const failures = [...waitsMs, 0].map((): Outcome => ({ kind: 'answered', status }))

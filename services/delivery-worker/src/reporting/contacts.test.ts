@@ -39,7 +39,7 @@ function aWorld(note?: () => Promise<void>) {
   return { contacts, written, lost, reported, conclude }
 }
 
-test('thousands of endpoints are written a few hundred at a time, each once', async () => {
+test('thousands of endpoints are written once each, at most 200 at a time', async () => {
   let [inFlight, most, notes] = [0, 0, 0]
   const { contacts, conclude } = aWorld(async () => {
     most = Math.max(most, ++inFlight)
@@ -52,7 +52,7 @@ test('thousands of endpoints are written a few hundred at a time, each once', as
   expect([notes, most]).toEqual([1_000, 200])
 })
 
-test('of many attempts the latest success and the latest failure are written, once for each endpoint', async () => {
+test('only the latest success and the latest failure of each endpoint are written', async () => {
   const { contacts, written, reported, conclude } = aWorld()
   const [one, other] = [newSubscriptionId(), newSubscriptionId()]
   conclude(one, attempt({ at: '2026-01-01T00:00:02.000Z' }))
@@ -79,7 +79,7 @@ test('of many attempts the latest success and the latest failure are written, on
   expect(written).toHaveLength(2)
 })
 
-test('what was noted is written at the end; a store that is away holds nothing up', async () => {
+test('notes are written on stop; a store that is away delays nothing', async () => {
   const { contacts, written, conclude } = aWorld()
   conclude(newSubscriptionId(), attempt())
   await contacts.stop()

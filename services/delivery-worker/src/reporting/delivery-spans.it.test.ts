@@ -18,7 +18,7 @@ interface Scenario {
   readonly ended: Promise<{ readonly result: unknown; readonly closedMs: number; readonly logged: unknown[] }>
 }
 
-/** See testing/trace-scenarios.ts. */
+/** Starts a scenario of testing/trace-scenarios.ts. */
 function start(name: string, input = '', env: Readonly<Record<string, string>> = {}): Scenario {
   const script = join(import.meta.dirname, '../testing/trace-scenarios.ts')
   const child = spawn(process.execPath, ['--conditions=source', script, name, input], {
@@ -42,11 +42,11 @@ function start(name: string, input = '', env: Readonly<Record<string, string>> =
   return { process: child, lines, ended }
 }
 
-const play = (...scenario: Parameters<typeof start>): Scenario['ended'] => start(...scenario).ended
+const runScenario = (...scenario: Parameters<typeof start>): Scenario['ended'] => start(...scenario).ended
 
-test('two attempts of one delivery are siblings in its trace, each with a turn and a POST', async () => {
+test('two attempts of one delivery are siblings in its trace, each with a span for the message and one for the POST', async () => {
   const command = newTraceparent()
-  const { result } = await play('retried', command)
+  const { result } = await runScenario('retried', command)
   const spans = collector.spans(traceIdOf(command))
   expect(spans).toEqual(collector.spans())
   const [producer, ...others] = spans.filter(({ kind }) => kind === 'producer')
@@ -54,9 +54,9 @@ test('two attempts of one delivery are siblings in its trace, each with a turn a
   expect(producer).toMatchObject({ name: 'send switchhook.delivery', parentSpanId: command.split('-')[2] })
   expect(result).toBe(`00-${traceIdOf(command)}-${producer?.spanId}-01`)
 
-  const turns = spans.filter(({ kind }) => kind === 'consumer')
-  expect(turns.map(({ parentSpanId }) => parentSpanId)).toEqual([producer?.spanId, producer?.spanId])
-  expect(turns.map(({ attributes }) => attributes)).toEqual([
+  const messages = spans.filter(({ kind }) => kind === 'consumer')
+  expect(messages.map(({ parentSpanId }) => parentSpanId)).toEqual([producer?.spanId, producer?.spanId])
+  expect(messages.map(({ attributes }) => attributes)).toEqual([
     expect.objectContaining({
       'switchhook.slot': 0,
       'switchhook.attempt': 1,
@@ -68,7 +68,7 @@ test('two attempts of one delivery are siblings in its trace, each with a turn a
   ])
 
   const posts = spans.filter(({ kind }) => kind === 'client')
-  expect(posts.map(({ parentSpanId }) => parentSpanId)).toEqual(turns.map(({ spanId }) => spanId))
+  expect(posts.map(({ parentSpanId }) => parentSpanId)).toEqual(messages.map(({ spanId }) => spanId))
   expect(posts.map(({ isError }) => isError)).toEqual([true, false])
   expect(posts.map(({ attributes }) => attributes)).toEqual([
     expect.objectContaining({
@@ -85,35 +85,35 @@ test('two attempts of one delivery are siblings in its trace, each with a turn a
   expect(JSON.stringify(spans)).not.toMatch(/secret|private/)
 })
 
-test('an endpoint that cannot be reached, and trouble of our own, show as errors', async () => {
-  expect((await play('failures')).result).toBe('RangeError: no sockets')
+test('an unreachable endpoint and our own failures are marked as errors', async () => {
+  expect((await runScenario('failures')).result).toBe('RangeError: no sockets')
   const errors = collector.spans().filter(({ isError }) => isError)
   expect(new Set(errors.map(({ attributes }) => attributes['error.type']))).toEqual(new Set(['RangeError', 'timeout']))
 })
 
-test('what a client did not sample is not exported, and its context goes on', async () => {
+test('a trace that the client did not sample is not exported, and its context is passed on', async () => {
   const unsampled = newTraceparent().replace(/01$/, '00')
-  const { result } = await play('continued', unsampled)
+  const { result } = await runScenario('continued', unsampled)
   expect(result).toMatch(new RegExp(`^00-${traceIdOf(unsampled)}-[0-9a-f]{16}-00$`))
   expect(collector.spans().map(({ name }) => name)).toEqual(['begun'])
 })
 
-test('the sampler that is configured decides where a trace begins', async () => {
+test('the configured sampler decides about new traces', async () => {
   const none = { OTEL_TRACES_SAMPLER: 'parentbased_traceidratio', OTEL_TRACES_SAMPLER_ARG: '0' }
-  await play('continued', newTraceparent(), none)
+  await runScenario('continued', newTraceparent(), none)
   expect(collector.spans().map(({ name }) => name)).toEqual(['continued'])
 })
 
-test('a trace begins under the id that is asked for, and the next one under another', async () => {
+test('a trace starts with the requested id, and the next one with another', async () => {
   const traceId = traceIdOf(newTraceparent())
-  await play('two roots', traceId)
+  await runScenario('two roots', traceId)
   const [ofEvent, ...others] = collector.spans(traceId)
   expect([ofEvent?.name, others]).toEqual(['of an event', []])
   expect(ofEvent).not.toHaveProperty('parentSpanId')
   expect(collector.spans()).toHaveLength(2)
 })
 
-test('a collector that is away holds up nothing, is told of once, and is found again', async () => {
+test('an unavailable collector delays no delivery, is logged once, and is used again when it returns', async () => {
   await collector.close()
   const load = start('load', '', { OTEL_EXPORTER_OTLP_TIMEOUT: '200' })
   await eventually(() => expect(load.lines()).toEqual(['traces cannot be exported; they are dropped']))
@@ -124,13 +124,13 @@ test('a collector that is away holds up nothing, is told of once, and is found a
   load.process.stdin?.end()
   const { result, logged } = await load.ended
   expect(logged).toHaveLength(2)
-  // Each export in vain takes 200 ms: a turn that waited for one would make it a handful.
+  // A failed export takes 200 ms, so a worker that waited for exports would handle only a few deliveries.
   expect(result).toBeGreaterThan(100)
 })
 
-test('a collector that takes spans and never answers does not hold up the end', async () => {
+test('a collector that accepts spans and never answers does not delay the shutdown', async () => {
   const hanging = await startReceiver({ instead: 'hang' })
-  const { closedMs, logged } = await play('continued', newTraceparent(), {
+  const { closedMs, logged } = await runScenario('continued', newTraceparent(), {
     OTEL_EXPORTER_OTLP_ENDPOINT: hanging.url(''),
   })
   expect(closedMs).toBeLessThan(4_000)
@@ -138,7 +138,7 @@ test('a collector that takes spans and never answers does not hold up the end', 
   await hanging.close()
 })
 
-test('without an export each of them is what it was given', () => {
+test('without an exporter, handlers are returned unchanged', () => {
   const tracing = createContextOnly()
   const traced = createDeliverySpans(tracing)
   const handle = async (): Promise<void> => {}

@@ -12,7 +12,7 @@ import { workerFields } from '../config.ts'
 import { createDeliverySpans } from '../reporting/delivery-spans.ts'
 
 /**
- * Runs one scenario in a process of its own, because Jest cannot load the exporter's modules. Arguments: the scenario's name
+ * Runs one scenario in a separate process, because Jest cannot load the exporter's modules. Arguments: the scenario's name
  * and its input. Each line of output is a logged line; the last one is the result.
  */
 const [, , name = '', input = ''] = process.argv
