@@ -32,8 +32,17 @@ export interface DeliverDeps
 export type Deliver = (due: Delivery, source: Source) => Promise<void>
 
 /**
- * The steps of a delivery: isolate, look, post (and classify), decide, secure, settle, report, notice. The consumer then
- * acknowledges the message.
+ * The steps of a delivery:
+ * 1. isolate: take one of the subscription's turns
+ * 2. look: read the ledger, admit the delivery, check the circuit breaker
+ * 3. attempt: make the POST and classify its answer
+ * 4. decide: acknowledged, retry, postpone, park or withdrawn
+ * 5. secure: have the retry confirmed by the broker, or store the parked record
+ * 6. settle: write the ledger
+ * 7. report: call the listeners
+ * 8. notice: publish the notice of a parked delivery
+ *
+ * The consumer then acknowledges the message.
  *
  * The order is the promise. A retry is confirmed by the broker, or a parked record stored, before the slot is settled. The
  * slot is settled before the message is acknowledged. The notice of a parked delivery follows the record that it is built
