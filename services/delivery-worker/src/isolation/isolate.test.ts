@@ -152,16 +152,16 @@ test('retries leave a share of the turns to first attempts', async () => {
 test('retries and first attempts both get their share under a constant flow of first attempts', async () => {
   const { fromLane, inFlight } = aWorld(5)
   const begun = { first: 0, retry: 0 }
-  const comes = (attempt: number): void => {
+  const arrive = (attempt: number): void => {
     void fromLane(aDelivery(slow, attempt))
   }
-  for (let n = 0; n < 50; n++) comes(n % 2)
+  for (let n = 0; n < 50; n++) arrive(n % 2)
   for (let n = 0; n < 40; n++) {
     const [one] = inFlight
     begun[one?.delivery.attempt === 0 ? 'first' : 'retry'] += 1
     one?.end()
     await idle()
-    comes(0)
+    arrive(0)
     const retries = inFlight.filter(({ delivery }) => delivery.attempt > 0).length
     expect(retries).toBeLessThanOrEqual(4)
   }
@@ -237,12 +237,12 @@ test('a delivery that needs no POST is completed without a turn, neither waiting
 })
 
 test('a delivery gets a turn that became free during its look', async () => {
-  let answer = (_needsNone: boolean): void => {}
+  let answer = (_needsNoTurn: boolean): void => {}
   const { due, fromLane, inFlight, of } = aWorld(1, 10_000, () => new Promise((resolve) => (answer = resolve)))
   void due(aDelivery(slow))
   await idle()
-  for (const turn of [due, fromLane]) {
-    void turn(aDelivery(slow))
+  for (const deliver of [due, fromLane]) {
+    void deliver(aDelivery(slow))
     inFlight[0]?.end()
     await idle()
     expect(of(slow)).toBe(0)
@@ -294,8 +294,8 @@ test('in any order of arrivals and ends, no subscription exceeds its cap and no 
       for (const one of moves) {
         if ('who' in one) {
           given += 1
-          const turn = one.kind === 'due' ? due : fromLane
-          void turn(aDelivery(one.who, one.attempt)).then(count)
+          const deliver = one.kind === 'due' ? due : fromLane
+          void deliver(aDelivery(one.who, one.attempt)).then(count)
         } else inFlight[one.at % Math.max(1, inFlight.length)]?.end()
         await idle()
         expect(Math.max(of(slow), of(other))).toBeLessThanOrEqual(3)

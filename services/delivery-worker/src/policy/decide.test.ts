@@ -115,14 +115,14 @@ describe('decide', () => {
 
   // Without the limit of the last slot (`isForGood`), which cooldown.test.ts and dead-endpoint.test.ts check.
   test('in any order of cool-downs and failures, the schedule is followed and no delivery is given up without a POST', () => {
-    const anyTurn = fc.oneof<fc.Arbitrary<Outcome | Withheld>[]>(
+    const anyResult = fc.oneof<fc.Arbitrary<Outcome | Withheld>[]>(
       fc.constant({ kind: 'cooling' as const }),
       fc.constant({ kind: 'answered' as const, status: 503 }),
       fc.constant({ kind: 'unreachable' as const, reason: 'timeout' as const }),
     )
     fc.assert(
-      fc.property(anySchedule, fc.infiniteStream(anyTurn), (waitsMs, turns) => {
-        const { posts, lastWasPosted, waitedMs, end } = run(waitsMs, turns)
+      fc.property(anySchedule, fc.infiniteStream(anyResult), (waitsMs, results) => {
+        const { posts, lastWasPosted, waitedMs, end } = run(waitsMs, results)
         expect(end).toEqual({ kind: 'park', reason: 'exhausted' })
         expect(waitedMs).toEqual(waitsMs)
         expect(lastWasPosted).toBe(true)
