@@ -13,7 +13,8 @@ export interface ServiceProcess {
   /** The lines logged so far. */
   readonly lines: () => readonly LoggedLine[]
   readonly healthPort: number
-  kill(): Promise<void>
+  /** Sends SIGKILL, or another signal, and resolves once the process has ended. */
+  kill(signal?: NodeJS.Signals): Promise<void>
 }
 
 /** Resolves once the service has logged that it started. @param main path of its `main.ts` */
@@ -44,8 +45,8 @@ export async function startServiceProcess(
   return {
     lines,
     healthPort: Number(started['healthPort']),
-    kill: async () => {
-      child.kill('SIGKILL')
+    kill: async (signal = 'SIGKILL') => {
+      child.kill(signal)
       await ended
     },
   }
