@@ -67,4 +67,4 @@ docs: $(INSTALLED) ## writes docs/openapi.json, docs/asyncapi.json and docs/conf
 	@node --conditions=source tools/reference/src/write-configuration.ts
 
 manifests: $(INSTALLED) ## infra/kubernetes/rendered anew, from the overlays; needs kubectl
-	@node tests/deployment/src/build-manifests.ts
+	@node tools/manifests/src/main.ts

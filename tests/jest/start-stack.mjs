@@ -23,6 +23,7 @@ const odd = ['sip:jörg müller@acme.example', 'tel:+15557001', 'sip:odd?a=b#c/d
 
 /** Empty where there is none: then the tests that need it are skipped, and the reason stands here. */
 async function findPrometheus() {
+  // oxlint-disable-next-line no-restricted-imports -- the repository root depends on no package
   const { prometheusBinary, RungUnavailable } = await import('../../packages/backing/dist/index.js')
   try {
     return await prometheusBinary((line) => process.stderr.write(`${line}\n`))

@@ -5,9 +5,9 @@ import type { Home } from './home.ts'
 import { removePidFile, writePidFile } from './process/pid-file.ts'
 import { type Say, withProgress } from './process/progress.ts'
 import { type CommandResult, runCommand } from './process/run-command.ts'
+import { type BackingName, type Rung, RungUnavailable } from './provider.ts'
 import { rememberPorts } from './remember-ports.ts'
 import { composeFile, composePortsFile } from './repository.ts'
-import { type BackingName, type Rung, RungUnavailable } from './rung.ts'
 
 const PORTS = { amqp: 0, management: 0, metrics: 0, redis: 0 }
 

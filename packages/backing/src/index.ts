@@ -1,7 +1,7 @@
-export { composeRung } from './compose-rung.ts'
+export { composeRung } from './compose-provider.ts'
 export { missingDocker } from './docker-engine.ts'
 export { type Home, openHome } from './home.ts'
-export { localRung } from './local-rung.ts'
+export { localRung } from './local-provider.ts'
 export { type ClusterNode, startPrivateCluster } from './private-cluster.ts'
 export { controlPrivateRabbitmq } from './private-rabbitmq.ts'
 export { redisBinary } from './private-redis.ts'
@@ -13,8 +13,6 @@ export { type Say, withProgress } from './process/progress.ts'
 export { runCommand } from './process/run-command.ts'
 export { waitUntil } from './process/wait-until.ts'
 export { prometheusBinary } from './prometheus-binary.ts'
-export { rememberPorts } from './remember-ports.ts'
-export { composeFile, repository } from './repository.ts'
 export {
   type RabbitmqAddress,
   type RabbitmqControl,
@@ -22,7 +20,9 @@ export {
   type Rung,
   RungUnavailable,
   startWanted,
-} from './rung.ts'
+} from './provider.ts'
+export { rememberPorts } from './remember-ports.ts'
+export { composeFile, repository } from './repository.ts'
 export {
   type BackingOptions,
   type BackingServices,

@@ -1,7 +1,7 @@
 import { findBinary } from './find-binary.ts'
 import { type Say, withProgress } from './process/progress.ts'
 import { runCommand } from './process/run-command.ts'
-import { RungUnavailable } from './rung.ts'
+import { RungUnavailable } from './provider.ts'
 
 /**
  * Installs the packages and leaves none of their services running or enabled: what we start is private, and port 5672 or

@@ -3,7 +3,7 @@ import { installWithApt } from './install-with-apt.ts'
 import { rabbitmqBinary, startPrivateRabbitmq, stopPrivateRabbitmq } from './private-rabbitmq.ts'
 import { redisBinary, startPrivateRedis, stopPrivateRedis } from './private-redis.ts'
 import { type Say, withProgress } from './process/progress.ts'
-import { type BackingName, type Rung, RungUnavailable, startWanted } from './rung.ts'
+import { type BackingName, type Rung, RungUnavailable, startWanted } from './provider.ts'
 
 const PROGRAMS: Readonly<
   Record<BackingName, { readonly find: () => string | undefined; readonly aptPackage: string }>

@@ -7,7 +7,7 @@ import { freePort } from './process/free-port.ts'
 import { runningPid } from './process/pid-file.ts'
 import { runCommand } from './process/run-command.ts'
 import { waitUntil } from './process/wait-until.ts'
-import { RungUnavailable } from './rung.ts'
+import { RungUnavailable } from './provider.ts'
 
 export interface ClusterNode {
   /** As RabbitMQ calls it. */

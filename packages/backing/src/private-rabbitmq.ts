@@ -6,9 +6,9 @@ import { amqpAnswers, epmdAnswers, httpAnswers } from './probe.ts'
 import { startDaemon, stopDaemon } from './process/daemon.ts'
 import { runningPid } from './process/pid-file.ts'
 import { runCommand } from './process/run-command.ts'
+import type { RabbitmqAddress, RabbitmqControl } from './provider.ts'
 import { readPorts, rememberPorts } from './remember-ports.ts'
 import { rabbitmqConfigFile } from './repository.ts'
-import type { RabbitmqAddress, RabbitmqControl } from './rung.ts'
 
 /**
  * The script that Debian and Red Hat put on the PATH switches to a user of its own, who cannot write our folders; the

@@ -5,9 +5,9 @@ import type { Home } from './home.ts'
 import { redisAnswers } from './probe.ts'
 import { startDaemon, stopDaemon } from './process/daemon.ts'
 import { runningPid } from './process/pid-file.ts'
+import type { RedisAddress } from './provider.ts'
 import { readPorts, rememberPorts } from './remember-ports.ts'
 import { redisConfigFile } from './repository.ts'
-import type { RedisAddress } from './rung.ts'
 
 export const redisBinary = (): string | undefined => findBinary('redis-server')
 

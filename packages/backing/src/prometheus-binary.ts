@@ -1,7 +1,7 @@
 import { findBinary } from './find-binary.ts'
 import { installWithApt } from './install-with-apt.ts'
 import type { Say } from './process/progress.ts'
-import { RungUnavailable } from './rung.ts'
+import { RungUnavailable } from './provider.ts'
 
 /**
  * The program of this machine, installed with apt where that is possible, and no service left running.

@@ -1,4 +1,4 @@
-import { type Addresses, type BackingName, type Rung, RungUnavailable } from './rung.ts'
+import { type Addresses, type BackingName, type Rung, RungUnavailable } from './provider.ts'
 import { type BackingServices, startBackingServices } from './start-backing-services.ts'
 
 interface FakeRung extends Rung {

@@ -6,7 +6,7 @@ import {
   type RedisAddress,
   type Rung,
   RungUnavailable,
-} from './rung.ts'
+} from './provider.ts'
 
 export type RungName = 'given' | Rung['name']
 

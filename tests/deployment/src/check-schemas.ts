@@ -1,5 +1,5 @@
 import { readFileSync } from 'node:fs'
-import { parseObjects } from './overlays.ts'
+import { parseObjects } from '@switchhook/manifests'
 import { problemsOf } from './schemas.ts'
 
 // The schemas are ES modules, which tests cannot import: this is run as what it is, a process. Files in, problems out.

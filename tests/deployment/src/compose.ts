@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
+import { repository } from '@switchhook/manifests'
 import { parse } from 'yaml'
-import { repository } from './overlays.ts'
 
 interface ComposeService {
   readonly image: string

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
+import { OVERLAYS, readOverlay, repository } from '@switchhook/manifests'
 import { readCompose } from './compose.ts'
-import { OVERLAYS, readOverlay, repository } from './overlays.ts'
 import { IMAGES } from './services.ts'
 import { containerOf, isWorkload } from './workloads.ts'
 

@@ -1,9 +1,9 @@
 import { spawnSync } from 'node:child_process'
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { findKustomize } from './kustomize.ts'
 import {
   digestSources,
+  findKustomize,
   headerOf,
   kubernetesFolder,
   OVERLAYS,
@@ -11,7 +11,7 @@ import {
   parseObjects,
   readOverlay,
   renderedFile,
-} from './overlays.ts'
+} from '@switchhook/manifests'
 
 const kustomize = findKustomize()
 
@@ -31,9 +31,13 @@ test('every object obeys the schema of its kind, and has no field that the schem
     join(kubernetesFolder, 'overlays/production/secrets.example.yaml'),
   ]
   const expected = files.flatMap((file) => parseObjects(readFileSync(file, 'utf8'))).length
-  const { stdout, stderr } = spawnSync(process.execPath, [join(import.meta.dirname, 'judge-schemas.ts'), ...files], {
-    encoding: 'utf8',
-  })
+  const { stdout, stderr } = spawnSync(
+    process.execPath,
+    ['--conditions=source', join(import.meta.dirname, 'check-schemas.ts'), ...files],
+    {
+      encoding: 'utf8',
+    },
+  )
   expect(stderr).toBe('')
   expect(JSON.parse(stdout)).toEqual({ objects: expected, problems: [] })
 })

@@ -1,8 +1,8 @@
 import { createAddressGuard } from '@switchhook/egress'
+import { OVERLAYS, readOverlay } from '@switchhook/manifests'
 import fc from 'fast-check'
 import ipaddr from 'ipaddr.js'
 import { createNetwork, type Pod } from './network-policy.ts'
-import { OVERLAYS, readOverlay } from './overlays.ts'
 
 const pod = (name: string): Pod => ({
   labels: { 'app.kubernetes.io/name': name, 'app.kubernetes.io/part-of': 'switchhook' },

@@ -1,5 +1,5 @@
+import type { KubernetesObject, Labels } from '@switchhook/manifests'
 import ipaddr from 'ipaddr.js'
-import type { KubernetesObject, Labels } from './overlays.ts'
 import { matches } from './workloads.ts'
 
 interface Selector {

@@ -1,4 +1,4 @@
-import type { KubernetesObject } from './overlays.ts'
+import type { KubernetesObject } from '@switchhook/manifests'
 
 /** The packages that hold the published schemas, by the API group; `''` is Kubernetes' own. */
 const PACKAGES: Readonly<Record<string, string>> = {

@@ -1,8 +1,8 @@
+import { apiFields, apiRules } from '@switchhook/api'
+import { workerFields, workerRules } from '@switchhook/delivery-worker'
+import { devIdpFields, neverInProduction } from '@switchhook/dev-idp'
+import { fanoutFields } from '@switchhook/fanout'
 import { type Fields, loadConfig, type Rule } from '@switchhook/runtime'
-import { apiFields, apiRules } from '../../../services/api/src/config.ts'
-import { workerFields, workerRules } from '../../../services/delivery-worker/src/config.ts'
-import { fanoutFields } from '../../../services/fanout/src/config.ts'
-import { devIdpFields, neverInProduction } from '../../../tools/dev-idp/src/config.ts'
 
 /** Everything that is made from the one Dockerfile. */
 export const IMAGES = ['api', 'fanout', 'delivery-worker', 'dev-idp'] as const

@@ -1,7 +1,14 @@
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
+import {
+  type KubernetesObject,
+  OVERLAYS,
+  overlayFolder,
+  parseObjects,
+  readOverlay,
+  repository,
+} from '@switchhook/manifests'
 import { Queue } from '@switchhook/messaging'
-import { type KubernetesObject, OVERLAYS, overlayFolder, parseObjects, readOverlay, repository } from './overlays.ts'
 import { IMAGES, settingsOf } from './services.ts'
 import {
   containerOf,

@@ -1,4 +1,4 @@
-import type { KubernetesObject, Labels } from './overlays.ts'
+import type { KubernetesObject, Labels } from '@switchhook/manifests'
 
 export interface Workload extends KubernetesObject {
   readonly spec: {

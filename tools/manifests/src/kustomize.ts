@@ -1,19 +1,19 @@
 import { spawnSync } from 'node:child_process'
 
-/** Components came with kustomize 3.7, but some of what is used here is newer. */
-const LEAST_MAJOR = 5
+/** The overlays use features that are newer than kustomize 4. */
+const MINIMUM_MAJOR = 5
 
 const PROGRAMS = [
   { command: 'kubectl', version: ['version', '--client', '--output=json'], build: ['kustomize'] },
   { command: 'kustomize', version: ['version'], build: ['build'] },
 ] as const
 
-/** What builds overlays on this machine: `kubectl kustomize`, `kustomize build`, or nothing that is new enough. */
+/** Returns a function that renders an overlay, or undefined if neither kubectl nor kustomize is recent enough. */
 export function findKustomize(): ((folder: string) => string) | undefined {
   const program = PROGRAMS.find(({ command, version }) => {
     const { status, stdout } = spawnSync(command, version, { encoding: 'utf8' })
     const [, major] = /(?:"kustomizeVersion": "|^)v(\d+)/m.exec(stdout ?? '') ?? []
-    return status === 0 && Number(major) >= LEAST_MAJOR
+    return status === 0 && Number(major) >= MINIMUM_MAJOR
   })
   if (program === undefined) return undefined
   return (folder) => {

@@ -3,7 +3,7 @@ import { readdirSync, readFileSync } from 'node:fs'
 import { join, relative } from 'node:path'
 import { parseAllDocuments } from 'yaml'
 
-/** A Kubernetes object; what tests look at is looked up by `at`. */
+/** Any Kubernetes object of an overlay. */
 export interface KubernetesObject {
   readonly apiVersion: string
   readonly kind: string
@@ -28,15 +28,15 @@ export const parseObjects = (yaml: string): readonly KubernetesObject[] =>
     return (document.toJS() as KubernetesObject | null) ?? []
   })
 
-/** Everything that an overlay deploys, as it was last built. */
+/** The objects of an overlay as they were last rendered. */
 export const readOverlay = (overlay: Overlay): readonly KubernetesObject[] =>
   parseObjects(readFileSync(renderedFile(overlay), 'utf8'))
 
-/** The first line of a built overlay: of which sources it is made. */
+/** The first line of a rendered overlay: the digest of its sources. */
 export const headerOf = (digest: string): string =>
   `# Built from infra/kubernetes by \`make manifests\`; not to be edited. Sources: sha256:${digest}\n`
 
-/** Changes with every change of a source, so that a built overlay which is out of date shows without building it. */
+/** The digest of all sources, so that a test without kubectl can tell whether the rendered files are current. */
 export function digestSources(): string {
   const hash = createHash('sha256')
   const files = ['base', 'components', 'overlays']

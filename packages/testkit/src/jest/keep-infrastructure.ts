@@ -2,7 +2,7 @@ import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { localRung, openHome, startBackingServices } from '@switchhook/backing'
-import { containersRung } from './containers-rung.ts'
+import { containersRung } from './containers-provider.ts'
 
 const say = (line: string): void => void process.stderr.write(`test infrastructure: ${line}\n`)
 

@@ -2,16 +2,16 @@ import { describeFault, FAULT_KINDS, type Fault, nameOfKind, planFaults } from '
 
 const seeds = Array.from({ length: 50 }, (_, seed) => seed)
 
-test('the same seed plans the same faults, and another one others', () => {
+test('the same seed plans the same faults, and another seed plans others', () => {
   expect(planFaults(123, 30)).toEqual(planFaults(123, 30))
   expect(planFaults(124, 30)).not.toEqual(planFaults(123, 30))
 })
 
-test('a longer plan begins as the shorter one', () => {
+test('a longer plan begins with the shorter one', () => {
   expect(planFaults(5, 40).slice(0, 10)).toEqual(planFaults(5, 10))
 })
 
-test('25 faults have some of every kind', () => {
+test('25 faults contain every kind', () => {
   for (const seed of seeds) {
     const kinds = new Set(planFaults(seed, 25).map(({ fault }) => `${fault.kind} ${fault.target.replace(/-\d$/, '')}`))
     expect([...kinds]).toEqual(
@@ -48,7 +48,7 @@ test('a fault that restores an older Redis, shifts a clock or deletes a queue ne
   }
 })
 
-test('every process of a kind is killed sooner or later, and no other', () => {
+test('every replica is killed eventually, and no process that does not exist', () => {
   const killed = new Set(planFaults(1, 600).flatMap(({ fault }) => (fault.kind === 'kill' ? [fault.target] : [])))
   expect([...killed].toSorted()).toEqual([
     'api-1',
@@ -63,7 +63,7 @@ test('every process of a kind is killed sooner or later, and no other', () => {
   ])
 })
 
-test('some overlap with the one before, never the first, never three at a time, never on the same part', () => {
+test('some faults overlap with the previous one: never the first, never three at a time, never on one target', () => {
   for (const seed of seeds) {
     const plan = planFaults(seed, 100)
     const overlapping = plan.flatMap((planned, at) => (planned.overlaps ? [at] : []))

@@ -1,4 +1,4 @@
-import { BEHAVIOURS, DEAD_FOR_LONG, GUEST } from './behaviour.ts'
+import { BEHAVIOURS, DOWN_FOR_LONG, GUEST } from '../subscribers/behaviour.ts'
 import { createRandom, type Random } from './random.ts'
 
 export type Service = 'api' | 'fanout' | 'delivery-worker'
@@ -7,18 +7,18 @@ export type Backing = 'rabbitmq' | 'redis'
 export const REPLICAS: Readonly<Record<Service, number>> = { api: 2, fanout: 2, 'delivery-worker': 3 }
 
 const EVERYTHING = 'everything'
-const ENDPOINTS_TO_ROTATE = ['well', 'failing at times', 'slow'] as const
+const ENDPOINTS_TO_ROTATE = ['healthy', 'flaky', 'slow'] as const
 
-/** `target` is the name of a process of the stack, of a queue, or of an endpoint. */
+/** `target` names a process of the stack, a queue, or an endpoint. */
 export type Fault =
   | { readonly kind: 'kill'; readonly target: string }
   /** `kill -9` of the broker, Redis and every service at the same moment. */
   | { readonly kind: 'blackout'; readonly target: typeof EVERYTHING }
   /** SIGTERM, then a restart. */
   | { readonly kind: 'stop'; readonly target: string }
-  /** Every connection to it is reset. */
+  /** Resets every connection to the target. */
   | { readonly kind: 'cut'; readonly target: Backing }
-  /** Connections to it stay open, but no byte passes. */
+  /** Connections to the target stay open, but no byte passes. */
   | { readonly kind: 'freeze'; readonly target: Backing; readonly forMs: number }
   /** A memory alarm: the broker blocks every publisher. */
   | { readonly kind: 'alarm'; readonly target: 'rabbitmq'; readonly forMs: number }
@@ -32,40 +32,40 @@ export type Fault =
   | { readonly kind: 'rollback'; readonly target: 'redis'; readonly ageMs: number }
   /** Redis is killed and comes back without data for `forMs`; then its folder is restored. */
   | { readonly kind: 'empty'; readonly target: 'redis'; readonly forMs: number }
-  /** A process runs with a clock that is `shiftMs` ahead of the machine's. */
+  /** Restarts a process with a clock that is `shiftMs` ahead. */
   | { readonly kind: 'clock'; readonly target: string; readonly shiftMs: number; readonly forMs: number }
-  /** The signing secret of an endpoint's subscription is rotated. */
+  /** Rotates the signing secret of an endpoint's subscription. */
   | { readonly kind: 'rotate'; readonly target: string; readonly overlapSeconds: number }
-  /** The guest's subscription is disabled, or loses `call.status`, for `forMs`. */
+  /** Disables the guest's subscription, or removes `call.status` from it, for `forMs`. */
   | {
       readonly kind: 'patch'
       readonly target: typeof GUEST
       readonly change: 'enabled' | 'eventTypes'
       readonly forMs: number
     }
-  /** The guest's subscription is deleted, and a new one is made. */
+  /** Deletes the guest's subscription and creates a new one. */
   | { readonly kind: 'delete'; readonly target: typeof GUEST }
-  /** An endpoint stays away for longer than the whole schedule. */
-  | { readonly kind: 'exhaust'; readonly target: typeof DEAD_FOR_LONG }
+  /** Takes an endpoint down for longer than the whole schedule. */
+  | { readonly kind: 'exhaust'; readonly target: typeof DOWN_FOR_LONG }
 
 export type FaultKind = Fault['kind']
 
 export interface PlannedFault {
   readonly fault: Fault
-  /** It strikes while the previous one is still being recovered from. */
+  /** Strikes before the recovery from the previous fault has ended. */
   readonly overlaps: boolean
-  /** Since the previous one struck, if this one overlaps; since the recovery from it, if not. */
+  /** Counted from the previous fault if this one overlaps, otherwise from the recovery. */
   readonly pauseMs: number
 }
 
 const OVERLAPS_PART = 0.25
 
-/** Used by receiver checks alone, which the load never makes: the queue is empty, so deleting it loses nothing. */
+/** Only receiver checks use this queue, and the load makes none. It is empty, so deleting it loses nothing. */
 const CHECKS_QUEUE = 'delivery.checks'
 
 type Draw = { readonly [K in FaultKind]: readonly ((random: Random) => Extract<Fault, { readonly kind: K }>)[] }
 
-/** What is drawn for each kind. Most kinds have one entry; a kind with several is drawn as often as it has entries. */
+/** The faults to draw from. A kind with several entries is drawn that many times as often. */
 const DRAW: Draw = {
   kill: [
     (random) => ({ kind: 'kill', target: replica(random, 'delivery-worker') }),
@@ -110,7 +110,7 @@ const DRAW: Draw = {
     }),
   ],
   delete: [() => ({ kind: 'delete', target: GUEST })],
-  exhaust: [() => ({ kind: 'exhaust', target: DEAD_FOR_LONG })],
+  exhaust: [() => ({ kind: 'exhaust', target: DOWN_FOR_LONG })],
 }
 
 export const FAULT_KINDS = Object.keys(DRAW) as FaultKind[]
@@ -118,9 +118,9 @@ export const FAULT_KINDS = Object.keys(DRAW) as FaultKind[]
 const ENDPOINT_NAMES: readonly string[] = BEHAVIOURS.map(({ name }) => name)
 
 /**
- * Which faults strike, and when: the seed alone decides. A longer plan begins as the shorter one does. Faults come from a bag that
- * is emptied before it is filled again, so a short plan has some of everything.
- * @param kinds the kinds that may be drawn
+ * Plans the faults and their times from the seed alone. A longer plan begins with the shorter one. Faults are drawn from a
+ * bag that is refilled only when it is empty, so even a short plan has many kinds.
+ * @param kinds the kinds to draw from
  */
 export function planFaults(
   seed: number,
@@ -140,7 +140,7 @@ export function planFaults(
     const fault = make(random)
     const before = plan.at(-1)
     const wouldOverlap = random.next() < OVERLAPS_PART
-    // Two at a time and never the same part twice, so that every fault finds its target running.
+    // At most two faults overlap, and never on the same target, so that every fault finds its target running.
     const mayOverlap = before !== undefined && !before.overlaps && !touches(before.fault, fault)
     const overlaps = wouldOverlap && mayOverlap
     plan.push({ fault, overlaps, pauseMs: overlaps ? random.between(100, 1_500) : random.between(100, 600) })
@@ -149,8 +149,8 @@ export function planFaults(
 }
 
 /**
- * A changed folder of Redis forgets changes of subscriptions; a process that starts meanwhile would get the shifted clock; a broker
- * that is killed while a queue is declared anew may lose it.
+ * Kinds that never overlap. A restored Redis loses changes of subscriptions; any process that starts during `clock` would
+ * get the shifted clock; a broker that is killed while a queue is redeclared may lose the queue.
  */
 const ALONE: readonly FaultKind[] = ['rollback', 'empty', 'clock', 'cancel']
 
@@ -159,7 +159,7 @@ const touches = (one: Fault, other: Fault): boolean =>
 
 const replica = (random: Random, service: Service): string => `${service}-${random.between(1, REPLICAS[service])}`
 
-/** In a few words, for a person. */
+/** Describes a fault for the log and the report. */
 export function describeFault(fault: Fault): string {
   switch (fault.kind) {
     case 'kill':
@@ -193,11 +193,11 @@ export function describeFault(fault: Fault): string {
     case 'delete':
       return 'subscription deleted'
     case 'exhaust':
-      return 'endpoint dead for longer than its schedule'
+      return 'endpoint down for longer than the schedule'
   }
 }
 
-/** Which faults count as the same in a table: replicas, durations and endpoints make no difference. */
+/** The name under which the report groups faults: without replica, duration and endpoint. */
 export const nameOfKind = (fault: Fault): string =>
   describeFault(fault)
     .replace(/ for \d.*$/, '')

@@ -1,8 +1,8 @@
-/** Numbers that look drawn and are the same for the same seed. */
+/** Pseudo-random numbers, the same for the same seed. */
 export interface Random {
   /** From 0 to below 1. */
   next(): number
-  /** A whole number, both ends included. */
+  /** An integer, both ends included. */
   between(least: number, most: number): number
   pick<T>(list: readonly [T, ...T[]]): T
 }

@@ -1,6 +1,6 @@
 /**
- * Preloaded with `--import` into one process of the stack: its `Date` is off by `CHAOS_CLOCK_SHIFT_MS`, as on a machine whose clock is
- * wrong. The monotonic clock (`performance.now`) is not changed, as it is not on such a machine.
+ * Preloaded with `--import` into one process of the stack: shifts its `Date` by `CHAOS_CLOCK_SHIFT_MS`, as if the clock of
+ * its machine were wrong. A wrong clock does not affect the monotonic `performance.now`, so it stays unchanged.
  */
 export const shiftMs = Number(process.env['CHAOS_CLOCK_SHIFT_MS'] ?? 0)
 const TrueDate = Date

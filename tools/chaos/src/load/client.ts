@@ -1,28 +1,27 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { addressesOf, DEV_SCOPE, DEV_TENANTS } from '@switchhook/dev-idp'
-import type { Random } from './random.ts'
+import type { Random } from '../faults/random.ts'
 
 const [CLIENT] = DEV_TENANTS
 export const TENANT = CLIENT.tenant
 
-/** An answer; status 0: there was none, and nobody knows whether the request was carried out. */
+/** An answer. Status 0 means that none arrived, so the request may or may not have been carried out. */
 export interface Reply {
   readonly status: number
   readonly body: Record<string, unknown>
 }
 
-/** A client application, which talks to any of the api replicas. */
+/** A client application that sends each request to a random api replica. */
 export interface Client {
   request(method: string, path: string, body?: object, headers?: Readonly<Record<string, string>>): Promise<Reply>
   /**
-   * Repeats a request until it is answered by something other than 503, or than 409 because the first try, which had no answer,
-   * still holds the `Idempotency-Key`.
-   * @throws after a while
+   * Repeats a request while it gets no answer, a 503, or a 409 because an earlier try still holds its `Idempotency-Key`.
+   * @throws after `INSISTS_FOR_MS`
    */
   insist(method: string, path: string, body?: object, headers?: Readonly<Record<string, string>>): Promise<Reply>
-  /** How many answers there were, by status. */
+  /** Number of answers by status. */
   readonly answers: ReadonlyMap<number, number>
-  /** Answers that are due only around a fault of Redis, or never. */
+  /** Answers that are acceptable only around a loss of Redis data, or never. */
   readonly unusual: readonly UnusualAnswer[]
 }
 
@@ -33,14 +32,14 @@ interface UnusualAnswer {
   readonly atMs: number
 }
 
-/** No answer: a replica was killed. 409: a customer hung up first. 503: something that the api needs is away. */
+/** 0: a replica was killed. 409: the customer hung up first. 503: RabbitMQ or Redis is unavailable. */
 const USUAL: readonly number[] = [0, 200, 201, 202, 204, 409, 503]
 
 const PATIENCE_MS = 10_000
 const REPEAT_MS = 250
-/** Longer than the api may be away. */
+/** Longer than any fault makes the api unavailable. */
 const INSISTS_FOR_MS = 90_000
-/** A token is good for an hour, and a long run takes longer. */
+/** A token is valid for an hour, and a long run takes longer. */
 const TOKEN_MS = 30 * 60_000
 
 export async function openClient(apis: () => readonly string[], devIdp: string, random: Random): Promise<Client> {
@@ -87,7 +86,10 @@ export async function openClient(apis: () => readonly string[], devIdp: string, 
         const reply = await counted(...asked)
         const isOver = reply.status !== 0 && reply.status !== 503 && reply.body['code'] !== 'idempotency-key-in-use'
         if (isOver) return reply
-        if (Date.now() > untilMs) throw new Error(`${asked[0]} ${asked[1]} was answered ${reply.status} for too long`)
+        if (Date.now() > untilMs)
+          throw new Error(
+            `${asked[0]} ${asked[1]} was still answered ${reply.status} after ${INSISTS_FOR_MS / 1_000} s`,
+          )
       }
     },
   }

@@ -1,25 +1,23 @@
 import { eventually } from '@switchhook/testkit'
-import { BROKEN_AT_FIRST, DEAD_FOR_LONG } from './behaviour.ts'
+import type { Parked, RecoverySeen } from '../reconcile/observation.ts'
+import { BROKEN_AT_FIRST, DOWN_FOR_LONG } from '../subscribers/behaviour.ts'
+import type { Subscribers } from '../subscribers/subscribers.ts'
 import type { Client } from './client.ts'
-import type { Parked, RecoverySeen } from './observation.ts'
-import { parkedOf } from './parked.ts'
-import type { Subscribers } from './subscribers.ts'
 
-/** Recoveries of parked deliveries. They go on whatever strikes. */
+/** Recoveries of parked deliveries. They continue while faults are injected. */
 export interface Recoveries {
-  /** Repairs the endpoint that is broken at first, and begins to send again what was parked for it. Answers how much that is. */
+  /** Repairs the endpoint that is broken at first and begins a recovery. Returns the number of parked deliveries. */
   begin(): Promise<number>
-  /** Begins to send again what was parked as `exhausted`, unless a recovery of it is still running. */
+  /** Begins a recovery of the exhausted deliveries, unless one is still running. */
   beginExhausted(): Promise<void>
   look(): Promise<readonly RecoverySeen[]>
 }
 
-/** So many have to be parked first … */
+/** At this count and rate, the recovery lasts for several faults. */
 const PARKED = 40
-/** … that at this pace the recovery takes as long as several faults. */
 const PER_SECOND = 4
 const EXHAUSTED_PER_SECOND = 200
-/** A long run leaves thousands. */
+/** A long run has thousands of deliveries to read. */
 const READ_AT_ONCE = 20
 const REPEAT_MS = 250
 const PATIENCE_MS = 30_000
@@ -36,21 +34,21 @@ type Sent = RecoverySeen['deliveries'][number]
 
 export function openRecoveries(client: Client, subscribers: Subscribers): Recoveries {
   const begun: Begun[] = []
-  /** No fault strikes any more when they are read: what is acknowledged stays so. */
+  /** Deliveries are read after the last fault, so an acknowledged one stays acknowledged. */
   const acknowledged = new Map<string, Sent>()
 
   const subscriptionOf = (name: string): string => {
     const subscription = subscribers.subscriptions.find(({ endpoint }) => endpoint === name)
-    if (subscription === undefined) throw new Error(`no endpoint is ${name}`)
+    if (subscription === undefined) throw new Error(`there is no endpoint ${name}`)
     return subscription.subscriptionId
   }
-  const listed = (name: string): Promise<Parked[]> => parkedOf(client, name, subscriptionOf(name))
+  const listed = (name: string): Promise<Parked[]> => listParked(client, name, subscriptionOf(name))
 
   async function start(endpoint: string, maxPerSecond: number): Promise<number> {
     const parked = await listed(endpoint)
     const path = `/api/v1/webhooks/subscriptions/${subscriptionOf(endpoint)}/recover`
     const { status, body } = await client.insist('POST', path, { maxPerSecond })
-    if (status !== 202) throw new Error(`a recovery was answered ${status}`)
+    if (status !== 202) throw new Error(`starting a recovery was answered ${status}`)
     begun.push({ endpoint, begunAtMs: Date.now(), recoveryId: String(body['recoveryId']), parked })
     return parked.length
   }
@@ -83,7 +81,7 @@ export function openRecoveries(client: Client, subscribers: Subscribers): Recove
     begin: async () => {
       await eventually(
         async () => {
-          if ((await listed(BROKEN_AT_FIRST)).length < PARKED) throw new Error('not enough is parked')
+          if ((await listed(BROKEN_AT_FIRST)).length < PARKED) throw new Error('too few deliveries are parked')
         },
         { timeoutMs: PATIENCE_MS, intervalMs: REPEAT_MS },
       )
@@ -91,10 +89,32 @@ export function openRecoveries(client: Client, subscribers: Subscribers): Recove
       return await start(BROKEN_AT_FIRST, PER_SECOND)
     },
     beginExhausted: async () => {
-      const seen = await Promise.all(begun.filter(({ endpoint }) => endpoint === DEAD_FOR_LONG).map(countsOf))
-      if (seen.some(({ state }) => state !== 'done') || (await listed(DEAD_FOR_LONG)).length === 0) return
-      await start(DEAD_FOR_LONG, EXHAUSTED_PER_SECOND)
+      const seen = await Promise.all(begun.filter(({ endpoint }) => endpoint === DOWN_FOR_LONG).map(countsOf))
+      if (seen.some(({ state }) => state !== 'done') || (await listed(DOWN_FOR_LONG)).length === 0) return
+      await start(DOWN_FOR_LONG, EXHAUSTED_PER_SECOND)
     },
     look: () => Promise.all(begun.map(lookAt)),
   }
+}
+
+interface ListedDelivery {
+  readonly deliveryId: string
+  readonly run: number
+  readonly parkedReason: string
+}
+
+/** Lists every parked delivery of an endpoint's subscription. */
+export async function listParked(client: Client, endpoint: string, subscriptionId: string): Promise<Parked[]> {
+  const all: Parked[] = []
+  let cursor: string | null = null
+  do {
+    const query = new URLSearchParams({ state: 'parked', limit: '100', ...(cursor !== null && { cursor }) })
+    const path = `/api/v1/webhooks/subscriptions/${subscriptionId}/deliveries?${query.toString()}`
+    const { status, body } = await client.insist('GET', path)
+    if (status !== 200) throw new Error(`listing parked deliveries was answered ${status}`)
+    const items = body['items'] as readonly ListedDelivery[]
+    all.push(...items.map(({ deliveryId, run, parkedReason }) => ({ endpoint, deliveryId, run, reason: parkedReason })))
+    cursor = body['nextCursor'] as string | null
+  } while (cursor !== null)
+  return all
 }

@@ -1,14 +1,13 @@
-import { groupBy } from './group-by.ts'
 import type { Observation, Post } from './observation.ts'
-import type { Problem } from './reconcile.ts'
+import type { Problem } from './problem.ts'
 
 /**
- * First attempts that began to arrive after a DELETE or a PATCH had been answered. A first attempt is the first POST of a delivery, and
- * says that it is attempt 1: a delivery that has failed before keeps its schedule.
+ * Finds first attempts that began to arrive after the answer to a DELETE or a PATCH. A first attempt is the first POST of
+ * a delivery and has attempt number 1; a delivery that has failed before keeps its schedule.
  * @param typeOf the event type of a POST
  */
 export function checkClosures({ posts, closures }: Observation, typeOf: (post: Post) => string): Problem[] {
-  const byEndpoint = groupBy(closures, ({ endpoint }) => endpoint)
+  const byEndpoint = Map.groupBy(closures, ({ endpoint }) => endpoint)
   const seen = new Set<string>()
   const problems: Problem[] = []
   for (const post of posts.toSorted((a, b) => a.beganAtMs - b.beganAtMs)) {
@@ -28,8 +27,8 @@ export function checkClosures({ posts, closures }: Observation, typeOf: (post: P
 }
 
 /**
- * Retries that never ended. From attempt 2 on a delivery keeps its schedule whatever becomes of its subscription, so it is
- * acknowledged in the end: a guest answers 503 to the first few attempts at most.
+ * Finds retries that were never acknowledged. From attempt 2 on, a delivery keeps its schedule even if its subscription
+ * is deleted. The guest answers 503 to the first few attempts only, so each retry must end acknowledged.
  */
 export function checkRetries({ posts, guests }: Observation): Problem[] {
   const of = new Set(guests)

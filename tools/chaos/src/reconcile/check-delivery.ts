@@ -1,47 +1,47 @@
 import type { Disturbance, Lapse, Post } from './observation.ts'
-import type { Problem } from './reconcile.ts'
+import type { Problem } from './problem.ts'
 
-export interface DeliveryJudgement {
+export interface DeliveryCheck {
   readonly problems: readonly Problem[]
   readonly duplicates: number
   readonly stepsBack: number
-  /** Repeats of a parked notice with another content, after Redis had lost the parked record. */
-  readonly retold: number
+  /** Repeats of a parked notice with another body, after Redis had lost the parked record. */
+  readonly changedNotices: number
 }
 
-/** Dead peers are noticed by heartbeats and timeouts: what a fault has upset may show only so much later. */
+/** A dead peer is detected by a heartbeat or a timeout, so an effect of a fault may appear this much later. */
 const AFTERMATH_MS = 30_000
 
 /**
- * Of the POSTs of one delivery in the order of their arrival:
+ * Checks the POSTs of one delivery, in order of arrival:
  *
- * - each is signed, and its headers say what its body says;
- * - the bytes of the body, and what of the headers has to, are the same in all of them. Only a parked notice may differ after a
- *   rollback of Redis: its delivery can be attempted and parked once more in the same run, and then the notice, which has the
- *   same id, tells of other attempts (ADR 0034);
- * - attempt numbers are whole and count from 1;
- * - none is lower than one before. Only a fault can explain it, as its worker may have died, or may have lost the store,
- *   after the next attempt was safe with the broker and before the slot was settled: then that slot is done once more. So
- *   a step back counts as explained if a disturbance lies between the delivery's first POST and the one that steps back.
+ * - Each is signed, and its headers match its body.
+ * - The body and the lasting headers are the same in every POST. One exception: after a rollback of Redis, a delivery can
+ *   be attempted and parked again in the same run. Its parked notice then has the same id and lists other attempts
+ *   (ADR 0034).
+ * - Attempt numbers are integers from 1.
+ * - No attempt number is lower than an earlier one, except around a fault. A worker that dies, or loses Redis, after the
+ *   retry is confirmed and before the slot is settled leaves the slot to be done again. A step back is therefore accepted
+ *   if a disturbance lies between the first POST of the delivery and this one.
  */
-export function judgeDelivery(
+export function checkDelivery(
   posts: readonly Post[],
   disturbances: readonly Disturbance[],
   lapses: readonly Lapse[],
-): DeliveryJudgement {
+): DeliveryCheck {
   const problems: Problem[] = []
   const [first] = posts
   let highest = 0
   let isAcknowledged = false
   let duplicates = 0
   let stepsBack = 0
-  let retold = 0
+  let changedNotices = 0
   const rollbacks = lapses.filter(({ kind }) => kind === 'rolled back')
   for (const post of posts) {
     const what = `${post.deliveryId} at ${post.endpoint}`
     if (post.digest !== first?.digest) {
-      const isRetold = post.told.kind === 'parked' && liesBetween(rollbacks, first?.atMs ?? 0, post.atMs)
-      if (isRetold) retold += 1
+      const isAllowed = post.content.kind === 'parked' && liesBetween(rollbacks, first?.atMs ?? 0, post.atMs)
+      if (isAllowed) changedNotices += 1
       else problems.push({ kind: 'body changed', what: `${what}, attempt ${post.attempt}` })
     }
     if (post.lasting !== first?.lasting) {
@@ -59,7 +59,7 @@ export function judgeDelivery(
     highest = Math.max(highest, post.attempt)
     isAcknowledged ||= post.status !== null && post.status >= 200 && post.status < 300
   }
-  return { problems, duplicates, stepsBack, retold }
+  return { problems, duplicates, stepsBack, changedNotices }
 }
 
 const liesBetween = (

@@ -1,16 +1,17 @@
 import type { Notice, Observation, Post } from './observation.ts'
-import { type Problem, reconcile } from './reconcile.ts'
+import type { Problem } from './problem.ts'
+import { reconcile } from './reconcile.ts'
 
 const TYPES = ['webhook.endpoint.failing', 'webhook.endpoint.recovered', 'webhook.delivery.parked']
-const WELL = { name: 'well', subscriptionId: 's1', eventTypes: ['call.status'] }
+const HEALTHY = { name: 'healthy', subscriptionId: 's1', eventTypes: ['call.status'] }
 const OPS = { name: 'ops', subscriptionId: 's-ops', eventTypes: TYPES }
 const OPS_TOO = { name: 'ops too', subscriptionId: 's-ops-too', eventTypes: TYPES }
 
 const post = (more: Partial<Post> = {}): Post => ({
-  endpoint: 'well',
+  endpoint: 'healthy',
   deliveryId: 'd1',
   attempt: 1,
-  told: { kind: 'own', eventId: 'e1' },
+  content: { kind: 'platform', eventId: 'e1' },
   digest: 'x',
   lasting: '',
   flaws: [],
@@ -26,20 +27,20 @@ const since = (ms: number): string => new Date(ms).toISOString()
 const failing = (ms: number): Notice => ({ kind: 'failing', subscriptionId: 's1', since: since(ms) })
 const recovered = (ms: number): Notice => ({ kind: 'recovered', subscriptionId: 's1', since: since(ms) })
 
-const notice = (told: Notice, more: Partial<Post> = {}): Post =>
+const notice = (content: Notice, more: Partial<Post> = {}): Post =>
   post({
     endpoint: 'ops',
-    deliveryId: `of ${told.kind} ${told.kind === 'parked' ? told.run : told.since}`,
-    told,
+    deliveryId: `of ${content.kind} ${content.kind === 'parked' ? content.run : content.since}`,
+    content,
     status: 204,
     ...more,
   })
 
-const parked = [{ endpoint: 'well', deliveryId: 'd1', run: 1, reason: 'rejected' }]
+const parked = [{ endpoint: 'healthy', deliveryId: 'd1', run: 1, reason: 'rejected' }]
 
-/** One delivery was rejected, is parked, and was told of. */
+/** One delivery was rejected, is parked, and was reported. */
 const observed = (more: Partial<Observation> = {}): Observation => ({
-  endpoints: [WELL, OPS],
+  endpoints: [HEALTHY, OPS],
   confirmed: ['e1'],
   calls: [],
   posts: [post(), notice(PARKED)],
@@ -49,14 +50,14 @@ const observed = (more: Partial<Observation> = {}): Observation => ({
   lapses: [],
   recoveries: [],
   disturbances: [],
-  absences: [],
+  outages: [],
   left: {},
   notReady: [],
   ...more,
 })
 
 const recovery = {
-  endpoint: 'well',
+  endpoint: 'healthy',
   begunAtMs: 1_000,
   state: 'done',
   skipped: 0,
@@ -66,62 +67,68 @@ const recovery = {
   deliveries: [{ deliveryId: 'd1', state: 'acknowledged', run: 2, parkedRun: 1 }],
 }
 const acknowledged = post({ attempt: 2, status: 204 })
-const absences = [{ endpoint: 'well', fromMs: 10_000, toMs: 17_000 }]
-const AWAY = { posts: [post(), notice(PARKED)], absences }
+const outages = [{ endpoint: 'healthy', fromMs: 10_000, toMs: 17_000 }]
+const OUTAGE = { posts: [post(), notice(PARKED)], outages }
 
 test.each<[string, Partial<Observation>]>([
-  ['what is parked was told', {}],
-  ['it was told twice, as the same delivery', { posts: [post(), notice(PARKED), notice(PARKED)] }],
+  ['a parked delivery has its notice', {}],
+  ['the notice arrives twice as the same delivery', { posts: [post(), notice(PARKED), notice(PARKED)] }],
   [
-    'what was parked was told, and then sent again',
+    'the notice arrived before the parked delivery was sent again',
     { posts: [post(), notice(PARKED), acknowledged], parked: [], recoveries: [recovery] },
   ],
   [
-    'what another worker delivered in the same moment was told',
+    'the notice arrived although another worker delivered in the same moment',
     { posts: [post(), notice(PARKED), acknowledged], parked: [] },
   ],
   [
-    'an ops endpoint rejects its notice, of which nobody is told',
+    'an ops endpoint rejects its notice, which causes no other notice',
     {
       posts: [post(), notice(PARKED, { status: 400 })],
       parked: [...parked, { endpoint: 'ops', deliveryId: 'of parked 1', run: 1, reason: 'rejected' }],
     },
   ],
-  ['an outage was told, and its end', { posts: [...AWAY.posts, notice(failing(10_500)), notice(recovered(10_500))] }],
-  ['the end of an outage was not told', { posts: [...AWAY.posts, notice(failing(10_500))] }],
-  ['an endpoint was away for long, and it was told', { ...AWAY, posts: [...AWAY.posts, notice(failing(10_400))] }],
   [
-    'it had failed before, and had acknowledged nothing since',
-    { ...AWAY, posts: [...AWAY.posts, notice(failing(5_000))] },
+    'an outage and its end were reported',
+    { posts: [...OUTAGE.posts, notice(failing(10_500)), notice(recovered(10_500))] },
   ],
-  ['it was away for a moment', { ...AWAY, absences: [{ endpoint: 'well', fromMs: 10_000, toMs: 15_000 }] }],
-  ['a fault lay in it', { ...AWAY, disturbances: [{ fromMs: 12_000, toMs: 13_000 }] }],
-  ['nobody wants to know', { ...AWAY, endpoints: [WELL], posts: [post()] }],
-])('nothing is wrong if %s', (_name, more) => {
+  ['the end of an outage was not reported', { posts: [...OUTAGE.posts, notice(failing(10_500))] }],
+  ['a long outage was reported', { ...OUTAGE, posts: [...OUTAGE.posts, notice(failing(10_400))] }],
+  [
+    'the reported outage began earlier and nothing was acknowledged since',
+    { ...OUTAGE, posts: [...OUTAGE.posts, notice(failing(5_000))] },
+  ],
+  ['a short outage was not reported', { ...OUTAGE, outages: [{ endpoint: 'healthy', fromMs: 10_000, toMs: 15_000 }] }],
+  ['a fault struck during the outage', { ...OUTAGE, disturbances: [{ fromMs: 12_000, toMs: 13_000 }] }],
+  ['no subscription asks for notices', { ...OUTAGE, endpoints: [HEALTHY], posts: [post()] }],
+])('finds no problem if %s', (_name, more) => {
   expect(reconcile(observed(more)).problems).toEqual([])
 })
 
-const UNTOLD: Problem = { kind: 'failing, and not told', what: 'well, away for 7000 ms from 1970-01-01T00:00:10.000Z' }
+const UNREPORTED: Problem = {
+  kind: 'outage not reported',
+  what: 'healthy, down for 7000 ms from 1970-01-01T00:00:10.000Z',
+}
 
 test.each<[string, Partial<Observation>, Problem]>([
   [
-    'what is parked was not told',
+    'a parked delivery has no notice',
     { posts: [post()] },
     { kind: 'missing', what: 'notice webhook.delivery.parked d1 1 at ops (0 POSTs)' },
   ],
   [
-    'its first run was told, the second not',
-    { parked: [{ endpoint: 'well', deliveryId: 'd1', run: 2, reason: 'rejected' }] },
+    'the first run has a notice but the second has not',
+    { parked: [{ endpoint: 'healthy', deliveryId: 'd1', run: 2, reason: 'rejected' }] },
     { kind: 'missing', what: 'notice webhook.delivery.parked d1 2 at ops (0 POSTs)' },
   ],
   [
-    'what was parked was sent again, and not told',
+    'a delivery was parked and sent again without a notice',
     { posts: [post(), acknowledged], parked: [], recoveries: [recovery] },
     { kind: 'missing', what: 'notice webhook.delivery.parked d1 1 at ops (0 POSTs)' },
   ],
   [
-    'it was told to one of two',
-    { endpoints: [WELL, OPS, OPS_TOO] },
+    'only one of two ops subscriptions got the notice',
+    { endpoints: [HEALTHY, OPS, OPS_TOO] },
     { kind: 'missing', what: 'notice webhook.delivery.parked d1 1 at ops too (0 POSTs)' },
   ],
   [
@@ -130,64 +137,67 @@ test.each<[string, Partial<Observation>, Problem]>([
     { kind: 'missing', what: 'notice webhook.delivery.parked d1 1 at ops (1 POSTs)' },
   ],
   [
-    'it was told twice, with two ids',
+    'a notice arrived with two delivery ids',
     { posts: [post(), notice(PARKED), notice(PARKED, { deliveryId: 'another' })] },
     { kind: 'two deliveries of one event', what: 'notice webhook.delivery.parked d1 1 at ops' },
   ],
   [
-    'it was told twice, differently',
+    'a notice arrived with two bodies',
     { posts: [post(), notice(PARKED), notice(PARKED, { digest: 'y' })] },
     { kind: 'body changed', what: 'of parked 1 at ops, attempt 1' },
   ],
   [
-    'one was told as parked that nobody rejected',
+    'a parked notice is about a delivery that was never rejected',
     { posts: [post({ status: 204 }), notice(PARKED)], parked: [] },
-    { kind: 'told as parked, never rejected', what: 'notice webhook.delivery.parked d1 1' },
+    { kind: 'parked notice without a rejection', what: 'notice webhook.delivery.parked d1 1' },
   ],
   [
-    'a parked notice was told of',
+    'a parked notice is about a notice',
     { posts: [post(), notice(PARKED), notice({ ...PARKED, deliveryId: 'd2', ofType: 'webhook.delivery.parked' })] },
     { kind: 'notice of a notice', what: 'notice webhook.delivery.parked d2 1' },
   ],
   [
-    'an ops endpoint was told to be failing',
+    'a failing notice is about an ops endpoint',
     { posts: [post(), notice(PARKED), notice({ ...failing(0), subscriptionId: 's-ops' })] },
     { kind: 'notice of a notice', what: 'notice webhook.endpoint.failing s-ops 1970-01-01T00:00:00.000Z' },
   ],
   [
-    'the end of an outage was told, and the outage not',
+    'the end of an outage was reported but not the outage',
     { posts: [post(), notice(PARKED), notice(recovered(0))] },
     { kind: 'missing', what: 'notice webhook.endpoint.failing s1 1970-01-01T00:00:00.000Z at ops (0 POSTs)' },
   ],
-  ['an endpoint was away for long, untold', AWAY, UNTOLD],
+  ['a long outage was not reported', OUTAGE, UNREPORTED],
   [
-    'what was told was another outage, which had ended',
-    { ...AWAY, posts: [...AWAY.posts, notice(failing(5_000)), post({ deliveryId: 'd3', atMs: 8_000, status: 204 })] },
-    UNTOLD,
+    'the reported outage is an earlier one that had ended',
+    {
+      ...OUTAGE,
+      posts: [...OUTAGE.posts, notice(failing(5_000)), post({ deliveryId: 'd3', atMs: 8_000, status: 204 })],
+    },
+    UNREPORTED,
   ],
-  ['what was told was a later outage', { ...AWAY, posts: [...AWAY.posts, notice(failing(20_000))] }, UNTOLD],
+  ['the reported outage is a later one', { ...OUTAGE, posts: [...OUTAGE.posts, notice(failing(20_000))] }, UNREPORTED],
   [
-    'an endpoint was away for long beside a fault, untold',
-    { ...AWAY, disturbances: [{ fromMs: 9_000, toMs: 10_500 }] },
-    UNTOLD,
+    'a long outage was not reported although the fault was over',
+    { ...OUTAGE, disturbances: [{ fromMs: 9_000, toMs: 10_500 }] },
+    UNREPORTED,
   ],
-])('it is told that %s', (_name, more, problem) => {
+])('reports that %s', (_name, more, problem) => {
   expect(reconcile(observed(more)).problems).toContainEqual(problem)
 })
 
-test('a notice is counted once, however often and to however many it was told', () => {
+test('counts each notice once, regardless of repeats and receivers', () => {
   const posts = [post(), notice(PARKED), notice(PARKED), notice(PARKED, { endpoint: 'ops too', deliveryId: 'x' })]
-  const { problems, notices } = reconcile(observed({ endpoints: [WELL, OPS, OPS_TOO], posts: [...posts] }))
+  const { problems, notices } = reconcile(observed({ endpoints: [HEALTHY, OPS, OPS_TOO], posts: [...posts] }))
   expect({ problems, notices }).toEqual({ problems: [], notices: { parked: 1, failing: 0, recovered: 0 } })
 })
 
-test('a parked notice may be repeated with other attempts after a rollback of Redis, and is counted', () => {
+test('accepts and counts a parked notice that is repeated with other attempts after a rollback of Redis', () => {
   const posts = [post({ status: 410 }), notice(PARKED, { atMs: 9_000 }), notice(PARKED, { atMs: 15_000, digest: 'y' })]
   const lapses = [{ kind: 'rolled back', fromMs: 10_000, toMs: 12_000 }] as const
-  const { problems, retold } = reconcile(observed({ posts, lapses }))
-  expect({ problems: problems.filter(({ kind }) => kind === 'body changed'), retold }).toEqual({
+  const { problems, changedNotices } = reconcile(observed({ posts, lapses }))
+  expect({ problems: problems.filter(({ kind }) => kind === 'body changed'), changedNotices }).toEqual({
     problems: [],
-    retold: 1,
+    changedNotices: 1,
   })
   expect(reconcile(observed({ posts, lapses: [] })).problems).toContainEqual(
     expect.objectContaining({ kind: 'body changed' }),

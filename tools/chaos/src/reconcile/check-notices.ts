@@ -1,12 +1,15 @@
-import { type Absence, isNotice, type Notice, type Observation } from './observation.ts'
-import type { Problem } from './reconcile.ts'
+import { isNotice, type Notice, type Observation, type Outage } from './observation.ts'
+import type { Problem } from './problem.ts'
 
-/** Undisturbed, an endpoint that is away has failed often enough within a second; a worker that died may still hold its probe. */
-export const LONG_MS = 6_000
-/** The clock of Redis says when an outage began, another one when the endpoint left. */
+/**
+ * An outage of this length must be reported. Without a fault the breaker opens within a second; a worker that died
+ * earlier may still hold the probe for some seconds.
+ */
+export const REPORTED_OUTAGE_MS = 6_000
+/** Redis' clock dates the outage in the notice, this process' clock the closing of the port. */
 const CLOCKS_MS = 500
 
-/** Names a notice by its type and its subject: a notice that is repeated is the same event. */
+/** Names a notice by its type and its subject. A repeated notice is the same event. */
 export function nameOfNotice(notice: Notice): string {
   const { kind, subscriptionId } = notice
   if (kind === 'parked') return parkedName(notice)
@@ -19,11 +22,12 @@ const parkedName = ({ deliveryId, run }: { readonly deliveryId: string; readonly
 const isOps = ({ eventTypes }: Observation['endpoints'][number]): boolean =>
   eventTypes.every((eventType) => eventType.startsWith('webhook.'))
 
-const noticesOf = ({ posts }: Observation): readonly Notice[] => posts.map(({ told }) => told).filter(isNotice)
+const noticesOf = ({ posts }: Observation): readonly Notice[] => posts.map(({ content }) => content).filter(isNotice)
 
 /**
- * Notices that each ops subscription has to get: those that any ops subscription got; one for each run of a delivery that ended parked;
- * and `failing` for each outage that a `recovered` notice names. `recovered` notices are not promised.
+ * The notices that each ops subscription must get: every notice that any ops subscription got, a parked notice for each
+ * run that ended parked, and a `failing` notice for each outage that a `recovered` notice names. Switchhook does not
+ * promise `recovered` notices.
  */
 export function expectedNotices(observation: Observation): readonly string[] {
   const { endpoints, parked, recoveries } = observation
@@ -40,47 +44,47 @@ export function expectedNotices(observation: Observation): readonly string[] {
   ]
 }
 
-/** Counts each notice once, however often and at however many endpoints it arrived. */
+/** Counts each notice once, regardless of repeats and of the number of endpoints. */
 export function countNotices(observation: Observation): Readonly<Record<Notice['kind'], number>> {
-  const told = new Map(noticesOf(observation).map((notice) => [nameOfNotice(notice), notice.kind]))
-  const count = (kind: Notice['kind']): number => [...told.values()].filter((one) => one === kind).length
+  const received = new Map(noticesOf(observation).map((notice) => [nameOfNotice(notice), notice.kind]))
+  const count = (kind: Notice['kind']): number => [...received.values()].filter((one) => one === kind).length
   return { parked: count('parked'), failing: count('failing'), recovered: count('recovered') }
 }
 
 /**
- * Checks the notices, except that none is missing: no notice is about a notice, none is about a delivery that could not be parked, and an
- * endpoint that was away for long has been reported.
- * @param mayPark whether the receiver has rejected this delivery, or was away for a whole schedule
+ * Checks that no notice is about a notice, that each parked notice is about a delivery that could be parked, and that
+ * each long outage was reported. `reconcile` finds missing notices.
+ * @param mayPark whether the receiver rejected this delivery or was down for a whole schedule
  */
-export function judgeNotices(
+export function checkNotices(
   observation: Observation,
   mayPark: (notice: Extract<Notice, { readonly kind: 'parked' }>) => boolean,
 ): Problem[] {
-  const { endpoints, absences, disturbances } = observation
+  const { endpoints, outages, disturbances } = observation
   const notices = noticesOf(observation)
   const ops = new Set(endpoints.filter(isOps).map(({ subscriptionId }) => subscriptionId))
   if (ops.size === 0) return []
-  const told = new Map(notices.map((notice) => [nameOfNotice(notice), notice]))
+  const received = new Map(notices.map((notice) => [nameOfNotice(notice), notice]))
   const problems: Problem[] = []
-  for (const [name, notice] of told) {
+  for (const [name, notice] of received) {
     const isOfNotice =
       ops.has(notice.subscriptionId) || (notice.kind === 'parked' && notice.ofType.startsWith('webhook.'))
     if (isOfNotice) problems.push({ kind: 'notice of a notice', what: name })
     else if (notice.kind === 'parked' && !mayPark(notice)) {
-      problems.push({ kind: 'told as parked, never rejected', what: name })
+      problems.push({ kind: 'parked notice without a rejection', what: name })
     }
   }
-  for (const absence of absences.filter((one) => quietMs(one, disturbances) >= LONG_MS)) {
-    if (isTold(observation, absence)) continue
-    const { endpoint, fromMs, toMs } = absence
-    const what = `${endpoint}, away for ${toMs - fromMs} ms from ${new Date(fromMs).toISOString()}`
-    problems.push({ kind: 'failing, and not told', what })
+  for (const outage of outages.filter((one) => quietMs(one, disturbances) >= REPORTED_OUTAGE_MS)) {
+    if (isReported(observation, outage)) continue
+    const { endpoint, fromMs, toMs } = outage
+    const what = `${endpoint}, down for ${toMs - fromMs} ms from ${new Date(fromMs).toISOString()}`
+    problems.push({ kind: 'outage not reported', what })
   }
   return problems
 }
 
-/** The longest part of an absence that no fault, and no recovery from one, overlaps. */
-function quietMs({ fromMs, toMs }: Absence, disturbances: Observation['disturbances']): number {
+/** The longest part of an outage without a fault or the recovery from one. */
+function quietMs({ fromMs, toMs }: Outage, disturbances: Observation['disturbances']): number {
   let longest = 0
   let quietSinceMs = fromMs
   for (const disturbance of disturbances.toSorted((a, b) => a.fromMs - b.fromMs)) {
@@ -90,11 +94,11 @@ function quietMs({ fromMs, toMs }: Absence, disturbances: Observation['disturban
   return Math.max(longest, toMs - quietSinceMs)
 }
 
-/** Whether a notice names an outage that began in the absence, or one that began before it and had not ended. */
-function isTold({ endpoints, posts }: Observation, { endpoint, fromMs, toMs }: Absence): boolean {
+/** Whether a notice names an outage that began while the endpoint was down, or that began earlier and had not ended. */
+function isReported({ endpoints, posts }: Observation, { endpoint, fromMs, toMs }: Outage): boolean {
   const subscriptionId = endpoints.find(({ name }) => name === endpoint)?.subscriptionId
-  const sincesMs = posts.flatMap(({ told }) =>
-    told.kind === 'failing' && told.subscriptionId === subscriptionId ? Date.parse(told.since) : [],
+  const sincesMs = posts.flatMap(({ content }) =>
+    content.kind === 'failing' && content.subscriptionId === subscriptionId ? Date.parse(content.since) : [],
   )
   return sincesMs.some((sinceMs) => {
     if (sinceMs > toMs + CLOCKS_MS) return false

@@ -1,8 +1,8 @@
-import { judgeRecovery } from './judge-recovery.ts'
+import { checkRecovery } from './check-recovery.ts'
 import type { Lapse, RecoverySeen } from './observation.ts'
 
 const seen: RecoverySeen = {
-  endpoint: 'well',
+  endpoint: 'healthy',
   begunAtMs: 1_000,
   state: 'done',
   found: 2,
@@ -19,21 +19,21 @@ const check = (
   recovery: RecoverySeen,
   lapses: readonly Lapse[] = [],
   acknowledged: readonly string[] = [],
-): ReturnType<typeof judgeRecovery> => judgeRecovery(recovery, lapses, (id) => acknowledged.includes(id))
+): ReturnType<typeof checkRecovery> => checkRecovery(recovery, lapses, (id) => acknowledged.includes(id))
 
-test('nothing is wrong when each was sent once and acknowledged', () => {
+test('finds no problem if each delivery was sent once and acknowledged', () => {
   expect(check(seen)).toEqual([])
 })
 
-test('more may have been parked between the look and the beginning', () => {
+test('accepts deliveries that were parked after the list was read and before the recovery began', () => {
   expect(check({ ...seen, found: 3, sent: 3 })).toEqual([])
 })
 
 test.each<[string, Partial<RecoverySeen>, string]>([
-  ['it does not end', { state: 'running', sent: 1 }, 'it is running'],
-  ['it leaves one out', { found: 1, sent: 1 }, 'found 1 of 2'],
-  ['one failed', { found: 3, failed: 1, sent: 3 }, '1 failed'],
-  ['one was not sent', { sent: 1, skipped: 1 }, 'sent 1, skipped 1 of 2'],
+  ['the recovery does not end', { state: 'running', sent: 1 }, 'it is running'],
+  ['it omits a delivery', { found: 1, sent: 1 }, 'found 1 of 2'],
+  ['a delivery failed', { found: 3, failed: 1, sent: 3 }, '1 failed'],
+  ['a delivery was skipped', { sent: 1, skipped: 1 }, 'sent 1, skipped 1 of 2'],
   [
     'one is parked still',
     { deliveries: [{ deliveryId: 'd1', state: 'parked', run: 1, parkedRun: 1 }] },
@@ -45,16 +45,16 @@ test.each<[string, Partial<RecoverySeen>, string]>([
     'd1 was sent in 2 runs',
   ],
 ])('it is a problem if %s', (_name, more, what) => {
-  expect(check({ ...seen, ...more })).toContainEqual({ kind: 'recovery', what: `well: ${what}` })
+  expect(check({ ...seen, ...more })).toContainEqual({ kind: 'recovery', what: `healthy: ${what}` })
 })
 
 describe('Redis lost writes', () => {
   const lost = { ...seen, sent: 1, deliveries: [{ deliveryId: 'd1', state: 'pending', run: 2, parkedRun: 1 }] }
   const lapse = (fromMs: number, toMs: number): Lapse => ({ kind: 'rolled back', fromMs, toMs })
 
-  test('after it had begun: counts may be wrong, but every delivery has to be acknowledged', () => {
+  test('after it had begun: counts may be wrong, but every delivery must be acknowledged', () => {
     expect(check(lost, [lapse(2_000, 3_000)], ['d1'])).toEqual([])
-    expect(check(lost, [lapse(2_000, 3_000)])).toEqual([{ kind: 'recovery', what: 'well: d1 is pending' }])
+    expect(check(lost, [lapse(2_000, 3_000)])).toEqual([{ kind: 'recovery', what: 'healthy: d1 is pending' }])
   })
 
   test('before it had begun: nothing is excused', () => {

@@ -1,17 +1,17 @@
 import type { Lapse, RecoverySeen } from './observation.ts'
-import type { Problem } from './reconcile.ts'
+import type { Problem } from './problem.ts'
 
 /** The run in which a delivery was parked, and the run that the recovery began. */
 const LAST_RUN = 2
 
 /**
- * Checks one recovery at an endpoint that was repaired before it began: it has ended, has left no delivery out, has sent each delivery in
- * one run, and its counts add up. Duplicate POSTs are checked as for any other delivery.
+ * Checks a recovery for an endpoint that was repaired before it began: it ended, it included every delivery, it sent each
+ * in one run, and its counts add up. `checkDelivery` checks its POSTs.
  *
- * A Redis that lost writes may have lost counts and results. Then every delivery still has to be acknowledged.
- * @param isAcknowledged whether the receiver has answered this delivery with 2xx
+ * If Redis lost writes, counts and results may be lost, but every delivery must still be acknowledged.
+ * @param isAcknowledged whether the receiver answered this delivery with 2xx
  */
-export function judgeRecovery(
+export function checkRecovery(
   { endpoint, begunAtMs, state, found, sent, skipped, failed, deliveries }: RecoverySeen,
   lapses: readonly Lapse[],
   isAcknowledged: (deliveryId: string) => boolean,
@@ -23,7 +23,7 @@ export function judgeRecovery(
   if (failed > 0) add(`${failed} failed`)
   if (!hasLostWrites) {
     if (found < deliveries.length) add(`found ${found} of ${deliveries.length}`)
-    // Nobody else sends anything again.
+    // Nothing but the recovery sends parked deliveries again, so none can be skipped.
     if (state === 'done' && (sent !== found || skipped > 0)) add(`sent ${sent}, skipped ${skipped} of ${found}`)
   }
   for (const delivery of deliveries) {

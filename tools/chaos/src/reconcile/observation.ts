@@ -1,7 +1,7 @@
-/** What a body tells of its event, as far as it is needed to know whether all of them came. */
-export type Told =
-  /** Published by a platform of our own. */
-  | { readonly kind: 'own'; readonly eventId: string }
+/** The fields of a body that identify its event. */
+export type Content =
+  /** Published to `switchhook.events` by another platform. */
+  | { readonly kind: 'platform'; readonly eventId: string }
   | {
       readonly kind: 'leg'
       readonly callId: string
@@ -12,14 +12,14 @@ export type Told =
   | { readonly kind: 'agent'; readonly agentUri: string; readonly sequence: number }
   | Notice
 
-/** Of the delivery engine itself (docs/notices.md). */
+/** A notice of the delivery engine (docs/notices.md). */
 export type Notice =
   | {
       readonly kind: 'parked'
       readonly subscriptionId: string
       readonly deliveryId: string
       readonly run: number
-      /** The type of the event that was to be delivered. */
+      /** The type of the event that was parked. */
       readonly ofType: string
     }
   | {
@@ -29,50 +29,50 @@ export type Notice =
       readonly since: string
     }
 
-export const isNotice = (told: Told): told is Notice =>
-  told.kind === 'parked' || told.kind === 'failing' || told.kind === 'recovered'
+export const isNotice = (content: Content): content is Notice =>
+  content.kind === 'parked' || content.kind === 'failing' || content.kind === 'recovered'
 
-/** A POST that arrived whole. */
+/** A POST that arrived completely. */
 export interface Post {
   readonly endpoint: string
   readonly deliveryId: string
   /** `X-SVC-Attempt`. */
   readonly attempt: number
-  readonly told: Told
-  /** Of the bytes of the body. */
+  readonly content: Content
+  /** A digest of the body. */
   readonly digest: string
-  /** Its `X-SVC-…` headers but for the attempt. */
+  /** Its `X-SVC-…` headers without `X-SVC-Attempt`. */
   readonly lasting: string
-  /** What is wrong with its signature and its headers. */
+  /** Flaws of its signature and its headers. */
   flaws: readonly string[]
   /** When the receiver read its first byte, in ms since 1970 with fractions (`clock.ts`). */
   readonly beganAtMs: number
-  /** When it arrived whole and when its event occurred, in ms since 1970. */
+  /** When it had arrived completely, and when its event occurred, in ms since 1970. */
   readonly atMs: number
   readonly occurredAtMs: number
-  /** The status with which it was answered; null: it was not, as the connection ended before. */
+  /** The status of the answer; null if the connection ended before the answer. */
   status: number | null
 }
 
-/** A subscription, and what is behind it. */
+/** An endpoint and its subscription. */
 export interface Endpoint {
   readonly name: string
   readonly subscriptionId: string
   readonly eventTypes: readonly string[]
 }
 
-/** From when a fault struck to when it was recovered from, in ms since 1970. */
+/** From a fault to the recovery from it, in ms since 1970. */
 export interface Disturbance {
   readonly fromMs: number
   readonly toMs: number
 }
 
-/** Nobody listened at an endpoint, in ms since 1970. */
-export interface Absence extends Disturbance {
+/** An endpoint's port was closed, in ms since 1970. */
+export interface Outage extends Disturbance {
   readonly endpoint: string
 }
 
-/** A delivery, and the run of it that ended parked. */
+/** A delivery and the run that ended parked. */
 export interface Parked {
   readonly endpoint: string
   readonly deliveryId: string
@@ -80,28 +80,28 @@ export interface Parked {
   readonly reason: string
 }
 
-/** A recovery of what was parked at one endpoint, and its result. */
+/** A recovery of one endpoint's parked deliveries, and its result. */
 export interface RecoverySeen {
   readonly endpoint: string
   /** When the api accepted it, in ms since 1970. */
   readonly begunAtMs: number
-  /** `done`, unless it is still at it. */
+  /** `done` once it has ended. */
   readonly state: string
   readonly found: number
   readonly sent: number
   readonly skipped: number
   readonly failed: number
-  /** Those that were parked when it began. */
+  /** The deliveries that were parked when it began. */
   readonly deliveries: readonly {
     readonly deliveryId: string
     readonly state: string
     readonly run: number
-    /** The one that had ended parked. */
+    /** The run that had ended parked. */
     readonly parkedRun: number
   }[]
 }
 
-/** After a change of a subscription was answered, no first attempt of these event types may begin to arrive. */
+/** After the answer to a change of a subscription, no first attempt of these event types may begin to arrive. */
 export interface Closure {
   readonly endpoint: string
   readonly eventTypes: readonly string[]
@@ -110,9 +110,9 @@ export interface Closure {
   readonly toMs: number
 }
 
-/** Writes to Redis that were lost on purpose: everything that was committed from `fromMs` to `toMs`. */
+/** Redis lost everything that was committed from `fromMs` to `toMs`. */
 export interface Lapse extends Disturbance {
-  /** `rolled back`: the data came back as it was at `fromMs`. `empty`: there was no data at all; then it came back. */
+  /** `rolled back`: the data of `fromMs` was restored. `empty`: Redis ran without data, then its data was restored. */
   readonly kind: 'rolled back' | 'empty'
 }
 
@@ -123,14 +123,14 @@ export interface AcceptedCall {
   readonly atMs: number
 }
 
-/** All that was seen of a run. */
+/** Everything that was recorded during a run. */
 export interface Observation {
-  /** The subscriptions that lasted for the whole run: every event of their types is owed to them. */
+  /** The subscriptions that lasted for the whole run. Every event of their types must reach them. */
   readonly endpoints: readonly Endpoint[]
-  /** Endpoints whose subscriptions were changed and deleted: only their retries are owed to them. */
+  /** Endpoints whose subscriptions were changed and deleted. Only retries must reach them. */
   readonly guests: readonly string[]
   readonly closures: readonly Closure[]
-  /** Events of our own whose publish was confirmed. */
+  /** Ids of the events that were published to `switchhook.events` and confirmed. */
   readonly confirmed: readonly string[]
   /** Calls that the api has accepted. */
   readonly calls: readonly AcceptedCall[]
@@ -140,8 +140,25 @@ export interface Observation {
   readonly recoveries: readonly RecoverySeen[]
   readonly disturbances: readonly Disturbance[]
   readonly lapses: readonly Lapse[]
-  readonly absences: readonly Absence[]
-  /** Messages that are left, by queue. */
+  readonly outages: readonly Outage[]
+  /** Remaining messages, by queue. */
   readonly left: Readonly<Record<string, number>>
   readonly notReady: readonly string[]
 }
+
+/** An event occurs, or a request is answered, at most this long before or after its commit. */
+const COMMIT_MS = 1_000
+
+/** Whether Redis may have lost what was committed at this time. */
+export const isInLapse = (lapses: readonly Lapse[], atMs: number): boolean =>
+  lapses.some(({ fromMs, toMs }) => fromMs - COMMIT_MS <= atMs && atMs <= toMs + COMMIT_MS)
+
+/**
+ * Whether a rollback of Redis may have lost what was committed at this time. Only a rollback loses what a worker had
+ * already acknowledged to the broker: while Redis is empty, workers wait and their deliveries stay in the broker.
+ */
+export const isRolledBack = (lapses: readonly Lapse[], atMs: number): boolean =>
+  isInLapse(
+    lapses.filter(({ kind }) => kind === 'rolled back'),
+    atMs,
+  )

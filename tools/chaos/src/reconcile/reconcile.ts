@@ -1,95 +1,69 @@
-import { DEAD_FOR_LONG } from './behaviour.ts'
+import { DOWN_FOR_LONG } from '../subscribers/behaviour.ts'
 import { checkClosures, checkRetries } from './check-closures.ts'
+import { checkDelivery } from './check-delivery.ts'
 import { exhaustedAndForgotten, mayExhaust } from './check-exhausted.ts'
-import { groupBy } from './group-by.ts'
-import { judgeDelivery } from './judge-delivery.ts'
-import { countNotices, expectedNotices, judgeNotices } from './judge-notices.ts'
-import { judgeRecovery } from './judge-recovery.ts'
-import { isRolledBack } from './lapses.ts'
-import type { Endpoint, Notice, Observation, Post } from './observation.ts'
+import { checkNotices, countNotices, expectedNotices } from './check-notices.ts'
+import { checkRecovery } from './check-recovery.ts'
+import { type Endpoint, isRolledBack, type Notice, type Observation, type Post } from './observation.ts'
+import type { Problem } from './problem.ts'
 import { checkStreams, countRepeated, eventsOf, nameOf, streamsOf } from './streams.ts'
 
-export interface Problem {
-  readonly kind:
-    | 'missing'
-    | 'gap'
-    | 'without an end'
-    | 'two deliveries of one event'
-    | 'body changed'
-    | 'headers changed'
-    | 'signature or headers'
-    | 'attempt number'
-    | 'wrongly parked'
-    | 'rejected, not parked'
-    | 'left in a queue'
-    | 'not ready'
-    | 'recovery'
-    | 'notice of a notice'
-    | 'told as parked, never rejected'
-    | 'failing, and not told'
-    | 'first attempt after the answer'
-    | 'retry given up'
-    | 'number used twice'
-    | 'nothing was exhausted'
-  readonly what: string
-}
-
-export interface Verdict {
+export interface Reconciliation {
   readonly problems: readonly Problem[]
   readonly events: number
   readonly legs: number
-  /** One for each event and subscription that has to get it. */
+  /** One for each event and each subscription that must get it. */
   readonly deliveries: number
   readonly acknowledged: number
-  /** As `rejected`. */
+  /** Deliveries parked as `rejected`. */
   readonly parked: number
   /** Sent again by recoveries. */
   readonly recovered: number
   /** Parked as `exhausted` and then sent again. */
   readonly exhausted: number
-  /** Parked records that a Redis from an older copy has forgotten. */
+  /** Parked records that a rollback of Redis lost. */
   readonly forgotten: number
-  /** Sequence numbers that were used again after Redis had lost the events. */
+  /** Sequence numbers that were used again after Redis lost the events. */
   readonly repeated: number
-  /** Deliveries of an event that was recorded once more, with the same content, after Redis had lost it. */
+  /** Deliveries of an event that was recorded again, with the same content, after Redis lost it. */
   readonly recordedAgain: number
-  /** POSTs of a parked notice with another content, after Redis had lost the parked record. */
-  readonly retold: number
-  /** Changes of a subscription that had to stop first attempts. */
+  /** POSTs of a parked notice with another body, after Redis lost the parked record. */
+  readonly changedNotices: number
+  /** Changes of a subscription that must stop first attempts. */
   readonly closures: number
-  /** Each notice is one event, however many subscriptions it went to. */
+  /** Each notice counts once, regardless of the number of subscriptions. */
   readonly notices: Readonly<Record<Notice['kind'], number>>
   readonly posts: number
-  /** POSTs of a delivery that had been acknowledged before. */
+  /** POSTs of a delivery that was already acknowledged. */
   readonly duplicates: number
   /** POSTs whose attempt number was lower than an earlier one, each explained by a disturbance. */
   readonly stepsBack: number
 }
 
 /**
- * Was everything delivered? For each event and each subscription that lasted for the whole run: it was acknowledged at least once, or is
- * parked because its receiver rejected it. Expected are the confirmed events, the events of accepted calls, and every
- * event that any subscription got. The only exceptions are writes that Redis lost on purpose (`Lapse`).
+ * Checks that everything was delivered. Each subscription that lasted for the whole run must have acknowledged each event
+ * of its types, or the delivery must be parked because its receiver rejected it. Expected are the confirmed events, the
+ * events of accepted calls, and every event that any subscription got. Only a `Lapse` excuses anything.
  */
-export function reconcile(observation: Observation): Verdict {
+export function reconcile(observation: Observation): Reconciliation {
   const { endpoints, posts, parked, disturbances, lapses, recoveries, left, notReady } = observation
   const streams = streamsOf(posts)
   const notices = expectedNotices(observation)
-  const own = observation.confirmed.map((eventId) => `own ${eventId}`)
+  const own = observation.confirmed.map((eventId) => `platform ${eventId}`)
   const expected = new Set([...own, ...notices, ...eventsOf(streams, lapses)])
   const nameOfPost = (post: Post): string => nameOf(post, streams)
   const typeOfPost = (post: Post): string => typeOf(nameOfPost(post))
   const problems: Problem[] = checkStreams(observation, streams)
 
-  const deliveries = groupBy(posts, ({ deliveryId }) => deliveryId)
-  const judged = [...deliveries.values()].map((of) => judgeDelivery(of, disturbances, lapses))
-  problems.push(...judged.flatMap((judgement) => judgement.problems))
+  const deliveries = Map.groupBy(posts, ({ deliveryId }) => deliveryId)
+  const checked = [...deliveries.values()].map((of) => checkDelivery(of, disturbances, lapses))
+  problems.push(...checked.flatMap((check) => check.problems))
   problems.push(...checkClosures(observation, typeOfPost), ...checkRetries(observation))
 
   const parkedIds = new Set(parked.map(({ deliveryId }) => deliveryId))
   const isForgotten = (of: readonly Post[]): boolean =>
     of.some((post) => isRejection(post) && isRolledBack(lapses, post.atMs))
-  const byEvent = groupBy(posts, (post) => `${post.endpoint} ${nameOfPost(post)}`)
+  const byEvent = Map.groupBy(posts, (post) => `${post.endpoint} ${nameOfPost(post)}`)
   const missing: { readonly endpoint: string; readonly problem: Problem }[] = []
   let owed = 0
   let acknowledged = 0
@@ -102,7 +76,7 @@ export function reconcile(observation: Observation): Verdict {
       owed += 1
       const of = byEvent.get(`${endpoint.name} ${event}`) ?? []
       const ids = new Set(of.map(({ deliveryId }) => deliveryId))
-      // A fact that Redis lost may be recorded once more, at the same time and with the same number, under another event id.
+      // An event that Redis lost may be recorded again with the same time and number, but another event id.
       if (ids.size > 1 && of.some(({ occurredAtMs }) => isRolledBack(lapses, occurredAtMs))) recordedAgain += 1
       else if (ids.size > 1)
         problems.push({ kind: 'two deliveries of one event', what: `${event} at ${endpoint.name}` })
@@ -116,10 +90,10 @@ export function reconcile(observation: Observation): Verdict {
     }
   }
   const mayBeForgotten = exhaustedAndForgotten(observation)
-  const dead = missing.filter(({ endpoint }) => endpoint === DEAD_FOR_LONG)
+  const dead = missing.filter(({ endpoint }) => endpoint === DOWN_FOR_LONG)
   if (dead.length > mayBeForgotten) problems.push(...dead.map(({ problem }) => problem))
   else forgotten += dead.length
-  problems.push(...missing.flatMap(({ endpoint, problem }) => (endpoint === DEAD_FOR_LONG ? [] : [problem])))
+  problems.push(...missing.flatMap(({ endpoint, problem }) => (endpoint === DOWN_FOR_LONG ? [] : [problem])))
 
   const subscriptionOf = (name: string): string =>
     endpoints.find((endpoint) => endpoint.name === name)?.subscriptionId ?? ''
@@ -137,14 +111,14 @@ export function reconcile(observation: Observation): Verdict {
   }
   const mayPark = (notice: { readonly deliveryId: string; readonly subscriptionId: string }): boolean =>
     deliveries.get(notice.deliveryId)?.some(isRejection) === true || mayExhaust(observation, notice.subscriptionId)
-  problems.push(...judgeNotices(observation, mayPark))
+  problems.push(...checkNotices(observation, mayPark))
   const isDone = (deliveryId: string): boolean => deliveries.get(deliveryId)?.some(isAcknowledgement) === true
-  problems.push(...recoveries.flatMap((recovery) => judgeRecovery(recovery, lapses, isDone)))
+  problems.push(...recoveries.flatMap((recovery) => checkRecovery(recovery, lapses, isDone)))
   problems.push(...notReady.map((what): Problem => ({ kind: 'not ready', what })))
 
-  const exhausted = recoveries.filter(({ endpoint }) => endpoint === DEAD_FOR_LONG)
-  if (mayExhaust(observation, subscriptionOf(DEAD_FOR_LONG)) && exhausted.length === 0) {
-    problems.push({ kind: 'nothing was exhausted', what: `${DEAD_FOR_LONG} was away for a whole schedule` })
+  const exhausted = recoveries.filter(({ endpoint }) => endpoint === DOWN_FOR_LONG)
+  if (mayExhaust(observation, subscriptionOf(DOWN_FOR_LONG)) && exhausted.length === 0) {
+    problems.push({ kind: 'nothing was exhausted', what: `${DOWN_FOR_LONG} was down for a whole schedule` })
   }
 
   return {
@@ -159,18 +133,18 @@ export function reconcile(observation: Observation): Verdict {
     forgotten,
     repeated: countRepeated(streams),
     recordedAgain,
-    retold: sum(judged.map(({ retold }) => retold)),
+    changedNotices: sum(checked.map(({ changedNotices }) => changedNotices)),
     closures: observation.closures.length,
     notices: countNotices(observation),
     posts: posts.length,
-    duplicates: sum(judged.map(({ duplicates }) => duplicates)),
-    stepsBack: sum(judged.map(({ stepsBack }) => stepsBack)),
+    duplicates: sum(checked.map(({ duplicates }) => duplicates)),
+    stepsBack: sum(checked.map(({ stepsBack }) => stepsBack)),
   }
 }
 
 const receives = ({ eventTypes }: Endpoint, event: string): boolean => eventTypes.includes(typeOf(event))
 
-/** Own events are published as `call.status`. */
+/** Events of the other platform are published as `call.status`. */
 function typeOf(event: string): string {
   const [kind, eventType = ''] = event.split(' ')
   if (kind === 'notice') return eventType
@@ -179,7 +153,7 @@ function typeOf(event: string): string {
 
 const isAcknowledgement = ({ status }: Post): boolean => status !== null && status >= 200 && status < 300
 
-/** What the specification does not try again. */
+/** Statuses that the specification does not retry. */
 const isRejection = ({ status }: Post): boolean =>
   status !== null && status >= 300 && status < 500 && ![408, 425, 429].includes(status)
 

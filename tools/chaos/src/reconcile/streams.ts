@@ -1,42 +1,41 @@
-import { nameOfNotice } from './judge-notices.ts'
-import { isInLapse } from './lapses.ts'
-import { isNotice, type Lapse, type Observation, type Post, type Told } from './observation.ts'
-import type { Problem } from './reconcile.ts'
+import { nameOfNotice } from './check-notices.ts'
+import { type Content, isInLapse, isNotice, type Lapse, type Observation, type Post } from './observation.ts'
+import type { Problem } from './problem.ts'
 
-/** What was told, at any endpoint, of one leg of a call or of one agent: numbered from 1 without a gap. */
+/** The events of one leg of a call or of one agent, at any endpoint. They are numbered from 1 without a gap. */
 interface Stream {
-  /** When the events with this number occurred. There is more than one only if Redis lost the first one. */
+  /** The times of the events with each number. A number has more than one only if Redis lost the first event. */
   readonly sequences: Map<number, Set<number>>
   readonly ends: Set<number>
 }
 
 export type Streams = ReadonlyMap<string, Stream>
 
-function streamOf(told: Told): string | undefined {
-  if (told.kind === 'own' || isNotice(told)) return undefined
-  return told.kind === 'leg' ? `leg ${told.callId} ${told.agentUri}` : `agent ${told.agentUri}`
+function streamOf(content: Content): string | undefined {
+  if (content.kind === 'platform' || isNotice(content)) return undefined
+  return content.kind === 'leg' ? `leg ${content.callId} ${content.agentUri}` : `agent ${content.agentUri}`
 }
 
 export function streamsOf(posts: readonly Post[]): Streams {
   const streams = new Map<string, Stream>()
-  for (const { told, occurredAtMs } of posts) {
-    const name = streamOf(told)
-    if (name === undefined || told.kind === 'own' || isNotice(told)) continue
+  for (const { content, occurredAtMs } of posts) {
+    const name = streamOf(content)
+    if (name === undefined || content.kind === 'platform' || isNotice(content)) continue
     const stream = streams.get(name) ?? { sequences: new Map<number, Set<number>>(), ends: new Set<number>() }
     streams.set(name, stream)
-    const times = stream.sequences.get(told.sequence) ?? new Set()
-    stream.sequences.set(told.sequence, times.add(occurredAtMs))
-    if (told.kind === 'leg' && told.isEnd) stream.ends.add(told.sequence)
+    const times = stream.sequences.get(content.sequence) ?? new Set()
+    stream.sequences.set(content.sequence, times.add(occurredAtMs))
+    if (content.kind === 'leg' && content.isEnd) stream.ends.add(content.sequence)
   }
   return streams
 }
 
-/** Names an event. A number that was used twice does not name one: the time is added. */
-export function nameOf({ told, occurredAtMs }: Post, streams: Streams): string {
-  if (isNotice(told)) return nameOfNotice(told)
-  if (told.kind === 'own') return `own ${told.eventId}`
-  const stream = streamOf(told) ?? ''
-  return nameInStream(stream, told.sequence, occurredAtMs, streams.get(stream))
+/** Names an event. If its number was used twice, the name includes the time. */
+export function nameOf({ content, occurredAtMs }: Post, streams: Streams): string {
+  if (isNotice(content)) return nameOfNotice(content)
+  if (content.kind === 'platform') return `platform ${content.eventId}`
+  const stream = streamOf(content) ?? ''
+  return nameInStream(stream, content.sequence, occurredAtMs, streams.get(stream))
 }
 
 function nameInStream(name: string, sequence: number, occurredAtMs: number, stream: Stream | undefined): string {
@@ -47,7 +46,7 @@ function nameInStream(name: string, sequence: number, occurredAtMs: number, stre
 const lastOf = ({ sequences }: Stream): number => Math.max(...sequences.keys())
 const firstAtMs = ({ sequences }: Stream): number => Math.min(...[...sequences.values()].flatMap((times) => [...times]))
 
-/** Every event that the streams show, and those that are missing between them. */
+/** Every event of the streams, including those that are missing between others. */
 export function eventsOf(streams: Streams, lapses: readonly Lapse[]): string[] {
   return [...streams].flatMap(([name, stream]) => [
     ...[...stream.sequences].flatMap(([sequence, times]) =>
@@ -57,7 +56,7 @@ export function eventsOf(streams: Streams, lapses: readonly Lapse[]): string[] {
   ])
 }
 
-/** Numbers that no receiver was told, except where Redis may have lost the event. */
+/** Numbers that no endpoint received, except where Redis may have lost the event. */
 function gapsOf(stream: Stream, lapses: readonly Lapse[]): number[] {
   const gaps: number[] = []
   let next = lastOf(stream)
@@ -73,30 +72,31 @@ function gapsOf(stream: Stream, lapses: readonly Lapse[]): number[] {
 }
 
 /**
- * Each stream is told from 1 without a gap, each number once, and a leg to its end. A Redis that lost writes may have lost a call that
- * began at that time, or events at the end of a stream; then their numbers are used again.
+ * Checks that each stream runs from 1 without a gap, uses each number once, and that each leg has an end. If Redis lost
+ * writes, a call that began in that time may be missing, and events at the end of a stream may be lost; their numbers are
+ * then used again.
  */
 export function checkStreams({ calls, lapses }: Observation, streams: Streams): Problem[] {
   const problems: Problem[] = []
   for (const { callId, agentUri, atMs } of calls) {
     const name = `leg ${callId} ${agentUri}`
     if (streams.has(name) || isInLapse(lapses, atMs)) continue
-    problems.push({ kind: 'missing', what: `${name}: accepted, and nothing was told of it` })
+    problems.push({ kind: 'missing', what: `${name}: accepted, but no event arrived` })
   }
   for (const [name, stream] of streams) {
     for (const sequence of gapsOf(stream, lapses)) {
-      problems.push({ kind: 'gap', what: `${name}: nobody was told ${sequence}` })
+      problems.push({ kind: 'gap', what: `${name}: no endpoint received ${sequence}` })
     }
     for (const [sequence, times] of stream.sequences) {
       if (times.size === 1 || [...times].some((atMs) => isInLapse(lapses, atMs))) continue
-      problems.push({ kind: 'number used twice', what: `${name} ${sequence}` })
+      problems.push({ kind: 'sequence number used twice', what: `${name} ${sequence}` })
     }
     const hasEnded = !name.startsWith('leg ') || stream.ends.has(lastOf(stream))
-    if (!hasEnded && !isInLapse(lapses, firstAtMs(stream))) problems.push({ kind: 'without an end', what: name })
+    if (!hasEnded && !isInLapse(lapses, firstAtMs(stream))) problems.push({ kind: 'no end', what: name })
   }
   return problems
 }
 
-/** Events with a number that another event has as well. */
+/** Counts the numbers that more than one event has. */
 export const countRepeated = (streams: Streams): number =>
   [...streams.values()].flatMap(({ sequences }) => [...sequences.values()].filter(({ size }) => size > 1)).length

@@ -1,10 +1,10 @@
-/** Messages in each queue, unacknowledged ones included. The broker counts anew once a second. */
+/** Messages in each queue, including unacknowledged ones. The broker refreshes the counts once a second. */
 export async function countMessages(managementUrl: string): Promise<Readonly<Record<string, number>>> {
   const queues = (await call(managementUrl, 'GET', 'queues/%2F')) as readonly Listed[]
   return Object.fromEntries(queues.map(({ name, messages }) => [name, messages ?? 0]))
 }
 
-/** The broker closes one of the clients' connections. Answers false if none is listed: it lists them after a moment. */
+/** Makes the broker close one client connection. Returns false if none is listed; new connections appear with a delay. */
 export async function closeConnection(managementUrl: string, pick: number): Promise<boolean> {
   const open = ((await call(managementUrl, 'GET', 'vhosts/%2F/connections')) as readonly Listed[])
     .map(({ name }) => name)
@@ -15,7 +15,7 @@ export async function closeConnection(managementUrl: string, pick: number): Prom
   return true
 }
 
-/** Deletes a queue that holds nothing; answers false if it holds something, or is not there. */
+/** Deletes an empty queue. Returns false if the queue has messages or does not exist. */
 export async function deleteEmptyQueue(managementUrl: string, name: string): Promise<boolean> {
   const queues = (await call(managementUrl, 'GET', 'queues/%2F')) as readonly Listed[]
   const queue = queues.find((one) => one.name === name)
@@ -24,7 +24,7 @@ export async function deleteEmptyQueue(managementUrl: string, name: string): Pro
   return true
 }
 
-/** Whether a queue is there and has a consumer. */
+/** Whether the queue exists and has a consumer. */
 export async function isConsumed(managementUrl: string, name: string): Promise<boolean> {
   const queues = (await call(managementUrl, 'GET', 'queues/%2F')) as readonly Listed[]
   return queues.some((queue) => queue.name === name && (queue.consumers ?? 0) > 0)
@@ -42,6 +42,6 @@ async function call(managementUrl: string, method: string, path: string): Promis
     method,
     headers: { authorization: `Basic ${btoa(`${username}:${password}`)}` },
   })
-  if (!response.ok) throw new Error(`the broker's management API answered ${method} ${path} with ${response.status}`)
+  if (!response.ok) throw new Error(`the RabbitMQ management API answered ${response.status} to ${method} ${path}`)
   return method === 'GET' ? response.json() : undefined
 }

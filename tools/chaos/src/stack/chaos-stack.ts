@@ -3,46 +3,46 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { controlPrivateRabbitmq, type Home, openHome, runningPid, type Say, waitUntil } from '@switchhook/backing'
 import { type StackFile, type StackOptions, startStack, stopStack } from '@switchhook/local'
 import { startTcpProxy, type TcpProxy } from '@switchhook/testkit'
-import { type Backing, REPLICAS } from './plan.ts'
+import { type Backing, REPLICAS } from '../faults/plan.ts'
 
-/** A stack whose parts can be struck, each alone. */
+/** A stack whose processes and connections can be disturbed one at a time. */
 export interface ChaosStack {
   /** Base urls of the api replicas. */
   apis(): readonly string[]
   readonly devIdp: string
-  /** Through the wire, as the services reach it. */
+  /** Through the proxy, as the services reach the broker. */
   readonly amqpUrl: string
   managementUrl(): string
   /** Proxies between the services and the broker or Redis. */
-  readonly wires: Readonly<Record<Backing, TcpProxy>>
-  /** Ends a process and resolves once it is gone; answers whether it ran. */
+  readonly proxies: Readonly<Record<Backing, TcpProxy>>
+  /** Ends a process and resolves once it is gone. Returns whether it was running. */
   end(name: string, signal: 'SIGTERM' | 'SIGKILL'): Promise<boolean>
-  /** Starts again what was ended, and resolves when it is ready. `more` is added to the environment of what is started. */
+  /** Restarts ended processes and resolves when they are ready. `more` is added to their environment. */
   restore(name: string, more?: NodeJS.ProcessEnv): Promise<void>
-  /** Directly, not through the wire. */
+  /** The direct address, not through the proxy. */
   redisUrl(): string
-  /** Where Redis keeps its data; undefined where that is out of reach. */
+  /** The data folder of Redis; undefined if Redis runs in a container. */
   readonly redisFolder: string | undefined
-  /** Undefined where the broker's own command is out of reach. */
+  /** Runs `rabbitmqctl`; undefined if RabbitMQ runs in a container. */
   readonly rabbitmqctl: ((args: readonly string[]) => Promise<boolean>) | undefined
-  /** Services that do not say that they are ready. */
+  /** Services whose `/readyz` does not answer 200. */
   notReady(): Promise<readonly string[]>
-  /** Processes that ended without being struck, and services that did not come up; checked at every restoring too. */
-  deaths(): Promise<readonly string[]>
+  /** Processes that ended although no fault ended them, and services that failed to start. Also checked at every restore. */
+  unexpectedExits(): Promise<readonly string[]>
   stop(): Promise<void>
 }
 
-/** A process has to be gone this long after SIGTERM. */
+/** A process must have exited this long after SIGTERM. */
 const GONE_WITHIN_MS = 15_000
 const START_TRIES = 3
-/** The load is one client that sends more than any limit allows. */
+/** The whole load is one client, so its rate limit must never apply. */
 const COUNTED_ONLY = '999999999/1m'
 
 const isBacking = (name: string): name is Backing => name === 'rabbitmq' || name === 'redis'
 
 /**
- * Two stacks of the local runner, from nothing: one of broker and Redis alone, and one of the services, which find both
- * behind a wire.
+ * Starts two fresh stacks of the local runner: one with RabbitMQ and Redis only, and one with the services, which reach
+ * both through a proxy.
  */
 export async function startChaosStack(folder: string, env: NodeJS.ProcessEnv, say: Say): Promise<ChaosStack> {
   const none = { api: 0, fanout: 0, 'delivery-worker': 0 }
@@ -54,19 +54,19 @@ export async function startChaosStack(folder: string, env: NodeJS.ProcessEnv, sa
   }
   await discard()
 
-  // Both are going to be killed, so a broker or Redis that others may use is never taken.
+  // Faults kill both, so servers that are given by URL and may be shared are never used.
   const backingEnv = { ...env, AMQP_URL: '', REDIS_URL: '', MANAGEMENT_URL: '' }
-  const wires: TcpProxy[] = []
+  const proxies: TcpProxy[] = []
   try {
     let backing = await startStack(below, backingEnv, say)
     const [rabbitmq, redis] = await Promise.all([startTcpProxy(backing.urls.amqp), startTcpProxy(backing.urls.redis)])
-    wires.push(rabbitmq, redis)
+    proxies.push(rabbitmq, redis)
     const servicesEnv = { RATE_LIMIT: COUNTED_ONLY, ...env, AMQP_URL: rabbitmq.url, REDIS_URL: redis.url }
     let services = await startStack(above, servicesEnv, say)
 
     const backingPart = openPart(backing, false, async () => {
       backing = await startStack(below, backingEnv, silent)
-      // A process whose port was taken while it was down has another one now.
+      // A port that was taken during the downtime has been replaced by another one.
       rabbitmq.aim(backing.urls.amqp)
       redis.aim(backing.urls.redis)
     })
@@ -83,7 +83,7 @@ export async function startChaosStack(folder: string, env: NodeJS.ProcessEnv, sa
         if (backing.urls.rabbitmqManagement === null) throw new Error('this broker has no management API')
         return backing.urls.rabbitmqManagement
       },
-      wires: { rabbitmq, redis },
+      proxies: { rabbitmq, redis },
       end: (name, signal) => partOf(name).end(name, signal),
       restore: (name, more) => partOf(name).restore(more),
       redisUrl: () => backing.urls.redis,
@@ -91,15 +91,16 @@ export async function startChaosStack(folder: string, env: NodeJS.ProcessEnv, sa
       rabbitmqctl:
         backing.rungs.rabbitmq === 'local' ? (args) => controlPrivateRabbitmq(backingPart.home, args) : undefined,
       notReady: () => notReady(services),
-      deaths: async () => (await Promise.all([backingPart.deaths(), servicesPart.deaths()])).flat(),
+      unexpectedExits: async () =>
+        (await Promise.all([backingPart.unexpectedExits(), servicesPart.unexpectedExits()])).flat(),
       stop: async () => {
         await stopStack(above.home, say, { discardData: true })
-        await Promise.all(wires.map((wire) => wire.close()))
+        await Promise.all(proxies.map((proxy) => proxy.close()))
         await discard()
       },
     }
   } catch (error) {
-    await Promise.all(wires.map((wire) => wire.close()))
+    await Promise.all(proxies.map((proxy) => proxy.close()))
     await discard()
     throw error
   }
@@ -111,39 +112,39 @@ interface Part {
   readonly home: Home
   end(name: string, signal: 'SIGTERM' | 'SIGKILL'): Promise<boolean>
   restore(more?: NodeJS.ProcessEnv): Promise<void>
-  deaths(): Promise<readonly string[]>
+  unexpectedExits(): Promise<readonly string[]>
 }
 
-/** One of the two stacks. `start` starts whatever of it is not running; a failed start is reported if `judged`. */
-function openPart(stack: StackFile, judged: boolean, start: (more: NodeJS.ProcessEnv) => Promise<void>): Part {
+/** One of the two stacks. `start` starts its processes that are not running; `reportsStarts` reports failed starts. */
+function openPart(stack: StackFile, reportsStarts: boolean, start: (more: NodeJS.ProcessEnv) => Promise<void>): Part {
   const home = openHome(stack.home)
   const names = Object.keys(stack.processes)
-  const struck = new Set<string>()
-  const deaths: string[] = []
+  const killed = new Set<string>()
+  const unexpectedExits: string[] = []
   let restoring = Promise.resolve()
 
-  async function noteDeaths(): Promise<void> {
+  async function noteUnexpectedExits(): Promise<void> {
     for (const name of names) {
-      if (struck.has(name) || (await runningPid(home, name)) !== undefined) continue
-      deaths.push(`${name} ended by itself (${new Date().toISOString()})`)
-      struck.add(name)
+      if (killed.has(name) || (await runningPid(home, name)) !== undefined) continue
+      unexpectedExits.push(`${name} ended unexpectedly (${new Date().toISOString()})`)
+      killed.add(name)
     }
   }
 
   async function startAgain(more: NodeJS.ProcessEnv): Promise<void> {
-    await noteDeaths()
+    await noteUnexpectedExits()
     for (let tries = 1; ; tries++) {
       try {
         await start(more)
         break
       } catch (error) {
         if (tries === START_TRIES) throw error
-        // A failed start of the broker or Redis is not a fault of Switchhook: a port may have been taken.
-        if (judged) deaths.push(`did not start: ${messageOf(error)}`)
+        // A failed start of RabbitMQ or Redis is no defect of Switchhook: the port may have been taken.
+        if (reportsStarts) unexpectedExits.push(`did not start: ${messageOf(error)}`)
         await sleep(1_000)
       }
     }
-    for (const name of struck) if ((await runningPid(home, name)) !== undefined) struck.delete(name)
+    for (const name of killed) if ((await runningPid(home, name)) !== undefined) killed.delete(name)
   }
 
   return {
@@ -151,25 +152,25 @@ function openPart(stack: StackFile, judged: boolean, start: (more: NodeJS.Proces
     end: async (name, signal) => {
       const pid = await runningPid(home, name)
       if (pid === undefined) return false
-      struck.add(name)
+      killed.add(name)
       process.kill(pid, signal)
       const isGone = async (): Promise<boolean> => (await runningPid(home, name)) !== pid
       if (!(await waitUntil(isGone, GONE_WITHIN_MS, 10))) {
-        deaths.push(`${name} did not end on ${signal}`)
+        unexpectedExits.push(`${name} did not end on ${signal}`)
         process.kill(pid, 'SIGKILL')
         await waitUntil(isGone, GONE_WITHIN_MS, 10)
       }
       return true
     },
     restore: (more = {}) => {
-      // One at a time: two would both start the same process.
+      // One restore at a time, because two would start the same process twice.
       const before = restoring.catch(() => {})
       restoring = before.then(() => startAgain(more))
       return restoring
     },
-    deaths: async () => {
-      await noteDeaths()
-      return deaths
+    unexpectedExits: async () => {
+      await noteUnexpectedExits()
+      return unexpectedExits
     },
   }
 }

@@ -3,7 +3,7 @@ import { connect } from 'node:net'
 
 const ANSWERS_WITHIN_MS = 5_000
 
-/** Sets how many bytes Redis may use, and answers what the limit was. 0: no limit. */
+/** Sets the memory limit of Redis in bytes (0: none) and returns the previous limit. */
 export async function setMaxmemory(redisUrl: string, bytes: string): Promise<string> {
   const [, before = '0'] = (await command(redisUrl, ['CONFIG', 'GET', 'maxmemory'])).split('\r\n').filter(isValue)
   const answer = await command(redisUrl, ['CONFIG', 'SET', 'maxmemory', bytes])
@@ -11,10 +11,10 @@ export async function setMaxmemory(redisUrl: string, bytes: string): Promise<str
   return before
 }
 
-/** In the Redis protocol, lines that begin with one of these are lengths. */
+/** In the Redis protocol, lines that begin with `*` or `$` are lengths. */
 const isValue = (line: string): boolean => line !== '' && !/^[*$]/.test(line)
 
-/** The answer in the Redis protocol. A short one arrives in one piece. */
+/** Returns the raw answer in the Redis protocol. A short answer arrives in one piece. */
 async function command(redisUrl: string, args: readonly string[]): Promise<string> {
   const { hostname, port } = new URL(redisUrl)
   const socket = connect({ host: hostname, port: Number(port) })

@@ -9,76 +9,76 @@ interface Reaction {
 export interface Behaviour {
   readonly name: string
   readonly eventTypes: readonly string[]
-  /** It is away now and then: nobody listens on its port. */
-  readonly isAwayAtTimes: boolean
-  /** Until it is repaired it rejects everything. */
+  /** Now and then the endpoint closes its port for some seconds. */
+  readonly isSometimesDown: boolean
+  /** Rejects everything until `repair()`. */
   readonly isBrokenAtFirst?: true
   readonly react: (seed: number, post: { readonly deliveryId: string; readonly attempt: number }) => Reaction
 }
 
-/** A recovery sends again what was parked for this endpoint. */
+/** A recovery sends this endpoint's parked deliveries again. */
 export const BROKEN_AT_FIRST = 'broken at first'
-/** The endpoint that the fault `exhaust` takes away; a recovery sends again what was parked for it meanwhile. */
-export const DEAD_FOR_LONG = 'dead for long'
-/** The endpoint whose subscription the faults `patch` and `delete` change. Nothing is owed to it while it changes. */
+/** The fault `exhaust` takes this endpoint down; a recovery then sends its exhausted deliveries again. */
+export const DOWN_FOR_LONG = 'down for long'
+/** The faults `patch` and `delete` change this endpoint's subscription. Meanwhile no event has to reach it. */
 export const GUEST = 'guest'
 
 const BOTH = ['call.status', 'agent.status']
-const WELL: Reaction = { status: 204, delayMs: 0 }
+const HEALTHY: Reaction = { status: 204, delayMs: 0 }
 const NOTICES = ['webhook.endpoint.failing', 'webhook.endpoint.recovered', 'webhook.delivery.parked']
-/** An attempt that is surely made while the schedule lasts: what fails until then is never exhausted. */
+/** The last attempt that may fail. Later slots succeed, so these failures never exhaust a delivery. */
 const LAST_FAILURE = 3
 
-/** From 0 to below 1; the same for the same seed and name, in whatever order they come. */
+/** From 0 to below 1. Depends on the seed and the name only, not on the order of calls. */
 const chance = (seed: number, name: string): number => crc32(`${seed} ${name}`) / 2 ** 32
 
-const failsAtTimes: Behaviour['react'] = (seed, { deliveryId, attempt }) =>
-  attempt <= LAST_FAILURE && chance(seed, `${deliveryId} ${attempt}`) < 0.15 ? { ...WELL, status: 503 } : WELL
+const failsSometimes: Behaviour['react'] = (seed, { deliveryId, attempt }) =>
+  attempt <= LAST_FAILURE && chance(seed, `${deliveryId} ${attempt}`) < 0.15 ? { ...HEALTHY, status: 503 } : HEALTHY
 
-/** Its retries are due after its subscription has gone: they have to arrive all the same. */
+/** Its retries fall due after the subscription was deleted, and must still arrive. */
 export const GUEST_BEHAVIOUR: Behaviour = {
   name: GUEST,
   eventTypes: BOTH,
-  isAwayAtTimes: false,
-  react: failsAtTimes,
+  isSometimesDown: false,
+  react: failsSometimes,
 }
 
-/** Of the subscriptions that last for the whole run. */
+/** The endpoints whose subscriptions last for the whole run. */
 export const BEHAVIOURS: readonly Behaviour[] = [
-  { name: 'well', eventTypes: BOTH, isAwayAtTimes: false, react: () => WELL },
-  { name: 'failing at times', eventTypes: BOTH, isAwayAtTimes: false, react: failsAtTimes },
+  { name: 'healthy', eventTypes: BOTH, isSometimesDown: false, react: () => HEALTHY },
+  { name: 'flaky', eventTypes: BOTH, isSometimesDown: false, react: failsSometimes },
   {
     name: 'slow',
     eventTypes: ['call.status'],
-    isAwayAtTimes: false,
+    isSometimesDown: false,
     react: (seed, { deliveryId, attempt }) => ({
       status: 200,
       delayMs: 200 + Math.floor(300 * chance(seed, `${deliveryId} ${attempt}`)),
     }),
   },
-  { name: 'away at times', eventTypes: BOTH, isAwayAtTimes: true, react: () => WELL },
-  // Agents change their state less often than calls do: a backlog of a minute stays small.
-  { name: DEAD_FOR_LONG, eventTypes: ['agent.status'], isAwayAtTimes: false, react: () => WELL },
+  { name: 'sometimes down', eventTypes: BOTH, isSometimesDown: true, react: () => HEALTHY },
+  // Agents change state less often than calls do, so the backlog of a minute stays small.
+  { name: DOWN_FOR_LONG, eventTypes: ['agent.status'], isSometimesDown: false, react: () => HEALTHY },
   {
     name: BROKEN_AT_FIRST,
     eventTypes: ['call.status'],
-    isAwayAtTimes: false,
+    isSometimesDown: false,
     isBrokenAtFirst: true,
-    react: () => WELL,
+    react: () => HEALTHY,
   },
   {
     name: 'rejecting some',
     eventTypes: BOTH,
-    isAwayAtTimes: false,
-    // Of a delivery, not of an attempt: one that was rejected is rejected however often it comes.
-    react: (seed, { deliveryId }) => (chance(seed, deliveryId) < 0.05 ? { ...WELL, status: 400 } : WELL),
+    isSometimesDown: false,
+    // Chosen by delivery, not by attempt: every attempt of a rejected delivery is rejected.
+    react: (seed, { deliveryId }) => (chance(seed, deliveryId) < 0.05 ? { ...HEALTHY, status: 400 } : HEALTHY),
   },
-  { name: 'ops', eventTypes: NOTICES, isAwayAtTimes: false, react: () => WELL },
+  { name: 'ops', eventTypes: NOTICES, isSometimesDown: false, react: () => HEALTHY },
   {
     name: 'ops, rejecting some',
     eventTypes: NOTICES,
-    isAwayAtTimes: false,
-    // What becomes of a notice makes none: so some of them have to end parked.
-    react: (seed, { deliveryId }) => (chance(seed, deliveryId) < 0.2 ? { ...WELL, status: 400 } : WELL),
+    isSometimesDown: false,
+    // A parked notice must not cause another notice, so some notices have to be parked.
+    react: (seed, { deliveryId }) => (chance(seed, deliveryId) < 0.2 ? { ...HEALTHY, status: 400 } : HEALTHY),
   },
 ]

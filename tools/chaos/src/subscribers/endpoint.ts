@@ -2,32 +2,32 @@ import { createHash } from 'node:crypto'
 import { once } from 'node:events'
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
+import type { Content, Notice, Outage, Post } from '../reconcile/observation.ts'
 import type { Behaviour } from './behaviour.ts'
 import { preciseNowMs } from './clock.ts'
 import { inspectPost, lastingHeaders } from './inspect-post.ts'
-import type { Absence, Notice, Post, Told } from './observation.ts'
 import { rotateSpans, type SecretSpan } from './secrets.ts'
 
-/** A subscriber's endpoint that notes what it gets: so little of each POST that hours of them fit into memory. */
+/** A subscriber's endpoint that records each POST, in a form small enough to keep hours of them in memory. */
 export interface RunningEndpoint {
   readonly behaviour: Behaviour
   readonly url: string
-  /** When it was away. */
-  readonly absences: readonly Absence[]
-  /** The secret that signs its deliveries from its creation on. */
+  /** When its port was closed. */
+  readonly outages: readonly Outage[]
+  /** Sets the secret that signs its deliveries from the start. */
   expect(secret: string): void
   /**
-   * Runs a rotation of its secret. POSTs that arrive meanwhile may be signed with a secret that is not known yet: they are verified
-   * when the rotation is over.
+   * Runs a rotation of its secret. POSTs that arrive before the answer may be signed with a secret that is not known yet,
+   * so they are verified after the rotation.
    * @param request resolves to the new secret, or to undefined if nothing was rotated
    */
   rotate(overlapMs: number, request: () => Promise<string | undefined>): Promise<void>
-  /** From now on it answers by its behaviour alone. */
+  /** Ends `isBrokenAtFirst`: from now on the behaviour alone decides the answers. */
   repair(): void
-  /** Nobody listens any more, and every connection is dropped. */
-  leave(): Promise<void>
+  /** Closes the port and drops every connection. */
+  goDown(): Promise<void>
   /** Listens on the same port again. */
-  comeBack(): Promise<void>
+  comeUp(): Promise<void>
 }
 
 const BROKEN = { status: 400, delayMs: 0 }
@@ -40,10 +40,10 @@ export async function startEndpoint(
   let server: Server | undefined
   let port = 0
   let spans: readonly SecretSpan[] = []
-  /** Verifies the POSTs that arrived during a rotation; undefined while there is none. */
+  /** Verifies the POSTs that arrived during a rotation; undefined if no rotation is running. */
   let postponed: (() => void)[] | undefined
-  let leftAtMs = 0
-  const absences: Absence[] = []
+  let downSinceMs = 0
+  const outages: Outage[] = []
   let isBroken = behaviour.isBrokenAtFirst === true
 
   async function take(incoming: IncomingMessage, response: ServerResponse): Promise<void> {
@@ -67,23 +67,23 @@ export async function startEndpoint(
     response.once('close', () => clearTimeout(timer))
   }
 
-  async function comeBack(): Promise<void> {
+  async function comeUp(): Promise<void> {
     if (server !== undefined) return
     const next = createServer((incoming, response) => {
-      // The other side went away before its request was complete: nothing was received.
+      // The sender disconnected before its request was complete, so nothing was received.
       take(incoming, response).catch(() => response.destroy())
     })
     await once(next.listen(port, '127.0.0.1'), 'listening')
     port = (next.address() as AddressInfo).port
     server = next
-    if (leftAtMs > 0) absences.push({ endpoint: behaviour.name, fromMs: leftAtMs, toMs: Date.now() })
+    if (downSinceMs > 0) outages.push({ endpoint: behaviour.name, fromMs: downSinceMs, toMs: Date.now() })
   }
 
-  await comeBack()
+  await comeUp()
   return {
     behaviour,
     url: `http://127.0.0.1:${port}/hook`,
-    absences,
+    outages,
     expect: (secret) => {
       spans = [{ secret, knownAtMs: preciseNowMs() }]
     },
@@ -96,11 +96,11 @@ export async function startEndpoint(
       postponed = undefined
       for (const inspect of waiting) inspect()
     },
-    comeBack,
+    comeUp,
     repair: () => {
       isBroken = false
     },
-    leave: async () => {
+    goDown: async () => {
       const leaving = server
       if (leaving === undefined) return
       server = undefined
@@ -108,7 +108,7 @@ export async function startEndpoint(
       leaving.close()
       leaving.closeAllConnections()
       await closed
-      leftAtMs = Date.now()
+      downSinceMs = Date.now()
     },
   }
 }
@@ -124,7 +124,7 @@ function readPost(
     endpoint,
     deliveryId: String(headers['x-svc-delivery']),
     attempt: Number(headers['x-svc-attempt']),
-    told: toldBy(envelope),
+    content: contentOf(envelope),
     digest: createHash('sha1').update(body).digest('base64'),
     lasting: lastingHeaders(headers),
     flaws: [],
@@ -140,13 +140,13 @@ interface Envelope {
   readonly eventType: string
   readonly occurredAt: string
   readonly data: {
-    /** Of an event of our own. */
+    /** Set by `load/platform-events.ts`. */
     readonly eventId?: string
     readonly callId?: string
     readonly agentUri?: string
     readonly sequence?: number
     readonly state?: number
-    /** Of a notice. */
+    /** Set in notices. */
     readonly subscriptionId?: string
     readonly deliveryId?: string
     readonly eventType?: string
@@ -157,10 +157,10 @@ interface Envelope {
 
 const ENDED = 7
 
-function toldBy({ eventType, data }: Envelope): Told {
+function contentOf({ eventType, data }: Envelope): Content {
   if (eventType.startsWith('webhook.')) return noticeOf(eventType, data)
   const { eventId, callId = '', agentUri = '', sequence = 0, state } = data
-  if (eventId !== undefined) return { kind: 'own', eventId }
+  if (eventId !== undefined) return { kind: 'platform', eventId }
   if (eventType === 'agent.status') return { kind: 'agent', agentUri, sequence }
   return { kind: 'leg', callId, agentUri, sequence, isEnd: state === ENDED }
 }

@@ -1,19 +1,19 @@
 import { setTimeout as sleep } from 'node:timers/promises'
+import type { Client } from '../load/client.ts'
+import type { Closure, Post } from '../reconcile/observation.ts'
 import { GUEST_BEHAVIOUR } from './behaviour.ts'
-import type { Client } from './client.ts'
 import { caughtUpAtMs, preciseNowMs } from './clock.ts'
 import { type RunningEndpoint, startEndpoint } from './endpoint.ts'
-import type { Closure, Post } from './observation.ts'
 import { subscribe } from './subscribe.ts'
 
-/** A subscription that is changed and deleted under load. After each DELETE the next one has an endpoint of its own. */
+/** A subscription that is changed and deleted under load. Each new subscription after a DELETE has a new endpoint. */
 export interface Guest {
-  /** Names of the endpoints, the present one last. */
+  /** Names of the endpoints, the current one last. */
   readonly names: readonly string[]
   readonly closures: readonly Closure[]
   /** Disables the subscription, or removes `call.status` from it, for `forMs`. */
   patch(change: 'enabled' | 'eventTypes', forMs: number): Promise<void>
-  /** Deletes the subscription, and makes another one. */
+  /** Deletes the subscription and creates another one. */
   replace(): Promise<void>
   close(): Promise<void>
 }
@@ -21,7 +21,7 @@ export interface Guest {
 const CALLS = 'call.status'
 const { eventTypes: TYPES } = GUEST_BEHAVIOUR
 
-/** What a change says, the change that undoes it, and the event types that it stops. */
+/** The body of each PATCH, the body that undoes it, and the event types that it stops. */
 const CHANGES = {
   enabled: { change: { enabled: false }, undo: { enabled: true }, stops: TYPES },
   eventTypes: {
@@ -36,7 +36,7 @@ export async function startGuest(client: Client, seed: number, note: (post: Post
   const closures: Closure[] = []
   let path = ''
 
-  async function arrive(): Promise<void> {
+  async function addEndpoint(): Promise<void> {
     const name = `${GUEST_BEHAVIOUR.name} ${endpoints.length + 1}`
     const endpoint = await startEndpoint({ ...GUEST_BEHAVIOUR, name }, seed, note)
     const { id, secret } = await subscribe(client, { url: endpoint.url, eventTypes: TYPES, description: name })
@@ -45,16 +45,16 @@ export async function startGuest(client: Client, seed: number, note: (post: Post
     path = `/api/v1/webhooks/subscriptions/${id}`
   }
 
-  async function change(method: string, body: object | undefined, due: readonly number[]): Promise<number> {
+  async function change(method: string, body: object | undefined, expected: readonly number[]): Promise<number> {
     const { status } = await client.insist(method, path, body)
     const answeredAtMs = await caughtUpAtMs()
-    if (!due.includes(status)) throw new Error(`${method} of the guest's subscription was answered ${status}`)
+    if (!expected.includes(status)) throw new Error(`${method} of the guest subscription was answered ${status}`)
     return answeredAtMs
   }
 
-  const nameOfPresent = (): string => endpoints.at(-1)?.behaviour.name ?? ''
+  const currentName = (): string => endpoints.at(-1)?.behaviour.name ?? ''
 
-  await arrive()
+  await addEndpoint()
   return {
     get names() {
       return endpoints.map(({ behaviour }) => behaviour.name)
@@ -64,15 +64,15 @@ export async function startGuest(client: Client, seed: number, note: (post: Post
       const { change: body, undo, stops } = CHANGES[what]
       const fromMs = await change('PATCH', body, [200])
       await sleep(forMs)
-      closures.push({ endpoint: nameOfPresent(), eventTypes: stops, fromMs, toMs: preciseNowMs() })
+      closures.push({ endpoint: currentName(), eventTypes: stops, fromMs, toMs: preciseNowMs() })
       await change('PATCH', undo, [200])
     },
     replace: async () => {
-      // 404: an earlier try had no answer, and was carried out.
+      // 404: an earlier try got no answer but was carried out.
       const fromMs = await change('DELETE', undefined, [204, 404])
-      closures.push({ endpoint: nameOfPresent(), eventTypes: TYPES, fromMs, toMs: Number.POSITIVE_INFINITY })
-      await arrive()
+      closures.push({ endpoint: currentName(), eventTypes: TYPES, fromMs, toMs: Number.POSITIVE_INFINITY })
+      await addEndpoint()
     },
-    close: async () => void (await Promise.all(endpoints.map((endpoint) => endpoint.leave()))),
+    close: async () => void (await Promise.all(endpoints.map((endpoint) => endpoint.goDown()))),
   }
 }

@@ -22,7 +22,7 @@ function signed(more: Record<string, string | undefined> = {}, at = new Date()):
 
 const HOUR_AGO = new Date(Date.now() - 3_600_000)
 
-test('nothing is wrong with an attempt that is signed by its secret', () => {
+test('finds no flaw in an attempt that is signed with its secret', () => {
   expect(inspectPost(signed(), body, said, SPANS, NOW)).toEqual([])
 })
 
@@ -39,7 +39,7 @@ test.each<[string, ReturnType<typeof signed>, string]>([
   ['its webhook-id is another', signed({ 'webhook-id': 'd2' }), 'webhook-id is d2, not d1'],
   ['its delivery is another', signed({ 'x-svc-delivery': 'd2' }), 'x-svc-delivery is d2, not d1'],
   ['it has no event', signed({ 'x-svc-event': undefined }), 'x-svc-event is undefined, not call.status'],
-])('it is told that %s', (_name, headers, flaw) => {
+])('reports that %s', (_name, headers, flaw) => {
   expect(inspectPost(headers, body, said, SPANS, NOW)).toContain(flaw)
 })
 
@@ -52,7 +52,7 @@ test.each<[string, Buffer, string]>([
   ])
 })
 
-test('of the X-SVC headers the attempt alone may change, in whatever order they come', () => {
+test('only X-SVC-Attempt may change between attempts, and the order of headers does not matter', () => {
   const [first, second] = [signed(), { ...signed(), 'x-svc-attempt': '2' }]
   expect(lastingHeaders(Object.fromEntries(Object.entries(second).toReversed()))).toBe(lastingHeaders(first))
   expect(lastingHeaders(signed({ 'x-svc-test': 'true' }))).not.toBe(lastingHeaders(first))

@@ -1,33 +1,33 @@
 import type { IncomingHttpHeaders } from 'node:http'
 import { type SecretSpan, signatureFlaws } from './secrets.ts'
 
-/** What the headers of an attempt have to repeat. */
-interface Said {
+/** Body fields that the headers repeat. */
+interface RepeatedFields {
   readonly deliveryId: string
   readonly eventType: string
 }
 
 /**
- * What is wrong with one attempt, as its receiver sees it: its signature, and headers that contradict the body.
- * @param spans the secrets of its subscription, as its owner got them from the api
+ * Returns the flaws of one attempt that its receiver can see: a wrong signature, and headers that contradict the body.
+ * @param spans the secrets of the subscription, as the api returned them
  */
 export function inspectPost(
   headers: IncomingHttpHeaders,
   body: Buffer,
-  { deliveryId, eventType }: Said,
+  { deliveryId, eventType }: RepeatedFields,
   spans: readonly SecretSpan[],
   beganAtMs: number,
 ): readonly string[] {
-  const due = { 'x-svc-delivery': deliveryId, 'webhook-id': deliveryId, 'x-svc-event': eventType }
+  const expected = { 'x-svc-delivery': deliveryId, 'webhook-id': deliveryId, 'x-svc-event': eventType }
   return [
     ...signatureFlaws(headers, body, spans, beganAtMs),
-    ...Object.entries(due)
+    ...Object.entries(expected)
       .filter(([name, value]) => headers[name] !== value)
       .map(([name, value]) => `${name} is ${String(headers[name])}, not ${value}`),
   ]
 }
 
-/** Its `X-SVC-…` headers without the attempt, which alone may change from one attempt to the next. */
+/** The `X-SVC-…` headers without `X-SVC-Attempt`, the only one that may differ between attempts. */
 export const lastingHeaders = (headers: IncomingHttpHeaders): string =>
   Object.entries(headers)
     .filter(([name]) => name.startsWith('x-svc-') && name !== 'x-svc-attempt')

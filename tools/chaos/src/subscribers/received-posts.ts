@@ -1,20 +1,20 @@
-import type { Post } from './observation.ts'
+import type { Post } from '../reconcile/observation.ts'
 
 /** Every POST of a run, in the order of arrival. */
-export interface Notebook {
+export interface ReceivedPosts {
   readonly posts: readonly Post[]
   note(post: Post): void
-  /** Resolves when the endpoint gets an event of our own that occurred from now on. */
+  /** Resolves when the endpoint gets an event of the other platform that occurred after this call. */
   newEventArrives(endpoint: string): Promise<void>
-  /** Resolves to true when the endpoint has been told of this call, or to false after a while. */
+  /** Resolves to true when the endpoint gets an event of this call, or to false after `CALL_WITHIN_MS`. */
   callArrives(endpoint: string, call: { readonly callId: string; readonly agentUri: string }): Promise<boolean>
 }
 
 const CALL_WITHIN_MS = 10_000
-/** POSTs that can arrive while a request is answered, and many more. */
+/** Far more POSTs than can arrive during one request. */
 const RECENT = 5_000
 
-export function openNotebook(): Notebook {
+export function openReceivedPosts(): ReceivedPosts {
   const posts: Post[] = []
   const waiters = new Set<(post: Post) => void>()
 
@@ -41,12 +41,14 @@ export function openNotebook(): Notebook {
     },
     newEventArrives: async (endpoint) => {
       const sinceMs = Date.now()
-      await next((post) => post.told.kind === 'own' && post.endpoint === endpoint && post.occurredAtMs >= sinceMs)
+      await next(
+        (post) => post.content.kind === 'platform' && post.endpoint === endpoint && post.occurredAtMs >= sinceMs,
+      )
     },
     callArrives: async (endpoint, { callId, agentUri }) => {
-      const fits = ({ told, endpoint: at }: Post): boolean =>
-        at === endpoint && told.kind === 'leg' && told.callId === callId && told.agentUri === agentUri
-      // Often the webhook is faster than the answer.
+      const fits = ({ content, endpoint: at }: Post): boolean =>
+        at === endpoint && content.kind === 'leg' && content.callId === callId && content.agentUri === agentUri
+      // The webhook often arrives before the answer.
       return posts.slice(-RECENT).some(fits) || next(fits, CALL_WITHIN_MS)
     },
   }

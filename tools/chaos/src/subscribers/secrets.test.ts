@@ -24,18 +24,18 @@ function flawsOf(secrets: readonly string[], afterMs: number, spans: readonly Se
 }
 
 test.each<[string, readonly string[], number]>([
-  ['the former secret alone while the new one is on its way', [OLD], 1_000],
-  ['both in the overlap', [NEW, OLD], 5_000],
-  ['the new secret alone around the end of the overlap', [NEW], 10_000],
-  ['the new secret alone after the overlap', [NEW], 60_000],
+  ['only the previous secret while the new one propagates', [OLD], 1_000],
+  ['both secrets during the overlap', [NEW, OLD], 5_000],
+  ['only the new secret around the end of the overlap', [NEW], 10_000],
+  ['only the new secret after the overlap', [NEW], 60_000],
 ])('nothing is wrong with %s', (_name, secrets, afterMs) => {
   expect(flawsOf(secrets, afterMs)).toEqual([])
 })
 
 test.each<[string, readonly string[], number, string]>([
   ['the new secret is not used', [OLD], 4_000, 'is not signed with secret 2 of 2'],
-  ['the former secret is not used in the overlap', [NEW], 5_000, 'is not signed with secret 1 of 2'],
-  ['a retired secret is used alone', [OLD], 13_000, 'is signed only with retired secrets'],
+  ['the previous secret is not used during the overlap', [NEW], 5_000, 'is not signed with secret 1 of 2'],
+  ['only a retired secret is used', [OLD], 13_000, 'is signed only with retired secrets'],
   ['no secret fits', ['whsec_AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA'], 5_000, 'does not verify: No matching signature found'],
 ])('it is a flaw if %s', (_name, secrets, afterMs, flaw) => {
   expect(flawsOf(secrets, afterMs)).toEqual([flaw])
@@ -46,12 +46,12 @@ test('a later rotation with a short overlap retires the earlier secrets as well'
   expect(latest.map(({ retired }) => retired?.latestMs)).toEqual([undefined, REQUESTED + 2_100, REQUESTED + 2_100])
 })
 
-test('a later rotation with a long overlap prolongs nothing', () => {
+test('a later rotation with a long overlap does not extend earlier secrets', () => {
   const latest = rotateSpans(after, 'whsec_AAAA', 60_000, REQUESTED + 2_000, REQUESTED + 2_100)
   expect(latest.at(-1)?.retired).toEqual({ earliestMs: REQUESTED + OVERLAP, latestMs: ANSWERED + OVERLAP })
 })
 
-test('a delivery that overtakes the answer with its secret has no flaw, unless it is not signed', () => {
+test('accepts any signature while the secret of the subscription is still unknown, but not a missing one', () => {
   expect(flawsOf([NEW], 0, [])).toEqual([])
   expect(signatureFlaws({}, body, [], REQUESTED)).toEqual(['is not signed'])
 })

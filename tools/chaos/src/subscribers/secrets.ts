@@ -1,22 +1,22 @@
 import type { IncomingHttpHeaders } from 'node:http'
 import { Webhook } from 'standardwebhooks'
 
-/** A signing secret of a subscription, and when it signs. Times in ms since 1970. */
+/** A signing secret of a subscription and the time for which it signs. Times in ms since 1970. */
 export interface SecretSpan {
   readonly secret: string
-  /** When the client had the answer that contained it. */
+  /** When the client had received the secret. */
   readonly knownAtMs: number
-  /** The present secret has none. The server retired it at some time between the two. */
+  /** The server retired the secret between these times. The current secret has none. */
   readonly retired?: { readonly earliestMs: number; readonly latestMs: number }
 }
 
-/** A worker reads the secrets, then connects and sends: at most the deadline of an attempt lies between. */
+/** A worker reads the secrets, then connects and sends, within the deadline of an attempt. */
 const ATTEMPT_MS = 3_000
-/** `webhook-timestamp` is in whole seconds. */
+/** `webhook-timestamp` has a resolution of one second. */
 const SECOND_MS = 1_000
 
 /**
- * The spans after a rotation. None of the former secrets signs for longer than the overlap.
+ * Returns the spans after a rotation. No previous secret signs for longer than the overlap.
  * @param requestedAtMs before the request was sent
  * @param answeredAtMs after its answer arrived
  */
@@ -29,20 +29,20 @@ export function rotateSpans(
 ): readonly SecretSpan[] {
   const earliestMs = requestedAtMs + overlapMs
   const latestMs = answeredAtMs + overlapMs
-  const former = spans.map((span) => ({
+  const previous = spans.map((span) => ({
     ...span,
     retired: {
       earliestMs: Math.min(earliestMs, span.retired?.earliestMs ?? earliestMs),
       latestMs: Math.min(latestMs, span.retired?.latestMs ?? latestMs),
     },
   }))
-  return [{ secret, knownAtMs: answeredAtMs }, ...former]
+  return [{ secret, knownAtMs: answeredAtMs }, ...previous]
 }
 
 /**
- * What is wrong with a signature. It is verified by the library of the specification with every secret of the subscription: one that
- * still signs has to fit, and so has every one that the worker surely knew, so that a receiver can change its secret at any time
- * during the overlap.
+ * Verifies a signature with the `standardwebhooks` library and every secret of the subscription, and returns the flaws.
+ * At least one active secret must fit. Every active secret that the worker must have known has to fit as well, so that a
+ * receiver can switch secrets at any time during the overlap.
  */
 export function signatureFlaws(
   headers: IncomingHttpHeaders,
@@ -51,9 +51,9 @@ export function signatureFlaws(
   beganAtMs: number,
 ): readonly string[] {
   if (headers['webhook-signature'] === undefined) return ['is not signed']
-  // The subscription is new, and this delivery overtook the answer that contains its secret.
+  // The subscription is new, and this delivery arrived before the answer that contains its secret.
   if (spans.length === 0) return []
-  // The worker's own clock, by which it decides which secrets have retired.
+  // The worker decides by its own clock which secrets have retired.
   const signedAtMs = Number(headers['webhook-timestamp']) * SECOND_MS
   const errors: string[] = []
   const fits = spans.map(({ secret }) => {

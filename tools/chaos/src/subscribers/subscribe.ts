@@ -1,18 +1,18 @@
 import { randomUUID } from 'node:crypto'
-import type { Client } from './client.ts'
+import type { Client } from '../load/client.ts'
 
-/** Creates a subscription, once, however often the request has to be repeated. */
+/** Creates one subscription, even if the request has to be repeated. */
 export async function subscribe(
   client: Client,
   body: object,
 ): Promise<{ readonly id: string; readonly secret: string }> {
   const once = { 'idempotency-key': randomUUID() }
   const { status, body: created } = await client.insist('POST', '/api/v1/webhooks/subscriptions', body, once)
-  if (status !== 201) throw new Error(`a subscription was answered ${status}`)
+  if (status !== 201) throw new Error(`creating a subscription was answered ${status}`)
   return { id: String(created['id']), secret: String(created['secret']) }
 }
 
-/** Rotates a subscription's secret, once; undefined if too many former secrets still sign. */
+/** Rotates a subscription's secret once. Returns undefined if too many previous secrets are still active. */
 export async function rotateSecret(
   client: Client,
   subscriptionId: string,
@@ -22,6 +22,6 @@ export async function rotateSecret(
   const once = { 'idempotency-key': randomUUID() }
   const { status, body } = await client.insist('POST', path, { overlapSeconds }, once)
   if (status === 409) return undefined
-  if (status !== 200) throw new Error(`a rotation was answered ${status}`)
+  if (status !== 200) throw new Error(`rotating a secret was answered ${status}`)
   return String(body['secret'])
 }

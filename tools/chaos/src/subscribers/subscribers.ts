@@ -1,39 +1,39 @@
 import { setTimeout as sleep } from 'node:timers/promises'
-import { awayAtTimes } from './away-at-times.ts'
-import { BEHAVIOURS, DEAD_FOR_LONG } from './behaviour.ts'
-import { SCHEDULE_MS } from './check-exhausted.ts'
-import type { Client } from './client.ts'
+import { createRandom } from '../faults/random.ts'
+import type { Client } from '../load/client.ts'
+import { SCHEDULE_MS } from '../reconcile/check-exhausted.ts'
+import { REPORTED_OUTAGE_MS } from '../reconcile/check-notices.ts'
+import type { Outage } from '../reconcile/observation.ts'
+import { BEHAVIOURS, DOWN_FOR_LONG } from './behaviour.ts'
 import { type RunningEndpoint, startEndpoint } from './endpoint.ts'
 import { type Guest, startGuest } from './guest.ts'
-import { LONG_MS } from './judge-notices.ts'
-import { type Notebook, openNotebook } from './notebook.ts'
-import type { Absence } from './observation.ts'
+import { openReceivedPosts, type ReceivedPosts } from './received-posts.ts'
 import { rotateSecret, subscribe } from './subscribe.ts'
 
-/** An endpoint of each behaviour with its subscription, and the guest. */
+/** One endpoint with a subscription for each behaviour, and the guest. */
 export interface Subscribers {
-  readonly notebook: Notebook
+  readonly received: ReceivedPosts
   readonly guest: Guest
   /** Without the guest's. */
   readonly subscriptions: readonly { readonly endpoint: string; readonly subscriptionId: string }[]
-  absences(): readonly Absence[]
-  /** From now on none of them is broken. */
+  outages(): readonly Outage[]
+  /** Repairs every endpoint that is broken at first. */
   repair(): void
-  /** Answers false if too many former secrets still sign. */
+  /** Returns false if too many previous secrets are still active. */
   rotate(endpoint: string, overlapSeconds: number): Promise<boolean>
-  /** Takes an endpoint away for longer than the schedule, in the background. Answers false if it is away already. */
+  /** Takes an endpoint down for longer than the schedule, in the background. Returns false if it is already down. */
   exhaust(): boolean
   /**
-   * Those that are away at times come back, and then are away for so long that a notice is due. Resolves when every endpoint is
-   * there again.
+   * Stops the random outages, then takes the same endpoints down long enough for a notice. Resolves when every endpoint
+   * is up again.
    */
-  outage(): Promise<void>
+  lastOutage(): Promise<void>
   close(): Promise<void>
 }
 
 export async function startSubscribers(client: Client, seed: number): Promise<Subscribers> {
-  const notebook = openNotebook()
-  const note: Notebook['note'] = (post) => notebook.note(post)
+  const received = openReceivedPosts()
+  const note: ReceivedPosts['note'] = (post) => received.note(post)
   const endpoints = await Promise.all(BEHAVIOURS.map((behaviour) => startEndpoint(behaviour, seed, note)))
   const subscriptions = await Promise.all(
     endpoints.map(async (endpoint) => {
@@ -44,23 +44,23 @@ export async function startSubscribers(client: Client, seed: number): Promise<Su
     }),
   )
   const guest = await startGuest(client, seed, note)
-  const staying = new AbortController()
-  const leaving = endpoints.filter(({ behaviour }) => behaviour.isAwayAtTimes)
-  const moving = Promise.all(leaving.map((endpoint) => awayAtTimes(endpoint, seed, staying.signal)))
-  const dying = endpoints.find(({ behaviour }) => behaviour.name === DEAD_FOR_LONG)
-  let death: Promise<void> | undefined
-  const allStay = async (): Promise<void> => {
-    staying.abort()
-    await moving
+  const ending = new AbortController()
+  const sometimesDown = endpoints.filter(({ behaviour }) => behaviour.isSometimesDown)
+  const outages = Promise.all(sometimesDown.map((endpoint) => goDownAtTimes(endpoint, seed, ending.signal)))
+  const downForLong = endpoints.find(({ behaviour }) => behaviour.name === DOWN_FOR_LONG)
+  let longOutage: Promise<void> | undefined
+  const endOutages = async (): Promise<void> => {
+    ending.abort()
+    await outages
   }
   return {
-    notebook,
+    received,
     guest,
     subscriptions,
     repair: () => {
       for (const endpoint of endpoints) endpoint.repair()
     },
-    absences: () => endpoints.flatMap(({ absences }) => absences),
+    outages: () => endpoints.flatMap(({ outages }) => outages),
     rotate: async (name, overlapSeconds) => {
       const endpoint = endpoints.find(({ behaviour }) => behaviour.name === name)
       const { subscriptionId = '' } = subscriptions.find((one) => one.endpoint === name) ?? {}
@@ -73,41 +73,57 @@ export async function startSubscribers(client: Client, seed: number): Promise<Su
       return isRotated
     },
     exhaust: () => {
-      if (dying === undefined || death !== undefined) return false
-      death = die(dying, staying.signal).finally(() => (death = undefined))
+      if (downForLong === undefined || longOutage !== undefined) return false
+      longOutage = stayDown(downForLong, ending.signal).finally(() => (longOutage = undefined))
       return true
     },
-    outage: async () => {
-      await death
-      await allStay()
-      await Promise.all(leaving.map((endpoint) => leaveForLong(endpoint, notebook)))
+    lastOutage: async () => {
+      await longOutage
+      await endOutages()
+      await Promise.all(sometimesDown.map((endpoint) => goDownForLong(endpoint, received)))
     },
     close: async () => {
-      await allStay()
-      await death
-      await Promise.all([...endpoints.map((endpoint) => endpoint.leave()), guest.close()])
+      await endOutages()
+      await longOutage
+      await Promise.all([...endpoints.map((endpoint) => endpoint.goDown()), guest.close()])
     },
   }
 }
 
-/** The schedule, and what a last slot is postponed for by the breaker: its first deliveries are exhausted by then. */
-const DEATH_MS = SCHEDULE_MS + 28_000
-
-async function die(endpoint: RunningEndpoint, signal: AbortSignal): Promise<void> {
-  await endpoint.leave()
-  await sleep(DEATH_MS, undefined, { signal }).catch(() => undefined)
-  await endpoint.comeBack()
+/**
+ * Takes an endpoint down and up again until `signal` aborts, and leaves it up. Each outage is shorter than a third of the
+ * retry schedule, so that it exhausts no delivery.
+ */
+async function goDownAtTimes(endpoint: RunningEndpoint, seed: number, signal: AbortSignal): Promise<void> {
+  const random = createRandom(seed)
+  const wait = (ms: number): Promise<void> => sleep(ms, undefined, { signal }).catch(() => undefined)
+  await wait(3_000)
+  while (!signal.aborted) {
+    await endpoint.goDown()
+    await wait(random.between(3_000, 9_000))
+    await endpoint.comeUp()
+    await wait(random.between(12_000, 25_000))
+  }
 }
 
-/** Longer than the time after which a notice is due, because closing and opening the port take time as well. */
-const OUTAGE_MS = LONG_MS + 1_000
-/** An endpoint that gets nothing after its return is found by the reconciliation. */
+/** The schedule plus the time for which the breaker postpones a last slot: the first deliveries are exhausted by then. */
+const LONG_OUTAGE_MS = SCHEDULE_MS + 28_000
+
+async function stayDown(endpoint: RunningEndpoint, signal: AbortSignal): Promise<void> {
+  await endpoint.goDown()
+  await sleep(LONG_OUTAGE_MS, undefined, { signal }).catch(() => undefined)
+  await endpoint.comeUp()
+}
+
+/** Longer than an outage that must be reported, because closing and opening the port take time as well. */
+const OUTAGE_MS = REPORTED_OUTAGE_MS + 1_000
+/** The reconciliation finds an endpoint that gets nothing after this time. */
 const RETURN_WITHIN_MS = 20_000
 
-/** First the endpoint gets something, so that the previous outage has ended and a new one begins. */
-async function leaveForLong(endpoint: RunningEndpoint, notebook: Notebook): Promise<void> {
-  await Promise.race([notebook.newEventArrives(endpoint.behaviour.name), sleep(RETURN_WITHIN_MS)])
-  await endpoint.leave()
+/** Waits for a delivery first, so that the previous outage has ended and a new one begins. */
+async function goDownForLong(endpoint: RunningEndpoint, received: ReceivedPosts): Promise<void> {
+  await Promise.race([received.newEventArrives(endpoint.behaviour.name), sleep(RETURN_WITHIN_MS)])
+  await endpoint.goDown()
   await sleep(OUTAGE_MS)
-  await endpoint.comeBack()
+  await endpoint.comeUp()
 }

@@ -1,5 +1,5 @@
 import type { Arrival } from '../demo/subscriber.ts'
-import { judgeCalls } from './judge-calls.ts'
+import { judgeCalls } from './check-calls.ts'
 
 const told = (callId: string, sequence: number, state: number): Pick<Arrival, 'deliveryId' | 'envelope'> => ({
   deliveryId: `${callId}/${sequence}`,

@@ -3,7 +3,7 @@ import { setTimeout as pause } from 'node:timers/promises'
 import { waitUntil } from '@switchhook/backing'
 import { claim } from '../demo/claim.ts'
 import type { Subscriber } from '../demo/subscriber.ts'
-import { judgeCalls, type Verdict } from './judge-calls.ts'
+import { judgeCalls, type Verdict } from './check-calls.ts'
 
 /** Who makes the calls: enough agents for each to be out of one call before it is in the next. */
 export const LOAD_AGENTS = { agentUri: 'sip:load-{n}@acme.example', tenant: 'acme', count: 200 }

@@ -2,12 +2,12 @@ import { freePort, missingDocker, RungUnavailable, type Say, waitUntil } from '@
 import { addressesOf, DEV_SCOPE, DEV_TENANTS } from '@switchhook/dev-idp'
 import { createApiClient, requestToken } from '../demo/api-client.ts'
 import { claim } from '../demo/claim.ts'
-import { play } from '../demo/play.ts'
+import { play } from '../demo/run-scenario.ts'
 import { createScreen } from '../demo/screen.ts'
 import { startSubscriber } from '../demo/subscriber.ts'
 import { type ComposeProject, openComposeProject } from './compose-project.ts'
 import { LOAD_AGENTS, startLoad } from './load.ts'
-import { claimDashboardHasData, reached } from './watching.ts'
+import { claimDashboardHasData, reached } from './prometheus.ts'
 
 const PROJECT = 'switchhook-try'
 const IMAGES = ['api', 'fanout', 'delivery-worker', 'dev-idp']

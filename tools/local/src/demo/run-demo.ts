@@ -6,7 +6,7 @@ import { readStackOptions } from '../stack/stack-options.ts'
 import { startStack } from '../stack/start-stack.ts'
 import { stopStack } from '../stack/stop-stack.ts'
 import { claim, NotShown } from './claim.ts'
-import { play } from './play.ts'
+import { play } from './run-scenario.ts'
 import { createScreen, type Screen } from './screen.ts'
 
 const SHORT_SCHEDULE = '1s,2s,3s'

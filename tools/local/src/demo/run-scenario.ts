@@ -1,10 +1,10 @@
 import { addressesOf, DEV_SCOPE, DEV_TENANTS } from '@switchhook/dev-idp'
-import { aCustomerIsTransferred } from './a-customer-is-transferred.ts'
 import { createApiClient, requestToken } from './api-client.ts'
 import { claim } from './claim.ts'
-import { aCallIsFollowed, anEndpointFails, aParkedDeliveryIsSentAgain, describeArrival } from './scenario.ts'
+import { aCallIsFollowed, anEndpointFails, aParkedDeliveryIsSentAgain, describeArrival } from './scenes.ts'
 import type { Screen } from './screen.ts'
 import { type Arrival, startSubscriber } from './subscriber.ts'
+import { aCustomerIsTransferred } from './transfer-scene.ts'
 
 /** A running stack to play on, and how its webhooks find this machine. */
 export interface Theatre {

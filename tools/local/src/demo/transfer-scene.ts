@@ -1,6 +1,6 @@
 import type { ApiClient } from './api-client.ts'
 import { claim, isSame } from './claim.ts'
-import type { Stage } from './scenario.ts'
+import type { Stage } from './scenes.ts'
 import type { Arrival, Subscriber } from './subscriber.ts'
 
 const ALICE = 'sip:alice@acme.example'

@@ -3,12 +3,12 @@ import type { Observation, Post } from '../observation.ts'
 export const AGENT = 'sip:a@acme.example'
 
 export const post = (more: Partial<Post> = {}): Post => ({
-  endpoint: 'well',
+  endpoint: 'healthy',
   deliveryId: 'd1',
   attempt: 1,
-  told: { kind: 'own', eventId: 'e1' },
+  content: { kind: 'platform', eventId: 'e1' },
   digest: 'x',
-  lasting: '',
+  lasting: 'x-svc-event: call.status',
   flaws: [],
   beganAtMs: 1_000,
   atMs: 1_000,
@@ -17,9 +17,9 @@ export const post = (more: Partial<Post> = {}): Post => ({
   ...more,
 })
 
-/** One confirmed event, delivered. */
+/** One confirmed event that was delivered. */
 export const observed = (more: Partial<Observation> = {}): Observation => ({
-  endpoints: [{ name: 'well', subscriptionId: 's1', eventTypes: ['call.status', 'agent.status'] }],
+  endpoints: [{ name: 'healthy', subscriptionId: 's1', eventTypes: ['call.status', 'agent.status'] }],
   guests: [],
   closures: [],
   confirmed: ['e1'],
@@ -29,7 +29,7 @@ export const observed = (more: Partial<Observation> = {}): Observation => ({
   recoveries: [],
   disturbances: [],
   lapses: [],
-  absences: [],
+  outages: [],
   left: { 'delivery.due': 0 },
   notReady: [],
   ...more,

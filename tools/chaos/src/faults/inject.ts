@@ -2,34 +2,34 @@ import { cp, rename, rm } from 'node:fs/promises'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { pathToFileURL } from 'node:url'
 import { eventually } from '@switchhook/testkit'
-import { closeConnection, deleteEmptyQueue, isConsumed } from './broker-management.ts'
-import type { ChaosStack } from './chaos-stack.ts'
-import type { Lapse } from './observation.ts'
+import type { Lapse } from '../reconcile/observation.ts'
+import { closeConnection, deleteEmptyQueue, isConsumed } from '../stack/broker-management.ts'
+import type { ChaosStack } from '../stack/chaos-stack.ts'
+import { setMaxmemory } from '../stack/redis-memory.ts'
+import type { Subscribers } from '../subscribers/subscribers.ts'
 import { type Fault, REPLICAS } from './plan.ts'
-import { setMaxmemory } from './redis-memory.ts'
-import type { Subscribers } from './subscribers.ts'
 
-/** A fault that struck, and the recovery from it. Times in ms since 1970. */
-export interface Strike {
+/** One fault that was injected, and the recovery from it. Times in ms since 1970. */
+export interface Injection {
   readonly fault: Fault
   readonly fromMs: number
   readonly toMs: number
-  /** Why the fault could not be applied here; undefined if it was applied. */
+  /** Why the fault could not be applied; undefined if it was applied. */
   readonly skipped: string | undefined
-  /** Every service was ready, and a new event arrived at its endpoint. */
+  /** In the end every service was ready and a new event was delivered. */
   readonly hasRecovered: boolean
-  /** The writes to Redis that it undid. */
+  /** The writes to Redis that the fault lost. */
   readonly lapse: Lapse | undefined
 }
 
-/** What faults strike. */
-export interface Struck {
+/** The parts of a run that faults act on. */
+export interface Targets {
   readonly stack: ChaosStack
   readonly subscribers: Pick<Subscribers, 'guest' | 'rotate' | 'exhaust'>
   readonly newEventArrives: () => Promise<void>
 }
 
-/** What applying a fault did. */
+/** The effect of a fault. */
 interface Applied {
   readonly skipped?: string
   readonly lapse?: Lapse
@@ -45,15 +45,15 @@ const PARTS: readonly string[] = [
   ),
 ]
 
-/** Applies a fault, undoes it, and resolves when all services are ready and a new event arrives at its endpoint. */
-export async function strike(struck: Struck, fault: Fault): Promise<Strike> {
+/** Applies a fault, undoes it, and resolves when all services are ready and a new event was delivered. */
+export async function inject(targets: Targets, fault: Fault): Promise<Injection> {
   const fromMs = Date.now()
-  const { skipped, lapse } = await apply(struck, fault)
-  const hasRecovered = await recovers(struck)
+  const { skipped, lapse } = await apply(targets, fault)
+  const hasRecovered = await recovers(targets)
   return { fault, fromMs, toMs: Date.now(), skipped, hasRecovered, lapse }
 }
 
-async function apply({ stack, subscribers }: Struck, fault: Fault): Promise<Applied> {
+async function apply({ stack, subscribers }: Targets, fault: Fault): Promise<Applied> {
   switch (fault.kind) {
     case 'kill':
     case 'stop': {
@@ -68,13 +68,13 @@ async function apply({ stack, subscribers }: Struck, fault: Fault): Promise<Appl
       return ran.every(Boolean) ? {} : OUT_OF_REACH
     }
     case 'cut':
-      stack.wires[fault.target].cut()
+      stack.proxies[fault.target].cut()
       return {}
     case 'freeze': {
-      const wire = stack.wires[fault.target]
-      wire.freeze()
+      const proxy = stack.proxies[fault.target]
+      proxy.freeze()
       await sleep(fault.forMs)
-      wire.thaw()
+      proxy.thaw()
       return {}
     }
     case 'alarm':
@@ -93,7 +93,7 @@ async function apply({ stack, subscribers }: Struck, fault: Fault): Promise<Appl
       return shiftClock(stack, fault)
     case 'rotate': {
       const isRotated = await subscribers.rotate(fault.target, fault.overlapSeconds)
-      return isRotated ? {} : { skipped: 'too many former secrets still sign' }
+      return isRotated ? {} : { skipped: 'too many previous secrets are still active' }
     }
     case 'patch':
       await subscribers.guest.patch(fault.change, fault.forMs)
@@ -102,13 +102,13 @@ async function apply({ stack, subscribers }: Struck, fault: Fault): Promise<Appl
       await subscribers.guest.replace()
       return {}
     case 'exhaust':
-      return subscribers.exhaust() ? {} : { skipped: 'the endpoint is away already' }
+      return subscribers.exhaust() ? {} : { skipped: 'the endpoint is already down' }
   }
 }
 
-const OUT_OF_REACH: Applied = { skipped: 'the process is out of reach' }
+const OUT_OF_REACH: Applied = { skipped: 'the process is not running or cannot be killed' }
 
-/** A fault that overlaps may have taken the broker away. */
+/** An overlapping fault may have taken the broker down. */
 async function whileBrokerAnswers(act: () => Promise<boolean>, why: string): Promise<Applied> {
   const isDone = await act().catch(() => undefined)
   if (isDone === undefined) return { skipped: 'the broker did not answer' }
@@ -116,8 +116,8 @@ async function whileBrokerAnswers(act: () => Promise<boolean>, why: string): Pro
 }
 
 /**
- * RabbitMQ 3.10 was once seen to answer 541 to every consumer of a quorum queue that had been declared within a second before a
- * `kill -9` of the broker. Deleting queues is no operation of Switchhook, so the next fault waits until the queue is safe.
+ * RabbitMQ 3.10 once answered 541 to every consumer of a quorum queue that had been declared less than a second before a
+ * `kill -9` of the broker. Switchhook never deletes queues, so the next fault waits until the new queue is durable.
  */
 const QUEUE_IS_SAFE_AFTER_MS = 3_000
 
@@ -137,23 +137,23 @@ async function cancelConsumers(stack: ChaosStack, queue: string): Promise<Applie
   return applied
 }
 
-/** Any limit that is in use already. */
+/** A limit below the present use, so that Redis refuses every write that needs memory. */
 const ONE_BYTE = '1'
 
 async function fillRedis(stack: ChaosStack, forMs: number): Promise<Applied> {
   const before = await setMaxmemory(stack.redisUrl(), ONE_BYTE).catch(() => undefined)
   if (before === undefined) return { skipped: 'Redis did not answer' }
   await sleep(forMs)
-  // A Redis that was killed meanwhile has the old limit again, but may not answer yet.
+  // If an overlapping fault killed Redis, it has the old limit again but may not answer yet.
   await eventually(() => setMaxmemory(stack.redisUrl(), before), { timeoutMs: 60_000, intervalMs: 200 })
   return {}
 }
 
 async function rollRedisBack(stack: ChaosStack, ageMs: number): Promise<Applied> {
   const folder = stack.redisFolder
-  if (folder === undefined) return { skipped: "Redis' folder is out of reach" }
+  if (folder === undefined) return { skipped: 'the data folder of Redis is not accessible' }
   const copy = `${folder}.copy`
-  // The log is append-only: whatever its last lines are, a copy of it is what a crash at that moment would have left.
+  // The log is append-only, so the copy equals what a crash at that moment would have left.
   const fromMs = Date.now()
   await cp(folder, copy, { recursive: true })
   await sleep(ageMs)
@@ -166,7 +166,7 @@ async function rollRedisBack(stack: ChaosStack, ageMs: number): Promise<Applied>
 
 async function emptyRedis(stack: ChaosStack, forMs: number): Promise<Applied> {
   const folder = stack.redisFolder
-  if (folder === undefined) return { skipped: "Redis' folder is out of reach" }
+  if (folder === undefined) return { skipped: 'the data folder of Redis is not accessible' }
   const copy = `${folder}.copy`
   if (!(await stack.end('redis', 'SIGKILL'))) return OUT_OF_REACH
   const fromMs = Date.now()
@@ -197,20 +197,20 @@ async function shiftClock(
 const setWatermark = (...value: string[]): readonly string[] => ['set_vm_memory_high_watermark', ...value]
 
 async function raiseAlarm({ rabbitmqctl }: ChaosStack, forMs: number): Promise<Applied> {
-  if (rabbitmqctl === undefined) return { skipped: 'rabbitmqctl is out of reach' }
-  if (!(await rabbitmqctl(setWatermark('absolute', '1')))) return { skipped: 'the broker took no command' }
+  if (rabbitmqctl === undefined) return { skipped: 'rabbitmqctl is not available' }
+  if (!(await rabbitmqctl(setWatermark('absolute', '1')))) return { skipped: 'rabbitmqctl failed' }
   await sleep(forMs)
-  // A broker that was killed meanwhile has no alarm any more, but may take no commands yet.
+  // If an overlapping fault killed the broker, the alarm is gone but rabbitmqctl may not work yet.
   await eventually(
     async () => {
-      if (!(await rabbitmqctl(setWatermark('0.4')))) throw new Error('the alarm cannot be ended')
+      if (!(await rabbitmqctl(setWatermark('0.4')))) throw new Error('the memory alarm could not be cleared')
     },
     { timeoutMs: 60_000, intervalMs: 500 },
   )
   return {}
 }
 
-async function recovers({ stack, newEventArrives }: Struck): Promise<boolean> {
+async function recovers({ stack, newEventArrives }: Targets): Promise<boolean> {
   const late = new AbortController()
   const tooLate = sleep(RECOVERS_WITHIN_MS, false, { signal: late.signal }).catch(() => false)
   const isWell = async (): Promise<boolean> => {

@@ -4,29 +4,29 @@ import { type Broker, openBroker, serviceTopology } from '@switchhook/messaging'
 import { createLogger } from '@switchhook/runtime'
 import { TENANT } from './client.ts'
 
-/** Publishes events as the services do, and repeats each one until its publish is confirmed. */
-export interface OwnEvents {
-  /** Ids of events whose publish was confirmed. */
+/** Publishes events of another platform to `switchhook.events`, and repeats each one until it is confirmed. */
+export interface PlatformEvents {
+  /** Ids of the confirmed events. */
   readonly confirmed: readonly string[]
-  /** Publishes of events that had been published before, as nobody knew whether they had arrived. */
+  /** Number of publishes that were repeated because no confirm arrived. */
   repeats(): number
-  /** Publishes no new ones, and resolves when those that were begun are confirmed. */
+  /** Stops publishing. Resolves when every event that was begun is confirmed. */
   stop(): Promise<void>
 }
 
 const EVERY_MS = 90
-/** While the broker is away, load is not heaped up. */
+/** Bounds the events that wait for a confirm while the broker is down. */
 const MOST_UNCONFIRMED = 50
 const REPEAT_MS = 200
-/** A broker that does not come back must not keep the run from its end. */
+/** Lets the run end even if the broker does not come back. */
 const PATIENCE_MS = 60_000
 
-export async function startOwnEvents(amqpUrl: string): Promise<OwnEvents> {
+export async function startPlatformEvents(amqpUrl: string): Promise<PlatformEvents> {
   const broker = await openBroker({
     url: amqpUrl,
     topology: serviceTopology([]),
     log: createLogger('chaos', 'error'),
-    name: 'own events',
+    name: 'platform events',
   })
   const confirmed: string[] = []
   const underWay = new Set<Promise<unknown>>()
