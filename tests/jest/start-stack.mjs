@@ -24,11 +24,11 @@ const odd = ['sip:jörg müller@acme.example', 'tel:+15557001', 'sip:odd?a=b#c/d
 /** Empty where there is none: then the tests that need it are skipped, and the reason stands here. */
 async function findPrometheus() {
   // oxlint-disable-next-line no-restricted-imports -- the repository root depends on no package
-  const { prometheusBinary, RungUnavailable } = await import('../../packages/backing/dist/index.js')
+  const { prometheusBinary, BackingUnavailable } = await import('../../packages/backing/dist/index.js')
   try {
     return await prometheusBinary((line) => process.stderr.write(`${line}\n`))
   } catch (error) {
-    if (!(error instanceof RungUnavailable)) throw error
+    if (!(error instanceof BackingUnavailable)) throw error
     process.stderr.write(`NOT TESTED: dashboard and alert rules against a real Prometheus (${error.message})\n`)
     return ''
   }

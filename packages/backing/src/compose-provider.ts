@@ -1,11 +1,10 @@
 import { existsSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
-import { missingDocker } from './docker-engine.ts'
 import type { Home } from './home.ts'
 import { removePidFile, writePidFile } from './process/pid-file.ts'
 import { type Say, withProgress } from './process/progress.ts'
 import { type CommandResult, runCommand } from './process/run-command.ts'
-import { type BackingName, type Rung, RungUnavailable } from './provider.ts'
+import { type BackingName, type BackingProvider, BackingUnavailable } from './provider.ts'
 import { rememberPorts } from './remember-ports.ts'
 import { composeFile, composePortsFile } from './repository.ts'
 
@@ -18,7 +17,11 @@ const USER = 'switchhook:switchhook'
  * The broker and the Redis of docker-compose.yml, under a project name and on host ports of this home's own. Their data
  * lives in the project's volumes and survives `stop`, unless it is to be discarded.
  */
-export function composeRung(home: Home, say: Say, options: { readonly discardData?: boolean } = {}): Rung {
+export function composeProvider(
+  home: Home,
+  say: Say,
+  options: { readonly discardData?: boolean } = {},
+): BackingProvider {
   const portsFile = join(home.dataDir, 'compose-ports.json')
   const compose = (args: readonly string[], env: NodeJS.ProcessEnv = {}): Promise<CommandResult> =>
     runCommand(
@@ -36,7 +39,7 @@ export function composeRung(home: Home, say: Say, options: { readonly discardDat
     missing: missingDocker,
     start: async (wanted) => {
       if (!(await runCommand('docker', ['compose', 'version'])).ok) {
-        throw new RungUnavailable('Docker is running, but the compose plugin is not installed')
+        throw new BackingUnavailable('Docker is running, but the compose plugin is not installed')
       }
       const running = await compose(['ps', '--status', 'running', '--services'])
       const services = running.stdout.split('\n')
@@ -58,7 +61,7 @@ export function composeRung(home: Home, say: Say, options: { readonly discardDat
       if (!ok) {
         await compose(['down'])
         rmSync(portsFile, { force: true })
-        throw new RungUnavailable(`docker compose up failed (${output.trim().split('\n').at(-1) ?? ''})`)
+        throw new BackingUnavailable(`docker compose up failed (${output.trim().split('\n').at(-1) ?? ''})`)
       }
       await Promise.all(wanted.map((name) => rememberContainer(home, name, compose)))
       return {
@@ -95,4 +98,12 @@ async function rememberContainer(
   const { stdout } = await runCommand('docker', ['inspect', '--format', '{{.State.Pid}}', id.trim()])
   const pid = Number(stdout)
   if (pid > 1) await writePidFile(home, name, pid)
+}
+
+/** Returns why containers cannot run here, or undefined. An engine must answer within 5 s. */
+export async function missingDocker(): Promise<string | undefined> {
+  const { ok, stdout } = await runCommand('docker', ['version', '--format', '{{.Server.Version}}'], {
+    timeoutMs: 5_000,
+  })
+  return ok && stdout.trim() !== '' ? undefined : 'no Docker engine answers'
 }

@@ -1,7 +1,6 @@
-export { composeRung } from './compose-provider.ts'
-export { missingDocker } from './docker-engine.ts'
+export { composeProvider, missingDocker } from './compose-provider.ts'
 export { type Home, openHome } from './home.ts'
-export { localRung } from './local-provider.ts'
+export { localProvider } from './local-provider.ts'
 export { type ClusterNode, startPrivateCluster } from './private-cluster.ts'
 export { controlPrivateRabbitmq } from './private-rabbitmq.ts'
 export { redisBinary } from './private-redis.ts'
@@ -14,11 +13,11 @@ export { runCommand } from './process/run-command.ts'
 export { waitUntil } from './process/wait-until.ts'
 export { prometheusBinary } from './prometheus-binary.ts'
 export {
+  type BackingProvider,
+  BackingUnavailable,
   type RabbitmqAddress,
   type RabbitmqControl,
   type RedisAddress,
-  type Rung,
-  RungUnavailable,
   startWanted,
 } from './provider.ts'
 export { rememberPorts } from './remember-ports.ts'
@@ -26,6 +25,6 @@ export { composeFile, repository } from './repository.ts'
 export {
   type BackingOptions,
   type BackingServices,
-  type RungName,
+  type ProviderName,
   startBackingServices,
 } from './start-backing-services.ts'

@@ -1,7 +1,7 @@
 import { findBinary } from './find-binary.ts'
 import { type Say, withProgress } from './process/progress.ts'
 import { runCommand } from './process/run-command.ts'
-import { RungUnavailable } from './provider.ts'
+import { BackingUnavailable } from './provider.ts'
 
 /**
  * Installs the packages and leaves none of their services running or enabled: what we start is private, and port 5672 or
@@ -21,18 +21,18 @@ apt-get install -y -qq --no-install-recommends "$@"
 if [ -d /run/systemd/system ]; then systemctl disable --quiet "$@" || true; fi
 `
 
-/** @throws RungUnavailable where apt is not at hand, not allowed, or fails. */
+/** @throws BackingUnavailable where apt is not at hand, not allowed, or fails. */
 export async function installWithApt(packages: readonly string[], say: Say): Promise<void> {
   const names = packages.join(' and ')
   if (findBinary('apt-get') === undefined)
-    throw new RungUnavailable(`${names}: not installed, and this machine has no apt-get`)
+    throw new BackingUnavailable(`${names}: not installed, and this machine has no apt-get`)
   const sudo = process.getuid?.() === 0 ? [] : ['sudo', '-n']
   if (sudo.length > 0 && !(await runCommand('sudo', ['-n', 'true'])).ok) {
-    throw new RungUnavailable(`${names}: not installed, and installing needs root or sudo without a password`)
+    throw new BackingUnavailable(`${names}: not installed, and installing needs root or sudo without a password`)
   }
   const [command = 'sh', ...args] = [...sudo, 'sh', '-c', INSTALL, 'install', ...packages]
   const { ok, output } = await withProgress(say, `installing ${names} with apt`, runCommand(command, args))
-  if (!ok) throw new RungUnavailable(`installing ${names} with apt failed: ${lastLines(output)}`)
+  if (!ok) throw new BackingUnavailable(`installing ${names} with apt failed: ${lastLines(output)}`)
 }
 
 const lastLines = (output: string): string => output.trim().split('\n').slice(-3).join(' / ')

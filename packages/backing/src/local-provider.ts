@@ -3,7 +3,7 @@ import { installWithApt } from './install-with-apt.ts'
 import { rabbitmqBinary, startPrivateRabbitmq, stopPrivateRabbitmq } from './private-rabbitmq.ts'
 import { redisBinary, startPrivateRedis, stopPrivateRedis } from './private-redis.ts'
 import { type Say, withProgress } from './process/progress.ts'
-import { type BackingName, type Rung, RungUnavailable, startWanted } from './provider.ts'
+import { type BackingName, type BackingProvider, BackingUnavailable, startWanted } from './provider.ts'
 
 const PROGRAMS: Readonly<
   Record<BackingName, { readonly find: () => string | undefined; readonly aptPackage: string }>
@@ -16,7 +16,7 @@ const PROGRAMS: Readonly<
  * Private instances of what is installed on this machine, on free ports of loopback, data in the home. Whoever throws
  * the data away afterwards need not wait for an orderly end: `stopGraceMs` 0.
  */
-export function localRung(home: Home, say: Say, options: { readonly stopGraceMs?: number } = {}): Rung {
+export function localProvider(home: Home, say: Say, options: { readonly stopGraceMs?: number } = {}): BackingProvider {
   const stop = async (): Promise<void> => {
     await Promise.all([stopPrivateRabbitmq(home, options.stopGraceMs), stopPrivateRedis(home, options.stopGraceMs)])
   }
@@ -44,6 +44,6 @@ export function localRung(home: Home, say: Say, options: { readonly stopGraceMs?
 function program(name: BackingName): string {
   const { find, aptPackage } = PROGRAMS[name]
   const found = find()
-  if (found === undefined) throw new RungUnavailable(`${aptPackage} is installed, but its program was not found`)
+  if (found === undefined) throw new BackingUnavailable(`${aptPackage} is installed, but its program was not found`)
   return found
 }

@@ -7,7 +7,7 @@ import { freePort } from './process/free-port.ts'
 import { runningPid } from './process/pid-file.ts'
 import { runCommand } from './process/run-command.ts'
 import { waitUntil } from './process/wait-until.ts'
-import { RungUnavailable } from './provider.ts'
+import { BackingUnavailable } from './provider.ts'
 
 export interface ClusterNode {
   /** As RabbitMQ calls it. */
@@ -28,7 +28,7 @@ export interface PrivateCluster {
 /** Starts so many RabbitMQ nodes on loopback, each in a home of its own in the folder, and joins them. */
 export async function startPrivateCluster(folder: string, size: number): Promise<PrivateCluster> {
   const binary = rabbitmqBinary()
-  if (binary === undefined) throw new RungUnavailable('rabbitmq-server is not installed')
+  if (binary === undefined) throw new BackingUnavailable('rabbitmq-server is not installed')
   const shared = openHome(join(folder, 'shared'))
   const bond = { portMapper: await freePort(), cookie: randomUUID().replaceAll('-', '').toUpperCase() }
   await startEpmd(shared, bond.portMapper, { ...process.env, ERL_EPMD_ADDRESS: '127.0.0.1' })
@@ -41,7 +41,7 @@ export async function startPrivateCluster(folder: string, size: number): Promise
     const nodes: ClusterNode[] = []
     for (const home of homes) {
       const { amqpUrl, managementUrl, control } = await startPrivateRabbitmq(home, binary, bond)
-      if (managementUrl === null || control === undefined) throw new RungUnavailable('rabbitmqctl is not installed')
+      if (managementUrl === null || control === undefined) throw new BackingUnavailable('rabbitmqctl is not installed')
       const [first] = nodes
       for (const args of first === undefined ? [] : [['stop_app'], ['join_cluster', first.name], ['start_app']]) {
         const said = await runCommand(control.command, [...control.args, ...args], {

@@ -1,15 +1,15 @@
 import { findBinary } from './find-binary.ts'
 import { installWithApt } from './install-with-apt.ts'
 import type { Say } from './process/progress.ts'
-import { RungUnavailable } from './provider.ts'
+import { BackingUnavailable } from './provider.ts'
 
 /**
  * The program of this machine, installed with apt where that is possible, and no service left running.
- * @throws RungUnavailable with the reason where it is not to be had
+ * @throws BackingUnavailable with the reason where it is not to be had
  */
 export async function prometheusBinary(say: Say): Promise<string> {
   if (findBinary('prometheus') === undefined) await installWithApt(['prometheus'], say)
   const binary = findBinary('prometheus')
-  if (binary === undefined) throw new RungUnavailable('prometheus is installed, but its program is not on PATH')
+  if (binary === undefined) throw new BackingUnavailable('prometheus is installed, but its program is not on PATH')
   return binary
 }

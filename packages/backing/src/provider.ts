@@ -27,22 +27,22 @@ export interface Addresses {
 }
 
 /** One way of getting a broker and a Redis. */
-export interface Rung {
+export interface BackingProvider {
   readonly name: 'docker' | 'local'
   /** What is missing for this way to be worth a try, in a few words; undefined when nothing is. */
   missing(): Promise<string | undefined>
-  /** Starts what is wanted and does not run yet: all of it or, rejecting with RungUnavailable, nothing. */
+  /** Starts what is wanted and does not run yet: all of it or, rejecting with BackingUnavailable, nothing. */
   start(wanted: readonly BackingName[]): Promise<Addresses>
   /** Stops what was started here, by this process or an earlier one. */
   stop(): Promise<void>
 }
 
 /** This way is not open on this machine; the message says why, in one line. */
-export class RungUnavailable extends Error {
-  override readonly name = 'RungUnavailable'
+export class BackingUnavailable extends Error {
+  override readonly name = 'BackingUnavailable'
 }
 
-/** The start of a rung whose two services start apart: both at once, and if one fails, `stop` takes the other with it. */
+/** The start of a provider whose two services start apart: both at once, and if one fails, `stop` takes the other with it. */
 export async function startWanted(
   wanted: readonly BackingName[],
   starters: { readonly rabbitmq: () => Promise<RabbitmqAddress>; readonly redis: () => Promise<RedisAddress> },

@@ -1,4 +1,4 @@
-import { DaemonFailed, RungUnavailable } from '@switchhook/backing'
+import { BackingUnavailable, DaemonFailed } from '@switchhook/backing'
 import { ConfigError } from '@switchhook/runtime'
 import { tryContainers } from './containers/try-containers.ts'
 import { NotShown } from './demo/claim.ts'
@@ -29,7 +29,7 @@ async function main(): Promise<void> {
 /** What a person did not expect comes with its stack; what it can do something about comes as a sentence. */
 function explain(error: unknown): string {
   if (error instanceof AggregateError) return error.errors.map(explain).join('\n\n')
-  const isForPeople = [ConfigError, DaemonFailed, NotShown, RungUnavailable, WrongSettings].some(
+  const isForPeople = [ConfigError, DaemonFailed, NotShown, BackingUnavailable, WrongSettings].some(
     (kind) => error instanceof kind,
   )
   return error instanceof Error ? ((isForPeople ? error.message : error.stack) ?? error.message) : String(error)

@@ -1,13 +1,13 @@
 import { readFileSync } from 'node:fs'
 import {
   amqpAnswers,
+  type BackingProvider,
+  BackingUnavailable,
   composeFile,
   httpAnswers,
   missingDocker,
   type RabbitmqAddress,
   type RedisAddress,
-  type Rung,
-  RungUnavailable,
   redisAnswers,
   type Say,
   startWanted,
@@ -22,7 +22,7 @@ const USER = 'switchhook'
 const STARTUP_MS = 120_000
 
 /** Throw-away containers of the images that docker-compose.yml pins. */
-export function containersRung(say: Say): Rung {
+export function containersProvider(say: Say): BackingProvider {
   const started: StartedTestContainer[] = []
 
   const start = async (
@@ -37,13 +37,13 @@ export function containersRung(say: Say): Rung {
       started.push(running)
       return running
     } catch (error) {
-      throw new RungUnavailable(error instanceof Error ? (error.message.split('\n')[0] ?? '') : String(error))
+      throw new BackingUnavailable(error instanceof Error ? (error.message.split('\n')[0] ?? '') : String(error))
     }
   }
   // An engine's port accepts connections before the server behind it does: only an answer proves that it is up.
   const answering = async (what: string, answers: () => Promise<boolean>): Promise<void> => {
     if (await withProgress(say, `${what} is starting`, waitUntil(answers, STARTUP_MS))) return
-    throw new RungUnavailable(`${what} did not answer within ${STARTUP_MS / 1_000} s`)
+    throw new BackingUnavailable(`${what} did not answer within ${STARTUP_MS / 1_000} s`)
   }
 
   const rabbitmq = async (): Promise<RabbitmqAddress> => {

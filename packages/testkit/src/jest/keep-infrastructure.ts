@@ -1,8 +1,8 @@
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { localRung, openHome, startBackingServices } from '@switchhook/backing'
-import { containersRung } from './containers-provider.ts'
+import { localProvider, openHome, startBackingServices } from '@switchhook/backing'
+import { containersProvider } from './containers-provider.ts'
 
 const say = (line: string): void => void process.stderr.write(`test infrastructure: ${line}\n`)
 
@@ -13,8 +13,8 @@ async function keepInfrastructure(): Promise<void> {
   try {
     const services = await startBackingServices({
       env: process.env,
-      docker: containersRung(say),
-      local: localRung(openHome(folder), say, { stopGraceMs: 0 }),
+      docker: containersProvider(say),
+      local: localProvider(openHome(folder), say, { stopGraceMs: 0 }),
       say,
     })
     const urls = {

@@ -87,9 +87,9 @@ export async function startChaosStack(folder: string, env: NodeJS.ProcessEnv, sa
       end: (name, signal) => partOf(name).end(name, signal),
       restore: (name, more) => partOf(name).restore(more),
       redisUrl: () => backing.urls.redis,
-      redisFolder: backing.rungs.redis === 'local' ? join(backingPart.home.dataDir, 'redis') : undefined,
+      redisFolder: backing.providers.redis === 'local' ? join(backingPart.home.dataDir, 'redis') : undefined,
       rabbitmqctl:
-        backing.rungs.rabbitmq === 'local' ? (args) => controlPrivateRabbitmq(backingPart.home, args) : undefined,
+        backing.providers.rabbitmq === 'local' ? (args) => controlPrivateRabbitmq(backingPart.home, args) : undefined,
       notReady: () => notReady(services),
       unexpectedExits: async () =>
         (await Promise.all([backingPart.unexpectedExits(), servicesPart.unexpectedExits()])).flat(),

@@ -1,4 +1,4 @@
-import { freePort, missingDocker, RungUnavailable, type Say, waitUntil } from '@switchhook/backing'
+import { BackingUnavailable, freePort, missingDocker, type Say, waitUntil } from '@switchhook/backing'
 import { addressesOf, DEV_SCOPE, DEV_TENANTS } from '@switchhook/dev-idp'
 import { createApiClient, requestToken } from '../demo/api-client.ts'
 import { claim } from '../demo/claim.ts'
@@ -28,7 +28,7 @@ const WORKERS = 2
  */
 export async function tryContainers(say: Say): Promise<void> {
   const missing = await missingDocker()
-  if (missing !== undefined) throw new RungUnavailable(missing)
+  if (missing !== undefined) throw new BackingUnavailable(missing)
   // None is left to the engine: it could choose the port that Prometheus, which starts last, was to have.
   const [apiPort, idpPort, prometheusPort, managementPort] = [
     await freePort(),

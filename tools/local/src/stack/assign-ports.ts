@@ -1,14 +1,7 @@
 import { join } from 'node:path'
 import { type Home, isTaken, rememberPorts } from '@switchhook/backing'
-import type { Member } from './members.ts'
+import type { Member, MemberPorts } from './members.ts'
 import { type StackOptions, WrongSettings } from './stack-options.ts'
-
-export interface MemberPorts {
-  /** Where clients reach it; only api and identity provider have clients. */
-  readonly port?: number
-  /** Every service has one; the identity provider is none of ours. */
-  readonly healthPort?: number
-}
 
 /**
  * Ports for every member. One that runs keeps its own; otherwise a wanted port, or any.

@@ -6,7 +6,7 @@ const backing = {
   amqpUrl: 'amqp://broker',
   managementUrl: null,
   redisUrl: 'redis://store',
-  rungs: { rabbitmq: 'local', redis: 'local' },
+  providers: { rabbitmq: 'local', redis: 'local' },
   stop: async () => {},
 } as const
 

@@ -1,7 +1,6 @@
 import { join } from 'node:path'
 import { type BackingServices, type Home, repository } from '@switchhook/backing'
 import { addressesOf, DEV_AUDIENCE, DEV_TENANTS } from '@switchhook/dev-idp'
-import type { MemberPorts } from './assign-ports.ts'
 import type { StackOptions } from './stack-options.ts'
 
 /** One process of the stack besides the broker and Redis. */
@@ -11,6 +10,13 @@ export interface Member {
   readonly kind: 'api' | 'fanout' | 'delivery-worker' | 'dev-idp'
   /** What it is started with, built. */
   readonly script: string
+}
+
+export interface MemberPorts {
+  /** Where clients reach it; only api and identity provider have clients. */
+  readonly port?: number
+  /** Every service has one; the identity provider is none of ours. */
+  readonly healthPort?: number
 }
 
 /** Every process that should run. */

@@ -18,7 +18,7 @@ export interface StackFile {
   }
   readonly ports: Readonly<Record<string, number>>
   readonly healthPorts: Readonly<Record<string, number>>
-  readonly rungs: BackingServices['rungs']
+  readonly providers: BackingServices['providers']
   readonly processes: Readonly<Record<string, { readonly pid: number; readonly log: string }>>
 }
 

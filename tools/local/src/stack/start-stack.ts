@@ -2,12 +2,12 @@ import { existsSync } from 'node:fs'
 import { join } from 'node:path'
 import {
   type BackingServices,
-  composeRung,
+  composeProvider,
   DaemonFailed,
   type Home,
   httpAnswers,
   httpSucceeds,
-  localRung,
+  localProvider,
   openHome,
   repository,
   runningPid,
@@ -17,8 +17,8 @@ import {
   stopDaemon,
   withProgress,
 } from '@switchhook/backing'
-import { assignPorts, type MemberPorts } from './assign-ports.ts'
-import { type Member, memberEnvironment, membersOf } from './members.ts'
+import { assignPorts } from './assign-ports.ts'
+import { type Member, type MemberPorts, memberEnvironment, membersOf } from './members.ts'
 import { readStackFile, type StackFile, writeStackFile } from './stack-file.ts'
 import type { StackOptions } from './stack-options.ts'
 
@@ -31,11 +31,11 @@ export async function startStack(options: StackOptions, env: NodeJS.ProcessEnv, 
 
   const backing = await startBackingServices({
     env: stickToLocalData(home, env),
-    docker: composeRung(home, say),
-    local: localRung(home, say),
+    docker: composeProvider(home, say),
+    local: localProvider(home, say),
     say,
   })
-  say(`RabbitMQ: ${backing.rungs.rabbitmq}, Redis: ${backing.rungs.redis}`)
+  say(`RabbitMQ: ${backing.providers.rabbitmq}, Redis: ${backing.providers.redis}`)
   await stopMisled(home, members, backing)
 
   const pids = await Promise.all(members.map(({ name }) => runningPid(home, name)))
@@ -114,7 +114,7 @@ async function describeStack(
     },
     ports: clientPorts,
     healthPorts: pick('healthPort'),
-    rungs: backing.rungs,
+    providers: backing.providers,
     processes: Object.fromEntries(
       pids.flatMap(([name, pid]) => (pid === undefined ? [] : [[name, { pid, log: home.logFile(name) }]])),
     ),
