@@ -14,8 +14,8 @@ const PORTS = { amqp: 0, management: 0, metrics: 0, redis: 0 }
 const USER = 'switchhook:switchhook'
 
 /**
- * The broker and the Redis of docker-compose.yml, under a project name and on host ports of this home's own. Their data
- * lives in the project's volumes and survives `stop`, unless it is to be discarded.
+ * Starts RabbitMQ and Redis of docker-compose.yml, with a project name and host ports that belong to this home. Their data
+ * is in the project's volumes and survives `stop`, unless `discardData` is set.
  */
 export function composeProvider(
   home: Home,
@@ -28,7 +28,7 @@ export function composeProvider(
       'docker',
       ['compose', '-p', `switchhook-${home.id}`, '-f', composeFile, '-f', composePortsFile, ...args],
       {
-        // Not started here, but read: the `any` port of `make up`, 0, is none that compose could publish twice.
+        // Compose reads the port of dev-idp although it does not start it here, and rejects 0 (any port).
         env: { ...process.env, DEV_IDP_PORT: '', ...env },
         timeoutMs: 600_000,
       },
@@ -74,7 +74,7 @@ export function composeProvider(
       }
     },
     stop: async () => {
-      // Without an engine there are no containers either.
+      // Without a Docker engine there are no containers to stop.
       if (!existsSync(portsFile) || (await missingDocker()) !== undefined) return
       const { ok, output } = await withProgress(
         say,
@@ -88,7 +88,7 @@ export function composeProvider(
   }
 }
 
-/** Where the engine runs on this very kernel, a container's process has a pid here as well. */
+/** If the engine shares this kernel, the process in the container has a pid here, which goes into the pid file. */
 async function rememberContainer(
   home: Home,
   name: BackingName,

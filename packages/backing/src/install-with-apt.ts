@@ -4,8 +4,8 @@ import { runCommand } from './process/run-command.ts'
 import { BackingUnavailable } from './provider.ts'
 
 /**
- * Installs the packages and leaves none of their services running or enabled: what we start is private, and port 5672 or
- * 6379 may be somebody else's. A package's start-up is forbidden by policy-rc.d (Debian policy 9.3.3), which goes again.
+ * Installs packages without starting or enabling their services, because the instances of this package are private and
+ * another program may use port 5672 or 6379. A temporary policy-rc.d (Debian policy 9.3.3) prevents the start.
  */
 const INSTALL = `
 set -e
@@ -21,7 +21,7 @@ apt-get install -y -qq --no-install-recommends "$@"
 if [ -d /run/systemd/system ]; then systemctl disable --quiet "$@" || true; fi
 `
 
-/** @throws BackingUnavailable where apt is not at hand, not allowed, or fails. */
+/** @throws BackingUnavailable if apt is missing, not permitted, or fails */
 export async function installWithApt(packages: readonly string[], say: Say): Promise<void> {
   const names = packages.join(' and ')
   if (findBinary('apt-get') === undefined)

@@ -13,8 +13,8 @@ const PROGRAMS: Readonly<
 }
 
 /**
- * Private instances of what is installed on this machine, on free ports of loopback, data in the home. Whoever throws
- * the data away afterwards need not wait for an orderly end: `stopGraceMs` 0.
+ * Starts the RabbitMQ and Redis that are installed on this machine as private instances: on free loopback ports, with
+ * their data in the home. With `stopGraceMs` 0 they are killed at once, for callers that discard the data anyway.
  */
 export function localProvider(home: Home, say: Say, options: { readonly stopGraceMs?: number } = {}): BackingProvider {
   const stop = async (): Promise<void> => {
@@ -22,7 +22,7 @@ export function localProvider(home: Home, say: Say, options: { readonly stopGrac
   }
   return {
     name: 'local',
-    // What is not installed can perhaps be installed.
+    // `start` may be able to install a missing program.
     missing: async () => undefined,
     start: async (wanted) => {
       const missing = wanted.filter((name) => PROGRAMS[name].find() === undefined)

@@ -13,7 +13,7 @@ export const redisBinary = (): string | undefined => findBinary('redis-server')
 
 const portsFile = (home: Home): string => join(home.dataDir, 'redis-ports.json')
 
-/** Starts a Redis of this home's own, with the durability that is shipped, unless it runs. */
+/** Starts the Redis of this home with the configuration of infra/redis, unless it is running. */
 export async function startPrivateRedis(home: Home, binary: string): Promise<RedisAddress> {
   if ((await runningPid(home, 'redis')) === undefined) {
     const dir = join(home.dataDir, 'redis')

@@ -4,8 +4,8 @@ import type { Say } from './process/progress.ts'
 import { BackingUnavailable } from './provider.ts'
 
 /**
- * The program of this machine, installed with apt where that is possible, and no service left running.
- * @throws BackingUnavailable with the reason where it is not to be had
+ * Finds Prometheus on this machine, or installs it with apt without starting its service.
+ * @throws BackingUnavailable
  */
 export async function prometheusBinary(say: Say): Promise<string> {
   if (findBinary('prometheus') === undefined) await installWithApt(['prometheus'], say)

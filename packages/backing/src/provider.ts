@@ -1,6 +1,6 @@
 export type BackingName = 'rabbitmq' | 'redis'
 
-/** How a broker's own command-line tool is called, up to its arguments. */
+/** The command that runs `rabbitmqctl` for a broker; the caller adds the arguments. */
 export interface RabbitmqControl {
   readonly command: string
   readonly args: readonly string[]
@@ -9,11 +9,11 @@ export interface RabbitmqControl {
 
 export interface RabbitmqAddress {
   readonly amqpUrl: string
-  /** Base url of the management HTTP API with its credentials; null when there is none that we know of. */
+  /** Base URL of the management HTTP API, with credentials; null if unknown. */
   readonly managementUrl: string | null
-  /** Where its plugin rabbitmq_prometheus answers; missing where we do not know. */
+  /** The URL of the plugin rabbitmq_prometheus, if known. */
   readonly metricsUrl?: string
-  /** Missing for a broker that was started elsewhere. */
+  /** Absent for a broker that was started elsewhere. */
   readonly control?: RabbitmqControl
 }
 
@@ -26,23 +26,26 @@ export interface Addresses {
   readonly redis?: RedisAddress
 }
 
-/** One way of getting a broker and a Redis. */
+/** One way to get RabbitMQ and Redis: containers, or programs of this machine. */
 export interface BackingProvider {
   readonly name: 'docker' | 'local'
-  /** What is missing for this way to be worth a try, in a few words; undefined when nothing is. */
+  /** Returns why this provider cannot be tried, in a few words, or undefined if it can. */
   missing(): Promise<string | undefined>
-  /** Starts what is wanted and does not run yet: all of it or, rejecting with BackingUnavailable, nothing. */
+  /**
+   * Starts the wanted servers that are not running: all of them or none.
+   * @throws BackingUnavailable
+   */
   start(wanted: readonly BackingName[]): Promise<Addresses>
-  /** Stops what was started here, by this process or an earlier one. */
+  /** Stops the servers that this process or an earlier one started. */
   stop(): Promise<void>
 }
 
-/** This way is not open on this machine; the message says why, in one line. */
+/** A provider cannot be used on this machine. The message gives the reason. */
 export class BackingUnavailable extends Error {
   override readonly name = 'BackingUnavailable'
 }
 
-/** The start of a provider whose two services start apart: both at once, and if one fails, `stop` takes the other with it. */
+/** Starts both servers at the same time. If one fails, calls `stop`, which also stops the other. */
 export async function startWanted(
   wanted: readonly BackingName[],
   starters: { readonly rabbitmq: () => Promise<RabbitmqAddress>; readonly redis: () => Promise<RedisAddress> },

@@ -39,7 +39,7 @@ function start(
   return startBackingServices({ env, docker, local, say })
 }
 
-test('Docker goes before what is installed', async () => {
+test('Docker is preferred to installed programs', async () => {
   const local = fakeProvider('local')
   await expect(start(fakeProvider('docker'), local)).resolves.toMatchObject({
     amqpUrl: 'amqp://docker',
@@ -49,7 +49,7 @@ test('Docker goes before what is installed', async () => {
   expect(local.asked).toEqual([])
 })
 
-test('without an engine, Docker is passed over in silence', async () => {
+test('without a Docker engine, installed programs are used without a message', async () => {
   const said: string[] = []
   const docker = fakeProvider('docker', { missing: 'no Docker engine answers' })
   const services = await start(docker, fakeProvider('local'), {}, (line) => said.push(line))
@@ -57,7 +57,7 @@ test('without an engine, Docker is passed over in silence', async () => {
   expect([docker.asked, said]).toEqual([[], []])
 })
 
-test('an engine that cannot start them is reported in one line, and the next way is used', async () => {
+test('a Docker engine that cannot start the containers is reported in one line, and installed programs are used', async () => {
   const said: string[] = []
   const docker = fakeProvider('docker', { fails: new BackingUnavailable('no such image') })
   const services = await start(docker, fakeProvider('local'), {}, (line) => said.push(line))
@@ -65,7 +65,7 @@ test('an engine that cannot start them is reported in one line, and the next way
   expect(said).toEqual(['docker not used: no such image'])
 })
 
-test('given urls are used as they are, and nothing is started or stopped', async () => {
+test('given URLs are used unchanged, and nothing is started or stopped', async () => {
   const docker = fakeProvider('docker')
   const services = await start(docker, fakeProvider('local'), {
     AMQP_URL: 'amqp://u:p@there:1',
@@ -81,7 +81,7 @@ test('given urls are used as they are, and nothing is started or stopped', async
   expect([docker.asked, docker.stops()]).toEqual([[], 0])
 })
 
-test('only what is not given is started', async () => {
+test('only servers without a given URL are started', async () => {
   const docker = fakeProvider('docker')
   const services = await start(docker, fakeProvider('local'), { REDIS_URL: 'redis://there' })
   expect(docker.asked).toEqual([['rabbitmq']])
@@ -90,14 +90,14 @@ test('only what is not given is started', async () => {
   expect(docker.stops()).toBe(1)
 })
 
-test('a way that starts more than was wanted does not push aside what is given', async () => {
+test('a given URL wins over a provider that starts more than was wanted', async () => {
   const both = { rabbitmq: { amqpUrl: 'amqp://docker', managementUrl: null }, redis: { redisUrl: 'redis://docker' } }
   const docker: BackingProvider = { ...fakeProvider('docker'), start: async () => both }
   const services = await start(docker, fakeProvider('local'), { REDIS_URL: 'redis://there' })
   expect([services.amqpUrl, services.redisUrl]).toEqual(['amqp://docker', 'redis://there'])
 })
 
-test('where no way is open, the reasons and what a person can do are said', async () => {
+test('if no provider works, the error lists the reasons and the remedies', async () => {
   const failure = start(
     fakeProvider('docker', { missing: 'no Docker engine answers' }),
     fakeProvider('local', { fails: new BackingUnavailable('no apt-get here') }),
@@ -108,13 +108,13 @@ test('where no way is open, the reasons and what a person can do are said', asyn
   )
 })
 
-test('a server that does not come up is an error, not a reason to look elsewhere', async () => {
+test('a server that fails to start is an error, and no other provider is tried', async () => {
   const local = fakeProvider('local')
   await expect(start(fakeProvider('docker', { fails: new Error('crashed') }), local)).rejects.toThrow('crashed')
   expect(local.asked).toEqual([])
 })
 
-test('BACKING allows one way only', async () => {
+test('BACKING allows one provider only', async () => {
   await expect(start(fakeProvider('docker'), fakeProvider('local'), { BACKING: 'local' })).resolves.toMatchObject({
     redisUrl: 'redis://local',
   })

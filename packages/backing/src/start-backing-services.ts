@@ -11,14 +11,14 @@ import {
 export type ProviderName = 'given' | BackingProvider['name']
 
 export interface BackingServices extends RabbitmqAddress, RedisAddress {
-  /** How each was come by. */
+  /** The provider of each server; `given` if its URL was set in the environment. */
   readonly providers: Readonly<Record<BackingName, ProviderName>>
-  /** Stops what was started; what was given is left alone. */
+  /** Stops the servers that were started, but not those that were given. */
   stop(): Promise<void>
 }
 
 export interface BackingOptions {
-  /** `AMQP_URL`, `MANAGEMENT_URL`, `REDIS_URL` are used as they are; `BACKING` = `docker` or `local` allows that way only. */
+  /** Reads `AMQP_URL`, `MANAGEMENT_URL` and `REDIS_URL`, and `BACKING`, which allows one provider only. */
   readonly env: NodeJS.ProcessEnv
   readonly docker: BackingProvider
   readonly local: BackingProvider
@@ -26,9 +26,9 @@ export interface BackingOptions {
 }
 
 /**
- * A broker and a Redis by the first way that works: given urls, Docker, programs of this machine (installed with apt if
- * need be).
- * @throws BackingUnavailable with what a person can do about it when there is none.
+ * Starts RabbitMQ and Redis with the first option that works: given URLs, Docker, or programs of this machine, which are
+ * installed with apt if necessary.
+ * @throws BackingUnavailable with instructions if no option works
  */
 export async function startBackingServices(options: BackingOptions): Promise<BackingServices> {
   const given = givenAddresses(options.env)
@@ -36,7 +36,7 @@ export async function startBackingServices(options: BackingOptions): Promise<Bac
   const { provider, addresses } =
     wanted.length > 0 ? await startWithFirstProvider(options, wanted) : { provider: undefined, addresses: {} }
   const { rabbitmq, redis } = { ...addresses, ...given }
-  if (rabbitmq === undefined || redis === undefined) throw new Error('the provider did not start what was wanted')
+  if (rabbitmq === undefined || redis === undefined) throw new Error('the provider did not start every wanted server')
   const providerName = (name: BackingName): ProviderName =>
     given[name] === undefined ? (provider?.name ?? 'given') : 'given'
   return {
@@ -55,7 +55,7 @@ function givenAddresses(env: NodeJS.ProcessEnv): Addresses {
   }
 }
 
-/** Where a broker's management API is by default, with the same user; of a cluster, the first node's. */
+/** The default address of the management API, with the same user. For a cluster, that of the first node. */
 function guessManagementUrl(amqpUrl: string): string | null {
   const [first = ''] = amqpUrl.split(/,(?=amqps?:)/)
   if (!URL.canParse(first)) return null

@@ -1,4 +1,4 @@
-/** @throws when the test does not run in the project that starts the infrastructure. */
+/** @throws if the test runs in a Jest project that does not start RabbitMQ and Redis */
 export function infrastructureUrl(name: 'TEST_AMQP_URL' | 'TEST_MANAGEMENT_URL' | 'TEST_REDIS_URL'): string {
   const url = process.env[name]
   if (url) return url

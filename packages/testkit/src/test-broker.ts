@@ -3,14 +3,14 @@ import { infrastructureUrl } from './infrastructure-url.ts'
 import { type Management, openManagement } from './management.ts'
 
 export interface TestBroker {
-  /** Leads to a virtual host that nobody else knows. */
+  /** The URL of a new virtual host that only this test uses. */
   readonly amqpUrl: string
   readonly management: Management
-  /** Closes what is still connected and removes the virtual host with all that is in it. */
+  /** Removes the virtual host with its queues, which closes open connections. */
   close(): Promise<void>
 }
 
-/** A RabbitMQ of the test's own: a fresh virtual host of the run's broker. */
+/** Creates a new virtual host in the RabbitMQ of the test run. */
 export async function testBroker(): Promise<TestBroker> {
   const vhost = `test-${randomUUID()}`
   const management = openManagement(infrastructureUrl('TEST_MANAGEMENT_URL'), vhost)

@@ -2,7 +2,7 @@ import { readFileSync, rmSync, writeFileSync } from 'node:fs'
 import type { Home } from '../home.ts'
 import { processIdentity } from './process-identity.ts'
 
-/** Remembers a process of this home by name, for as long as it runs. */
+/** Records a process of this home by name. Writes nothing if it has already ended. */
 export async function writePidFile(home: Home, name: string, pid: number): Promise<void> {
   const identity = await processIdentity(pid)
   if (identity === undefined) return
@@ -10,7 +10,7 @@ export async function writePidFile(home: Home, name: string, pid: number): Promi
   writeFileSync(home.pidFile(name), `${pid}\n`)
 }
 
-/** The pid of the named process, if it runs. A pid that was used again since then is somebody else's. */
+/** The pid of the named process if it is running. The identity tells it from a later process with the same pid. */
 export async function runningPid(home: Home, name: string): Promise<number | undefined> {
   let pid: number
   let identity: string

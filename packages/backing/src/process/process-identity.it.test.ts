@@ -15,7 +15,7 @@ function start(script: string): ChildProcess {
   return child
 }
 
-test('a process has one identity for as long as it runs, and an older one has another', async () => {
+test('the identity is stable while a process runs and differs between processes', async () => {
   const child = start('exec sleep 60')
   await once(child, 'spawn')
   const pid = child.pid ?? 0
@@ -28,7 +28,7 @@ test('a process has one identity for as long as it runs, and an older one has an
   await expect(processIdentity(pid)).resolves.toBeUndefined()
 })
 
-test('one that has ended but was not collected by its parent does not run', async () => {
+test('a zombie does not count as running', async () => {
   // The second sleep takes the place of the shell and never asks after the first one.
   const parent = start('sleep 0 & echo $!; exec sleep 60')
   const [line] = (await once(parent.stdout ?? parent, 'data')) as [Buffer]

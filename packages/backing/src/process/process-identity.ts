@@ -1,15 +1,12 @@
 import { readFileSync } from 'node:fs'
 import { runCommand } from './run-command.ts'
 
-/**
- * What tells a process from every other one that ever had or will have its pid; undefined when there is no such process
- * or it has ended.
- */
+/** Distinguishes a process from every other one with the same pid. Undefined if no such process is running. */
 export async function processIdentity(pid: number): Promise<string | undefined> {
   return process.platform === 'linux' ? linuxIdentity(pid) : psIdentity(pid)
 }
 
-/** The boot and the ticks since then (proc(5)), which do not move when somebody sets the clock. */
+/** The boot id and the start time in clock ticks since boot (proc(5)), which setting the clock does not change. */
 function linuxIdentity(pid: number): string | undefined {
   let stat: string
   try {
@@ -17,9 +14,9 @@ function linuxIdentity(pid: number): string | undefined {
   } catch {
     return undefined
   }
-  // The second field is the name in brackets and may hold anything; the state is the first one after it.
+  // The second field is the name in parentheses and may contain any character; the state follows it.
   const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ')
-  // In a container without an init nobody collects the ended ones: they stay as zombies that signals still reach.
+  // In a container without an init process, ended processes remain as zombies, which still accept signals.
   if (fields[0] === 'Z' || fields[0] === 'X') return undefined
   return `${readFileSync('/proc/sys/kernel/random/boot_id', 'utf8').trim()} ${fields[19]}`
 }

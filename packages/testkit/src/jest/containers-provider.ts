@@ -16,12 +16,12 @@ import {
 } from '@switchhook/backing'
 import type { GenericContainer, StartedTestContainer } from 'testcontainers'
 
-/** The broker's guest may log in from its own loopback only. */
+/** RabbitMQ's user `guest` may connect from the container's own loopback only. */
 const USER = 'switchhook'
 
 const STARTUP_MS = 120_000
 
-/** Throw-away containers of the images that docker-compose.yml pins. */
+/** Starts throw-away containers of the images that docker-compose.yml pins. */
 export function containersProvider(say: Say): BackingProvider {
   const started: StartedTestContainer[] = []
 
@@ -40,7 +40,7 @@ export function containersProvider(say: Say): BackingProvider {
       throw new BackingUnavailable(error instanceof Error ? (error.message.split('\n')[0] ?? '') : String(error))
     }
   }
-  // An engine's port accepts connections before the server behind it does: only an answer proves that it is up.
+  // A published port accepts connections before the server does, so only an answer proves that it is up.
   const answering = async (what: string, answers: () => Promise<boolean>): Promise<void> => {
     if (await withProgress(say, `${what} is starting`, waitUntil(answers, STARTUP_MS))) return
     throw new BackingUnavailable(`${what} did not answer within ${STARTUP_MS / 1_000} s`)

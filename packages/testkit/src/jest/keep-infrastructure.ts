@@ -6,7 +6,7 @@ import { containersProvider } from './containers-provider.ts'
 
 const say = (line: string): void => void process.stderr.write(`test infrastructure: ${line}\n`)
 
-/** Prints the urls as one line of JSON when both answer, and stops both when its standard input ends. */
+/** Starts both servers, prints their URLs as one line of JSON, and stops them when standard input ends. */
 async function keepInfrastructure(): Promise<void> {
   const folder = mkdtempSync(join(tmpdir(), 'switchhook-test-'))
   const inputEnded = new Promise((resolve) => process.stdin.on('end', resolve).on('error', resolve).resume())
