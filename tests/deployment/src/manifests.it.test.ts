@@ -15,16 +15,19 @@ import {
 
 const kustomize = findKustomize()
 
-test.each(OVERLAYS)('%s as it lies here was built from the sources as they are (else: make manifests)', (overlay) => {
+test.each(OVERLAYS)('rendered %s is current (otherwise run make manifests)', (overlay) => {
   expect(readFileSync(renderedFile(overlay), 'utf8').split('\n')[0]).toBe(headerOf(digestSources()).trim())
 })
 
 // Where neither kubectl nor kustomize is at hand, what was built elsewhere is judged: the test above sees to it that it is current.
-;(kustomize === undefined ? test.skip : test).each(OVERLAYS)('%s is what kustomize builds here', (overlay) => {
-  expect(parseObjects(kustomize?.(overlayFolder(overlay)) ?? '')).toEqual(readOverlay(overlay))
-})
+;(kustomize === undefined ? test.skip : test).each(OVERLAYS)(
+  'rendered %s equals the output of kustomize',
+  (overlay) => {
+    expect(parseObjects(kustomize?.(overlayFolder(overlay)) ?? '')).toEqual(readOverlay(overlay))
+  },
+)
 
-test('every object obeys the schema of its kind, and has no field that the schema does not know', () => {
+test('every object matches the schema of its kind and has no unknown field', () => {
   const files = [
     ...OVERLAYS.map(renderedFile),
     join(kubernetesFolder, 'components/pod-monitor/pod-monitor.yaml'),

@@ -30,7 +30,7 @@ const links = pages.flatMap((page) =>
     .map((target) => ({ page, target })),
 )
 
-test('every relative link of the documentation leads to a file, and its anchor to a heading', () => {
+test('every relative link in the documentation points to an existing file and heading', () => {
   const broken = links.filter(({ page, target }) => {
     const [path = '', anchor] = target.split('#')
     const file = path === '' ? join(root, page) : join(root, dirname(page), path)

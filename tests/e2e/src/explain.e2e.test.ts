@@ -65,7 +65,7 @@ const expectVerdict = (eventId: string, subscription: Subscription, verdict: str
     return found
   }, PATIENT)
 
-test('a delivery is told from its first attempt on to its end, with what the endpoint said', async () => {
+test('the record of a delivery lists every attempt with the answer of the endpoint', async () => {
   const [well, slow, failing, refusing] = [
     await subscribe('/well'),
     await subscribe('/slow'),
@@ -101,7 +101,7 @@ test('a delivery is told from its first attempt on to its end, with what the end
   expect((await list('state=waiting')).items).toEqual([])
 })
 
-test('why nothing was sent is told as well', async () => {
+test('the record says why no POST was made', async () => {
   const [other, disabled, changed] = [
     await subscribe('/other', ['agent.status']),
     await subscribe('/disabled'),
@@ -117,7 +117,7 @@ test('why nothing was sent is told as well', async () => {
   await expectVerdict(eventId, changed, 'changed-later')
 })
 
-test('an endpoint in its cool-down is the reason for what is not attempted', async () => {
+test('the record names the cool-down as the reason for a skipped attempt', async () => {
   const subscription = await subscribe('/dead')
   receiver.answer('/dead', { status: 503 })
   // More than it takes for an endpoint to be left alone (20).
@@ -126,7 +126,7 @@ test('an endpoint in its cool-down is the reason for what is not attempted', asy
   expect(found.explanation).toMatch(/^The endpoint failed \d+ times in a row and is not contacted until /)
 })
 
-test('a subscription that was deleted meanwhile is still accounted for', async () => {
+test('the record covers a subscription that has been deleted since', async () => {
   receiver.answer('/gone', { delayMs: 900 })
   // Until its first attempt has come to its end, nobody knows more than that.
   await eventually(async () => {
@@ -153,7 +153,7 @@ test('a subscription that was deleted meanwhile is still accounted for', async (
   }, PATIENT)
 })
 
-test('an event of nobody, or of somebody else, is not found', async () => {
+test('an unknown event and an event of another tenant are not found', async () => {
   const eventId = randomUUID()
   await publishEvent({ eventId, tenant: 'globex' })
   const globex = await openClient('globex')

@@ -23,7 +23,7 @@ afterAll(async () => {
   await Promise.all([slow.close(), quick.close()])
 })
 
-test('a slow subscriber with a backlog gets its share and no more, loses nothing, and delays nobody', async () => {
+test('a slow subscriber with a backlog is limited to its share, loses nothing, and delays no other subscriber', async () => {
   const publishedAt = new Map<string, number>()
   for (let n = 0; n < EVENTS; n++) publishedAt.set(await publishEvent(), Date.now())
   const markerOf = (request: Parameters<typeof envelopeOf>[0]): string => String(envelopeOf(request).data['marker'])

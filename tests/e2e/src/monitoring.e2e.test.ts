@@ -58,7 +58,7 @@ const looked = (times: number): Promise<void> =>
     { timeoutMs: 20_000 },
   )
 
-describeWithPrometheus('a real Prometheus that has looked at the stack under load', () => {
+describeWithPrometheus('a real Prometheus that scraped the stack under load', () => {
   beforeAll(async () => {
     ;[acme, receiver] = await Promise.all([openClient('acme'), startReceiver()])
     prometheus = await startPrometheus(binary)
@@ -93,7 +93,7 @@ describeWithPrometheus('a real Prometheus that has looked at the stack under loa
     return found.flatMap(([name, expression, has]) => (has === true ? [] : [`${name}: ${expression}`]))
   }
 
-  test('it reaches every process', async () => {
+  test('scrapes every process', async () => {
     const targets = await prometheus.query('sum by (job) (up)')
     const byJob = Object.fromEntries(targets.map(({ metric, value }) => [metric['job'], Number(value[1])]))
     expect(byJob).toEqual({
@@ -104,13 +104,13 @@ describeWithPrometheus('a real Prometheus that has looked at the stack under loa
     })
   })
 
-  test('every expression of the dashboard has data', async () => {
+  test('finds data for every dashboard expression', async () => {
     const expressions = dashboardExpressions()
     expect(expressions.length).toBeGreaterThan(50)
     expect(await withoutData(expressions)).toEqual([])
   })
 
-  test('every alert rule is evaluated, and what it measures has data', async () => {
+  test('evaluates every alert rule and finds data for it', async () => {
     const rules = await prometheus.rules()
     expect(rules.length).toBeGreaterThan(20)
     expect(rules.filter(({ lastError = '' }) => lastError !== '')).toEqual([])
@@ -118,7 +118,7 @@ describeWithPrometheus('a real Prometheus that has looked at the stack under loa
     expect(await withoutData(measured)).toEqual([])
   })
 
-  test('what the load did is what the figures say', async () => {
+  test('measures the load correctly', async () => {
     const value = async (expression: string): Promise<number> =>
       Number((await prometheus.query(expression))[0]?.value[1] ?? Number.NaN)
     const grown = (selector: string): Promise<number> => value(`sum(increase(${selector}[1m]))`)
@@ -140,7 +140,7 @@ describeWithPrometheus('a real Prometheus that has looked at the stack under loa
     expect(await value('sum(switchhook_degraded)')).toBe(0)
   })
 
-  test('the rules do what their own tests say', async () => {
+  test('passes the tests of the alert rules', async () => {
     const promtool = join(binary, '..', 'promtool')
     const { stdout } = await promisify(execFile)(promtool, ['test', 'rules', join(monitoringFolder, 'alerts.test.yml')])
     expect(stdout).toContain('SUCCESS')

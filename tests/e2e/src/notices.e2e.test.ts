@@ -52,7 +52,7 @@ const told = (eventType: string, { id }: Subscription = subscription): readonly 
 const healthOf = async ({ id }: Subscription): Promise<Health> =>
   (await acme.request<{ health: Health }>('GET', `/webhooks/subscriptions/${id}`)).body.health
 
-test('an outage is told once, however often the endpoint fails again, and its end once; to nobody else', async () => {
+test('an outage and its end are each reported once, only to their tenant, even if the endpoint keeps failing', async () => {
   receiver.answer('/hook?token=secret', { status: 503 })
   await Promise.all(Array.from({ length: EVENTS }, () => publishEvent()))
   const [failing] = await eventually(() => {
@@ -88,7 +88,7 @@ test('an outage is told once, however often the endpoint fails again, and its en
   expect(receiver.requests('/strangers')).toEqual([])
 })
 
-test('a parked delivery is told as it is stored, and what becomes of notices makes none', async () => {
+test('a parked delivery is reported as it is stored, and no notice is about a notice', async () => {
   receiver.answer('/hook?token=secret', { status: 400 })
   // The ops endpoint refuses every notice: each of these deliveries is parked as well.
   receiver.answer('/ops', { status: 410 })
@@ -126,7 +126,7 @@ test('a parked delivery is told as it is stored, and what becomes of notices mak
   for (const notice of NOTICES) expect(told(notice, ops)).toEqual([])
 })
 
-test('when an endpoint last answered, and last failed, stands on its subscription after a few seconds', async () => {
+test('a subscription shows within seconds when its endpoint last answered and last failed', async () => {
   receiver.answer('/hook?token=secret', [{ status: 502 }, { status: 200 }])
   await publishEvent()
   const requests = await receiver.waitFor(2, '/hook?token=secret')

@@ -62,7 +62,7 @@ const until = (id: string, state: string): Promise<Recovery> =>
     { timeoutMs: 60_000 },
   )
 
-test('after an outage everything is sent again, gently at first, even if the replica that does it is killed', async () => {
+test('a recovery sends everything again, slowly at first, even if its api replica is killed', async () => {
   const markers = await parkSome(EVENTS)
   const before = receiver.requests('/hook').length
   const again = () => receiver.requests('/hook').slice(before)
@@ -92,7 +92,7 @@ test('after an outage everything is sent again, gently at first, even if the rep
   expect((times.at(2) ?? 0) - (times.at(0) ?? 0)).toBeGreaterThan(1_000)
 }, 120_000)
 
-test('what the endpoint still refuses is parked again, and not sent a third time', async () => {
+test('a delivery that the endpoint rejects again is parked and not sent a third time', async () => {
   await parkSome(3)
   const { recoveryId } = await recover()
   expect(await until(recoveryId, 'done')).toMatchObject({ found: 3, sent: 3 })
@@ -106,7 +106,7 @@ test('what the endpoint still refuses is parked again, and not sent a third time
   })
 })
 
-test('cancelled at once, the rest stays parked', async () => {
+test('after a recovery is cancelled, the remaining deliveries stay parked', async () => {
   await parkSome(4)
   receiver.answer('/hook', { status: 204 })
   const { recoveryId } = await recover()
@@ -116,7 +116,7 @@ test('cancelled at once, the rest stays parked', async () => {
   expect(await parked()).toHaveLength(4 - body.sent)
 })
 
-test('a subscription that is enabled again is not sent what it missed', async () => {
+test('a re-enabled subscription does not get the events that it missed', async () => {
   await acme.request('PATCH', path(), { enabled: false })
   await Promise.all(Array.from({ length: 20 }, () => publishEvent()))
   // What was published before has come through when another subscriber has the last of it.

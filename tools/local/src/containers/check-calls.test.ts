@@ -6,17 +6,17 @@ const told = (callId: string, sequence: number, state: number): Pick<Arrival, 'd
   envelope: { data: { callId, sequence, state } } as Arrival['envelope'],
 })
 
-test('a call that is told to its end, in whatever order, is finished', () => {
+test('a call whose events all arrived, in any order, is finished', () => {
   expect(judgeCalls(['a'], [told('a', 2, 7), told('a', 1, 1)])).toEqual({ unfinished: 0, webhooks: 2, twice: 0 })
 })
 
-test('what came twice is counted, and is no loss', () => {
+test('a repeated webhook is counted and is not a loss', () => {
   const arrivals = [told('a', 1, 1), told('a', 1, 1), told('a', 2, 7)]
   expect(judgeCalls(['a'], arrivals)).toEqual({ unfinished: 0, webhooks: 2, twice: 1 })
 })
 
 test.each([
-  ['nothing was told', []],
+  ['no webhook arrived', []],
   ['the end is missing', [told('a', 1, 1)]],
   ['the middle is missing', [told('a', 1, 1), told('a', 3, 7)]],
   ['the beginning is missing', [told('a', 2, 7)]],

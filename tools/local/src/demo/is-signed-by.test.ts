@@ -13,7 +13,7 @@ const BODY = '{"test": 2432232314}'
 const judge = (headers: Readonly<Record<string, string>> = {}, body = BODY, nowMs = AT_MS): boolean =>
   isSignedBy(SECRET, { header: (name) => ({ ...HEADERS, ...headers })[name], body, nowMs })
 
-test('what the secret has signed, just now, is accepted, also beside another signature', () => {
+test('a fresh signature of the secret is accepted, also next to another signature', () => {
   expect(judge()).toBe(true)
   expect(judge({}, BODY, AT_MS + 300_000)).toBe(true)
   expect(judge({ 'webhook-signature': `v1,AAAA ${HEADERS['webhook-signature']}` })).toBe(true)
@@ -23,11 +23,11 @@ test.each<[string, boolean]>([
   ['another body', judge({}, `${BODY} `)],
   ['another id', judge({ 'webhook-id': 'msg_2' })],
   ['another time', judge({ 'webhook-timestamp': '1614265331' })],
-  ['a time that is none', judge({ 'webhook-timestamp': 'now' })],
+  ['an invalid timestamp', judge({ 'webhook-timestamp': 'now' })],
   ['no signature', judge({ 'webhook-signature': '' })],
   ['another signature', judge({ 'webhook-signature': 'v1,AAAA' })],
-  ['what is older than the window', judge({}, BODY, AT_MS + 301_000)],
-  ['what is from a future beyond it', judge({}, BODY, AT_MS - 301_000)],
+  ['a timestamp older than the window', judge({}, BODY, AT_MS + 301_000)],
+  ['a timestamp beyond the window in the future', judge({}, BODY, AT_MS - 301_000)],
 ])('%s is refused', (_what, accepted) => {
   expect(accepted).toBe(false)
 })

@@ -5,7 +5,7 @@ function watch(colour = false): { lines: string[]; screen: ReturnType<typeof cre
   return { lines, screen: createScreen((line) => lines.push(line), { colour }) }
 }
 
-test('what happens while an answer is awaited is shown below it', async () => {
+test('rows that arrive while a request is open are shown below its answer', async () => {
   const { lines, screen } = watch()
   const value = await screen.exchange('POST /somewhere', async () => {
     screen.row(['a webhook'])
@@ -15,7 +15,7 @@ test('what happens while an answer is awaited is shown below it', async () => {
   expect(lines).toEqual([expect.stringMatching(/^ {3}POST \/somewhere +202$/), '   accepted', '   a webhook'])
 })
 
-test('what happened before a failure is not swallowed by it', async () => {
+test('rows that arrived before a failed request are still shown', async () => {
   const { lines, screen } = watch()
   const failing = screen.exchange('POST /somewhere', async () => {
     screen.row(['a webhook'])
@@ -25,7 +25,7 @@ test('what happened before a failure is not swallowed by it', async () => {
   expect(lines).toEqual(['   a webhook'])
 })
 
-test('scenes are numbered, and there is no colour unless it is asked for', () => {
+test('scenes are numbered, and colour is off by default', () => {
   const { lines, screen } = watch()
   screen.scene('one')
   screen.scene('two')
