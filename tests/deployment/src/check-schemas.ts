@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs'
 import { parseObjects } from '@switchhook/manifests'
 import { problemsOf } from './schemas.ts'
 
-// The schemas are ES modules, which tests cannot import: this is run as what it is, a process. Files in, problems out.
+// Runs as a separate process, because the schemas are ES modules, which Jest cannot import. Takes files, prints problems.
 const problems: string[] = []
 let objects = 0
 for (const file of process.argv.slice(2)) {

@@ -15,7 +15,7 @@ const [api, fanout, worker, rabbitmq, redis] = ['api', 'fanout', 'delivery-worke
   Pod,
   Pod,
 ]
-/** IANA's special-purpose address registries, as far as the guard refuses them. */
+/** The ranges of IANA's special-purpose address registries that the address guard blocks. */
 const SPECIAL = [
   '0.0.0.0/8 10.0.0.0/8 100.64.0.0/10 127.0.0.0/8 169.254.0.0/16 172.16.0.0/12 192.0.0.0/24 192.0.2.0/24',
   '192.88.99.0/24 192.168.0.0/16 198.18.0.0/15 198.51.100.0/24 203.0.113.0/24 224.0.0.0/4 240.0.0.0/4',
@@ -23,7 +23,7 @@ const SPECIAL = [
   '5f00::/16 fc00::/7 fe80::/10 fec0::/10 ff00::/8',
 ].flatMap((line) => line.split(' '))
 
-/** Any address of a network: its bits, and behind them any. */
+/** An arbitrary address of a network. */
 function addressWithin(cidr: string): fc.Arbitrary<string> {
   const [network, bits] = ipaddr.parseCIDR(cidr)
   const bytes = network.toByteArray()

@@ -1,20 +1,20 @@
 import type { KubernetesObject } from '@switchhook/manifests'
 
-/** The packages that hold the published schemas, by the API group; `''` is Kubernetes' own. */
+/** The packages with the published schemas, by API group; `''` stands for Kubernetes itself. */
 const PACKAGES: Readonly<Record<string, string>> = {
   'keda.sh': '@kubernetes-models/keda/',
   'monitoring.coreos.com': '@kubernetes-models/prometheus-operator/',
   '': 'kubernetes-models/',
 }
 
-/** What is wrong with an object by the schema of its kind, unknown fields included, which the API server would drop. */
+/** Validates an object against the schema of its kind. Also reports unknown fields, which the API server would drop. */
 export async function problemsOf(object: KubernetesObject): Promise<readonly string[]> {
   const { apiVersion, kind } = object
   if (apiVersion === 'rabbitmq.com/v1beta1') return rabbitmqClusterProblems(object)
   const [group = ''] = apiVersion.split('/')
   const module = (await import(`${PACKAGES[group] ?? PACKAGES['']}${apiVersion}`)) as Record<string, Model | undefined>
   const model = module[kind]
-  if (model === undefined) return [`there is no schema for ${apiVersion} ${kind}`]
+  if (model === undefined) return [`no schema for ${apiVersion} ${kind}`]
   const { watched, unread } = watch(object)
   return [...validate(model, watched), ...unread().map((path) => `${path} is unknown`)]
 }
@@ -32,7 +32,7 @@ function validate(model: Model, object: object): readonly string[] {
   }
 }
 
-/** What a RabbitmqCluster (rabbitmq.com/v1beta1) may have, as far as it is used here. */
+/** The fields of RabbitmqCluster (rabbitmq.com/v1beta1) that the manifests use. */
 const RABBITMQ_CLUSTER = [
   'replicas',
   'image',
@@ -43,7 +43,7 @@ const RABBITMQ_CLUSTER = [
   'rabbitmq',
 ]
 
-/** Its schema is in no package; but what it passes on to its pods has one. */
+/** No package has the schema of RabbitmqCluster, so the fields that become a pod are validated as a pod. */
 async function rabbitmqClusterProblems({ metadata, spec }: KubernetesObject): Promise<readonly string[]> {
   const { image, resources, affinity, terminationGracePeriodSeconds } = spec as Record<string, unknown>
   const container = { name: 'rabbitmq', image, resources }
@@ -55,7 +55,7 @@ async function rabbitmqClusterProblems({ metadata, spec }: KubernetesObject): Pr
   ]
 }
 
-/** Schemas of Kubernetes allow unknown fields: they are those that validation never looks at. */
+/** Kubernetes schemas allow unknown fields. They are found as the fields that validation never reads. */
 function watch(data: object): { readonly watched: object; readonly unread: () => readonly string[] } {
   const unread = new Set<string>()
   const wrap = (value: unknown, path: string): unknown => {

@@ -22,9 +22,9 @@ import {
 } from './workloads.ts'
 
 const EXAMPLE = readFileSync(join(overlayFolder('production'), 'secrets.example.yaml'), 'utf8')
-/** The example's is no key, so that nobody seals secrets with what everybody can read here. */
+/** The example has no valid key, so that no installation encrypts secrets with a public one. */
 const WITH_A_KEY = EXAMPLE.replace('first:CHANGE-ME', `first:${Buffer.alloc(32).toString('base64')}`)
-/** What an overlay does not hold itself: Secrets that the installation provides, and the one that the operator makes. */
+/** Secrets that are not in the overlay: the installation provides them, or the RabbitMQ operator creates them. */
 const PROVIDED: readonly KubernetesObject[] = [
   ...parseObjects(WITH_A_KEY),
   ...parseObjects(
@@ -67,7 +67,7 @@ describe.each(OVERLAYS)('%s', (overlay) => {
         return [object.metadata.name, ports.map(({ port }) => port)]
       }),
     )
-    // The operator makes the broker's.
+    // The operator creates the Service of the broker.
     for (const { metadata } of ofKind('RabbitmqCluster')) serves.set(metadata.name, [5672])
     for (const service of services.filter(({ metadata }) => metadata.name !== 'dev-idp')) {
       const { AMQP_URL, REDIS_URL } = environmentOf(service, data)
@@ -136,7 +136,7 @@ describe.each(OVERLAYS)('%s', (overlay) => {
 
   test('selects the intended pods with every selector', () => {
     for (const { metadata, spec } of workloads) {
-      // Policies know pods by this label.
+      // The network policies select pods by this label.
       expect(spec.template.metadata.labels['app.kubernetes.io/name']).toBe(metadata.name)
       expect(matches(spec.selector.matchLabels, spec.template.metadata.labels)).toBe(true)
       for (const { labelSelector } of spec.template.spec.topologySpreadConstraints ?? []) {

@@ -3,7 +3,7 @@ import { type Client, openClient } from './client.ts'
 import { type Desk, openDesk, ring, setDevice } from './desk.ts'
 import { bringUp, end } from './stack.ts'
 
-/** Every test has an agent of its own. */
+/** Each test uses its own agent. */
 let number = 100
 const anAgent = (): string => `sip:e2e-${number++}@acme.example`
 

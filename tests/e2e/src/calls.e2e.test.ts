@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import { type Desk, openDesk, remotely, ring, setDevice, states } from './desk.ts'
 
-/** Every test has agents of its own. */
+/** Each test uses its own agents. */
 let number = 50
 const anAgent = (): string => `sip:e2e-${number++}@acme.example`
 
@@ -175,7 +175,7 @@ describe('commands by call state', () => {
     await tryAll(callId, agentUri, row)
     if (state !== 7) await desk.command(`${callId}/hangup`, { agentUri })
     const told = await desk.until(callId, agentUri, inState(7))
-    // What was refused, and what was a no-op, has made no event.
+    // Neither a refused command nor a no-op causes an event.
     expect(told.sequence).toBe({ 8: 3, 2: 2, 3: 3, 4: 4, 7: 2 }[state])
   })
 })

@@ -1,7 +1,7 @@
 import { type Answer, eventually, type ReceivedRequest, type Receiver, startReceiver } from '@switchhook/testkit'
 import { type Client, type Delivery, envelopeOf, openClient, publishEvent, type Subscription } from './client.ts'
 
-/** What the stack of these tests was started with. */
+/** The retry schedule of the test stack. */
 const WAITS_MS = [300, 500, 700]
 const ATTEMPTS = WAITS_MS.length + 1
 
@@ -38,7 +38,7 @@ const parkedOf = async ({ id }: Subscription): Promise<readonly Delivery[]> =>
 const deliveryOf = async (deliveryId: string): Promise<Delivery> =>
   (await acme.request<Delivery>('GET', `/webhooks/deliveries/${deliveryId}`)).body
 
-/** Lets everything that was published before come through: an event published now overtakes nothing. */
+/** Waits until everything that was published earlier was delivered: a later event never overtakes it. */
 async function passTime(): Promise<void> {
   const probe = await startReceiver()
   const { id } = await acme.subscribe(probe.url('/probe'))
@@ -91,7 +91,7 @@ test('after the last scheduled attempt the delivery is parked with its full reco
     expect(durationMs).toBeGreaterThanOrEqual(0)
   }
 
-  // A second delivery that goes through the whole schedule takes longer than any wait that the first might have had left.
+  // A second delivery through the whole schedule takes longer than any wait that the first could have left.
   await publishEvent()
   await eventually(async () => expect(await parkedOf(subscription)).toHaveLength(2))
   const ofFirst = receiver.requests('/hook').filter((request) => envelopeOf(request).data['marker'] === marker)
@@ -210,7 +210,7 @@ describe('while many first attempts are queued', () => {
     const { status } = await acme.request(method, `/webhooks/subscriptions/${subscription.id}`, body)
     const answeredAt = Date.now()
     expect(status).toBeLessThan(300)
-    // Every turn that has begun is over: its attempt takes 400 ms, and the next delivery goes through all queues.
+    // By then every running attempt (400 ms) has ended, because the next delivery passes through all queues.
     await passTime()
     await eventually(async () => {
       const list = `/webhooks/subscriptions/${subscription.id}/deliveries?state=pending`
@@ -355,7 +355,7 @@ test('a hanging subscriber does not delay the deliveries of another one', async 
   await healthy.close()
 })
 
-/** Something that listens where the first receiver did. */
+/** Starts a receiver on the port of an earlier one. */
 async function startReceiverOn(port: number): Promise<Receiver> {
   return eventually(() => startReceiver({}, { port }))
 }

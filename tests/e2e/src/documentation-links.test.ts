@@ -7,7 +7,7 @@ const pages = globSync(['*.md', '{docs,packages,services,infra,tools,tests}/**/*
   exclude: ['**/node_modules/**', '**/dist/**'],
 })
 
-/** The anchor that Markdown viewers give a heading. */
+/** The anchor that Markdown viewers derive from a heading. */
 const anchorOf = (heading: string): string =>
   heading
     .toLowerCase()

@@ -4,7 +4,7 @@ import { readStack } from './stack.ts'
 
 const MESSAGES: Readonly<Record<string, string>> = { 'call.status': 'callStatus', 'agent.status': 'agentStatus' }
 
-/** Whether a webhook is as the events' document promises, which the api itself serves. */
+/** Loads the AsyncAPI document from the api. Returns a function that throws if a webhook does not match it. */
 export async function openEventsDocument(): Promise<(eventType: string, envelope: unknown) => void> {
   const response = await fetch(`${readStack().urls.apis[0]}/api/v1/asyncapi.json`)
   const ajv = new Ajv2020({ strict: false, allErrors: true })
@@ -16,7 +16,8 @@ export async function openEventsDocument(): Promise<(eventType: string, envelope
   }
   return (eventType, envelope) => {
     const isDocumented = checks.get(eventType)
-    if (isDocumented === undefined) throw new Error(`no document knows ${eventType}`)
-    if (!isDocumented(envelope)) throw new Error(`not as documented: ${ajv.errorsText(isDocumented.errors)}`)
+    if (isDocumented === undefined) throw new Error(`the AsyncAPI document has no ${eventType}`)
+    if (!isDocumented(envelope))
+      throw new Error(`does not match the AsyncAPI document: ${ajv.errorsText(isDocumented.errors)}`)
   }
 }

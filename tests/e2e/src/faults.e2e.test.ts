@@ -18,7 +18,7 @@ afterAll(async () => {
   await receiver.close()
 })
 
-/** Every one of these events has reached the endpoint at least once. */
+/** Resolves once each of these events has reached the endpoint at least once. */
 async function allArrived(markers: readonly string[], timeoutMs = 30_000): Promise<void> {
   await eventually(
     () => {
@@ -44,7 +44,7 @@ test('deliveries in flight at a killed worker are delivered by another worker', 
     return { status: 204 }
   })
   const markers = await publishMany(40)
-  // Each worker has some of them in hand, POSTed and unanswered: what the dying one has is known to nobody else.
+  // Each worker has some of them in flight, sent and unanswered; only the killed worker knows about its own.
   await end('delivery-worker-1', 'SIGKILL')
   isDown = false
   await eventually(() => expect(markers.filter((marker) => !answered.has(marker))).toEqual([]), { timeoutMs: 20_000 })

@@ -29,7 +29,7 @@ beforeAll(async () => {
 
 afterAll(() => receiver.close())
 
-/** The deliveries of one call to one path, in the order of their sequence, once there are so many of them. */
+/** Waits for `count` deliveries of one call at one path and returns them in order of their sequence. */
 async function followed(path: string, callId: string, count: number): Promise<readonly ReceivedRequest[]> {
   const ofCall = (): ReceivedRequest[] =>
     receiver.requests(path).filter((request) => envelopeOf(request).data['callId'] === callId)
@@ -77,7 +77,7 @@ test('a client subscribes, dials and hangs up, and receives every state of the c
   }
   expect(new Set(requests.map((request) => envelopeOf(request).deliveryId)).size).toBe(4)
 
-  // Who has received them and who has not find the same events: by a header, or by the call.
+  // The events can be found by the header of a received webhook, or by the call.
   const eventIds = requests.map(({ headers }) => headers['x-svc-event-id'])
   await eventually(async () => {
     const { body } = await otherReplica.request<EventPage>('GET', `/webhooks/events?callId=${callId}`)
@@ -128,7 +128,7 @@ test('each subscription gets its own delivery, and no other tenant gets one', as
   const ids = [...(one ?? []), ...(two ?? [])].map((request) => envelopeOf(request).deliveryId)
   expect(new Set(ids).size).toBe(4)
 
-  // What globex's own call brings shows that its endpoint was listening all the time.
+  // The events of globex's own call prove that its endpoint was listening.
   const foreignCall = await globex.dial(CAROL, '+15550101')
   await followed('/foreign', foreignCall, 2)
   const foreignAgents = new Set(field(receiver.requests('/foreign'), 'agentUri'))

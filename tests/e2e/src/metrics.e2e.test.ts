@@ -5,7 +5,7 @@ import { readStack } from './stack.ts'
 
 const metricsOf = async (port: number): Promise<string> => (await fetch(`http://127.0.0.1:${port}/metrics`)).text()
 
-/** Over all replicas of a service. */
+/** Sums a metric over all replicas of a service. */
 async function sum(service: string, sample: RegExp): Promise<number> {
   const ports = Object.entries(readStack().healthPorts).flatMap(([name, port]) =>
     name.startsWith(service) ? [port] : [],

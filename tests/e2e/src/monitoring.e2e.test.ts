@@ -9,11 +9,11 @@ import { readStack } from './stack.ts'
 
 const binary = process.env['PROMETHEUS'] ?? ''
 
-/** What is looked at, short enough to lie within the time that the load lasts. */
+/** The range of the queries, shorter than the load lasts. */
 const RATE_INTERVAL = '20s'
 const LOOKS = 12
 
-/** Of an alert's condition, what it measures: without the bound that makes it an alert. */
+/** The measured expression of an alert's condition, without its threshold. */
 function measuredBy(condition: string): readonly string[] {
   return condition.split(/\s+(?:and|or)\s+(?=sum|absent)/).map((part) => {
     const absent = /^absent\((.*)\)$/.exec(part)?.[1]
@@ -28,7 +28,7 @@ let acme: Client
 let receiver: Receiver
 const subscriptions: Subscription[] = []
 
-/** Everything that a panel shows happens: acknowledged, retried, rejected, given up, in a crowd, in a cool-down. */
+/** Produces everything that a panel shows: acknowledged, retried, rejected, exhausted and isolated deliveries, and a cool-down. */
 async function makeLoad(): Promise<void> {
   receiver.answer('/well', { status: 204 })
   receiver.answer('/failing', { status: 503 })
@@ -48,7 +48,7 @@ async function makeLoad(): Promise<void> {
 
 const describeWithPrometheus = binary === '' ? describe.skip : describe
 
-/** Resolves once every process has been looked at so often. */
+/** Resolves once every process was scraped this many times. */
 const looked = (times: number): Promise<void> =>
   eventually(
     async () => {
@@ -62,7 +62,7 @@ describeWithPrometheus('a real Prometheus that scraped the stack under load', ()
   beforeAll(async () => {
     ;[acme, receiver] = await Promise.all([openClient('acme'), startReceiver()])
     prometheus = await startPrometheus(binary)
-    // What happens before the first look is no growth to whoever looks.
+    // Prometheus does not count an increase before the first scrape.
     await looked(2)
     await makeLoad()
     await looked(LOOKS)
@@ -76,7 +76,7 @@ describeWithPrometheus('a real Prometheus that scraped the stack under load', ()
 
   const knowsBroker = (): boolean => readStack().urls.rabbitmqMetrics !== null
 
-  /** Whether there is at least one number in the answer. */
+  /** Whether the answer has at least one number. */
   async function hasData(expression: string): Promise<boolean> {
     const samples = await prometheus.query(expression.replaceAll('$__rate_interval', RATE_INTERVAL))
     return samples.some(({ value }) => !Number.isNaN(Number(value[1])))
@@ -130,12 +130,12 @@ describeWithPrometheus('a real Prometheus that scraped the stack under load', ()
       'switchhook_events_relayed_total',
       'switchhook_call_legs_ended_total{reason="busy"}',
     ]
-    // A busy machine is through with the load a little later than whoever makes it.
+    // On a busy machine, the load ends a little later than the client that generates it.
     await eventually(async () => {
       const figures = await Promise.all(happened.map(grown))
       expect(happened.filter((_selector, at) => !((figures[at] ?? 0) > 0))).toEqual([])
     })
-    // Two checks of each of two apis, and five of each of four consuming processes.
+    // Two checks at each of two api replicas, and five at each of four consuming processes.
     expect(await value('sum(switchhook_ready)')).toBe(24)
     expect(await value('sum(switchhook_degraded)')).toBe(0)
   })

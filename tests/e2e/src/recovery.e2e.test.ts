@@ -19,7 +19,7 @@ let receiver: Receiver
 let subscription: Subscription
 
 beforeAll(async () => {
-  // The second replica: the first one is going to be killed.
+  // The second replica, because the test kills the first.
   acme = await openClient('acme', 1)
 })
 
@@ -38,7 +38,7 @@ const path = (): string => `/webhooks/subscriptions/${subscription.id}`
 const parked = async (): Promise<readonly Delivery[]> =>
   (await acme.request<{ items: Delivery[] }>('GET', `${path()}/deliveries?limit=100`)).body.items
 
-/** Events that the endpoint refuses for good, until all of them are parked. */
+/** Publishes events that the endpoint rejects, and waits until all are parked. */
 async function parkSome(count: number): Promise<string[]> {
   receiver.answer('/hook', { status: 400 })
   const markers = await Promise.all(Array.from({ length: count }, () => publishEvent()))
@@ -87,7 +87,7 @@ test('a recovery sends everything again, slowly at first, even if its api replic
   })
   expect(await parked()).toEqual([])
   for (const { headers } of again()) expect(headers['x-svc-attempt']).toBe('2')
-  // One a second at first: two of those lie between the first and the third.
+  // At first one per second, so two seconds lie between the first and the third.
   const times = again().map(({ receivedAt }) => receivedAt)
   expect((times.at(2) ?? 0) - (times.at(0) ?? 0)).toBeGreaterThan(1_000)
 }, 120_000)
@@ -119,7 +119,7 @@ test('after a recovery is cancelled, the remaining deliveries stay parked', asyn
 test('a re-enabled subscription does not get the events that it missed', async () => {
   await acme.request('PATCH', path(), { enabled: false })
   await Promise.all(Array.from({ length: 20 }, () => publishEvent()))
-  // What was published before has come through when another subscriber has the last of it.
+  // Once another subscriber has the last event, all earlier ones were processed.
   const probe = await startReceiver()
   const { id } = await acme.subscribe(probe.url('/probe'))
   await publishEvent()

@@ -77,7 +77,7 @@ test('an invalid message goes to quarantine once, with the reason, and blocks no
     return lines
   })
   for (const [, , reason] of bad) expect(listed.filter((line) => reason.test(line))).toHaveLength(1)
-  // Looking at it has taken nothing out of it.
+  // Listing the quarantine removes nothing from it.
   expect(await listQuarantine()).toHaveLength(bad.length)
 })
 

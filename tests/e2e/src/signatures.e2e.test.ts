@@ -5,7 +5,7 @@ import { logOf } from './stack.ts'
 
 type Created = Subscription & { readonly secret: string }
 
-/** Of four, as this stack is configured: the waits between them add up to 1.5 s. */
+/** The test stack makes four attempts, with waits of 1.5 s in total. */
 const TO_THE_LAST_ATTEMPT = [{ status: 503 }, { status: 503 }, { status: 503 }, { status: 204 }]
 
 let acme: Client
@@ -26,7 +26,10 @@ afterEach(async () => {
   await receiver.close()
 })
 
-/** As a receiver does it, with the library of the specification. @throws if it is not signed with this secret */
+/**
+ * Verifies a webhook with the Standard Webhooks library, as a receiver does.
+ * @throws if it is not signed with this secret
+ */
 function verify(secret: string, request: ReceivedRequest | undefined): unknown {
   if (request === undefined) throw new Error('there is no such request')
   return new Webhook(secret).verify(request.body, request.headers as Record<string, string>)
@@ -113,7 +116,7 @@ test('no service logs a secret', async () => {
   await publishEvent()
   await receiver.waitFor(1, '/hook')
   const services = ['api', 'fanout', 'delivery-worker'].flatMap((name) => [`${name}-1`, `${name}-2`])
-  // The worker's line comes after the POST.
+  // The worker logs the attempt after the POST.
   const said = await eventually(() => {
     const lines = services.flatMap(logOf).join('\n')
     expect(lines).toContain(created.id)

@@ -155,7 +155,7 @@ test('later events of a call belong to the trace of its dial, and unsolicited ev
       .filter(({ subscriptionId, traceId: its }) => subscriptionId === calls.id && its !== traceId)
     expect(lines.length).toBeGreaterThan(0)
     for (const line of lines) expect(line.traceId).toMatch(/^[0-9a-f]{32}$/)
-    // Of what came later than the request, the event itself names the trace.
+    // For an event after the request, the event itself carries the trace.
     expect(lines.some((line) => line.traceId === line.eventId?.replaceAll('-', ''))).toBe(true)
   })
   expect(rung).not.toBe(traceId)

@@ -1,6 +1,6 @@
 import { type Accepted, type Desk, openDesk, remotely, ring, setDevice, states } from './desk.ts'
 
-/** Every test has agents of its own. */
+/** Each test uses its own agents. */
 let number = 75
 const anAgent = (): string => `sip:e2e-${number++}@acme.example`
 
@@ -18,7 +18,7 @@ afterAll(() => desk.close())
 
 const inState = (state: number) => (latest: { state: number }) => latest.state === state
 
-/** A customer who has called, and was answered. */
+/** A customer has called, and the agent has answered. */
 async function talking(agentUri: string): Promise<string> {
   const callId = await ring(agentUri, '+15559100', { talkForSeconds: 60 })
   await desk.command(`${callId}/answer`, { agentUri })

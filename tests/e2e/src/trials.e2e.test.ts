@@ -10,7 +10,7 @@ import {
 import { Webhook } from 'standardwebhooks'
 import { type Client, type Delivery, envelopeOf, openClient, type Subscription } from './client.ts'
 
-/** What the stack of these tests was started with. */
+/** The retry schedule of the test stack. */
 const DEADLINE_MS = 1_000
 
 interface Report {
@@ -34,7 +34,7 @@ beforeAll(async () => {
 
 beforeEach(async () => {
   receiver = await startReceiver()
-  // Of a type that no other test brings about for this tenant.
+  // An event type that no other test uses for this tenant.
   subscription = await owner.subscribe(receiver.url('/hook'), ['webhook.endpoint.recovered'])
 })
 
@@ -117,7 +117,7 @@ describe('a receiver check', () => {
     return body
   }
 
-  /** As a receiver should, with the library of the specification. */
+  /** Verifies with the Standard Webhooks library, as a receiver should. */
   const isGenuine = ({ body, headers }: ReceivedRequest): boolean => {
     try {
       new Webhook(subscription.secret ?? '').verify(body, headers as Record<string, string>)
@@ -126,7 +126,7 @@ describe('a receiver check', () => {
       return false
     }
   }
-  /** As one does who forgets the time. */
+  /** Verifies the signature but not the timestamp. */
   const isSigned = ({ body, headers }: ReceivedRequest): boolean => {
     const key = Buffer.from((subscription.secret ?? '').replace('whsec_', ''), 'base64')
     const signed = createHmac('sha256', key).update(
@@ -172,7 +172,7 @@ describe('a receiver check', () => {
     const posts = receiver.requests('/hook').length
     expect(posts).toBe(results.startsWith('passed') ? 4 : 1)
 
-    // Nothing of it is retried, parked or counted.
+    // A check is never retried, parked or counted.
     const parked = await owner.request<{ items: Delivery[] }>('GET', path('deliveries?state=parked'))
     expect(parked.body.items).toEqual([])
     const { body } = await owner.request<{ health: object }>('GET', `/webhooks/subscriptions/${subscription.id}`)
