@@ -10,7 +10,7 @@ import {
 import { Webhook } from 'standardwebhooks'
 import { type Client, type Delivery, envelopeOf, openClient, type Subscription } from './client.ts'
 
-/** The retry schedule of the test stack. */
+/** `DELIVERY_TIMEOUT` of the test stack. */
 const DEADLINE_MS = 1_000
 
 interface Report {

@@ -6,7 +6,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { createInterface } from 'node:readline'
 
-// The provider's library is an ES module, which tests cannot import: it is run as what it is, a process.
+// Runs as a separate process, because the provider's library is an ES module, which Jest cannot import.
 const main = join(import.meta.dirname, 'main.ts')
 
 let folder: string
@@ -32,7 +32,7 @@ async function start(env: Record<string, string> = {}): Promise<{ url: string; p
   for await (const line of createInterface(child.stdout)) {
     if (line.startsWith('{')) return { url: String((JSON.parse(line) as { url: unknown }).url), process: child }
   }
-  throw new Error('it ended')
+  throw new Error('the identity provider exited')
 }
 
 async function stop(child: ChildProcess): Promise<number | null> {
@@ -72,7 +72,7 @@ async function publishedKeys(issuer: string): Promise<readonly JsonWebKey[]> {
 const read = (part: string): Record<string, unknown> =>
   JSON.parse(Buffer.from(part, 'base64url').toString()) as Record<string, unknown>
 
-/** Claims of a token that one of the keys has signed; undefined when none has. */
+/** The claims of a token if one of the keys has signed it. */
 function claimsOf(token: string, keys: readonly JsonWebKey[]): Record<string, unknown> | undefined {
   const [head = '', claims = '', signature = ''] = token.split('.')
   const key = keys.find(({ kid }) => kid === read(head)['kid'])

@@ -30,9 +30,9 @@ test('names the services of a variable that several read', () => {
 })
 
 test('rejects a variable without a description or with two', () => {
-  expect(() => configurationPage({ api: { WAIT: duration('10s') } })).toThrow('WAIT of api has no text')
+  expect(() => configurationPage({ api: { WAIT: duration('10s') } })).toThrow('WAIT of api has no description')
   const fields = ['A wait.', 'A pause.'].map((about) => ({ WAIT: described(about, duration('10s')) }))
   expect(() => configurationPage({ api: fields[0] ?? {}, worker: fields[1] ?? {} })).toThrow(
-    'WAIT is described in two ways',
+    'WAIT has two different descriptions',
   )
 })

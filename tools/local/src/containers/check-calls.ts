@@ -2,32 +2,32 @@ import type { Arrival } from '../demo/subscriber.ts'
 
 const ENDED = 7
 
-export interface Verdict {
-  /** Calls of which a webhook has not come: their sequence has a gap, or their end was not told. */
+export interface CallCheck {
+  /** Calls with a missing webhook: their sequence has a gap, or their end was not reported. */
   readonly unfinished: number
   readonly webhooks: number
-  /** Webhooks that came again, as at-least-once allows. */
+  /** Webhooks that arrived again, as at-least-once delivery allows. */
   readonly twice: number
 }
 
-/** What endpoints were told of calls that were accepted. */
-export function judgeCalls(
+/** Checks that the webhooks of every accepted call have arrived. */
+export function checkCalls(
   callIds: readonly string[],
   arrivals: readonly Pick<Arrival, 'deliveryId' | 'envelope'>[],
-): Verdict {
-  const told = new Map<string, Map<number, number>>()
+): CallCheck {
+  const statesByCall = new Map<string, Map<number, number>>()
   for (const { envelope } of arrivals) {
     const { callId, sequence, state } = envelope.data
-    told.set(callId, (told.get(callId) ?? new Map<number, number>()).set(sequence, state))
+    statesByCall.set(callId, (statesByCall.get(callId) ?? new Map<number, number>()).set(sequence, state))
   }
-  const isWhole = (callId: string): boolean => {
-    const states = told.get(callId)
-    // Without a gap, the last sequence is their number.
+  const isComplete = (callId: string): boolean => {
+    const states = statesByCall.get(callId)
+    // Without a gap, the last sequence number equals the number of states.
     return states !== undefined && states.get(states.size) === ENDED
   }
   const webhooks = new Set(arrivals.map(({ deliveryId }) => deliveryId)).size
   return {
-    unfinished: callIds.filter((callId) => !isWhole(callId)).length,
+    unfinished: callIds.filter((callId) => !isComplete(callId)).length,
     webhooks,
     twice: arrivals.length - webhooks,
   }

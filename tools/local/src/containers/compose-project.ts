@@ -1,12 +1,12 @@
 import { composeFile, runCommand } from '@switchhook/backing'
-import { claim } from '../demo/claim.ts'
+import { verify } from '../demo/verify.ts'
 
-/** The stack of docker-compose.yml under a name of its own. Every command that fails throws with what it said. */
+/** The stack of docker-compose.yml under its own project name. A failed command throws with its output. */
 export interface ComposeProject {
   /** The lines of standard output. */
   compose(...args: readonly string[]): Promise<readonly string[]>
   docker(...args: readonly string[]): Promise<readonly string[]>
-  /** The ids of a service's containers, ended ones included. */
+  /** The ids of a service's containers, including stopped ones. */
   containers(service?: string): Promise<readonly string[]>
 }
 
@@ -16,7 +16,7 @@ export function openComposeProject(name: string, env: NodeJS.ProcessEnv): Compos
       env: { ...process.env, ...env },
       timeoutMs: 600_000,
     })
-    claim(ok, `docker ${args.join(' ')}\n${output.trim()}`)
+    verify(ok, `docker ${args.join(' ')}\n${output.trim()}`)
     return stdout.split('\n').filter((line) => line !== '')
   }
   const compose = (...args: readonly string[]): Promise<readonly string[]> =>

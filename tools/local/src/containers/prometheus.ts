@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { repository, waitUntil } from '@switchhook/backing'
-import { claim } from '../demo/claim.ts'
+import { verify } from '../demo/verify.ts'
 
 interface Dashboard {
   readonly panels: readonly { readonly title: string; readonly targets?: readonly { readonly expr: string }[] }[]
@@ -13,11 +13,11 @@ interface Sample {
 }
 
 const DASHBOARD = join(repository, 'infra/monitoring/grafana/dashboards/switchhook.json')
-/** At least four looks of Prometheus, which Grafana makes sure of by itself. */
+/** At least four scrape intervals, which Grafana ensures by default. */
 const RATE_INTERVAL = '1m'
 
-/** Asks a running Prometheus what the dashboard would ask it: every expression has to have a number for an answer. */
-export async function claimDashboardHasData(prometheusUrl: string): Promise<string> {
+/** Runs every dashboard expression in Prometheus. Each must return a number. */
+export async function verifyDashboardHasData(prometheusUrl: string): Promise<string> {
   const { panels } = JSON.parse(readFileSync(DASHBOARD, 'utf8')) as Dashboard
   const asked = panels.flatMap(({ title, targets = [] }) => targets.map(({ expr }) => ({ title, expr })))
   let empty: readonly string[] = []
@@ -27,11 +27,11 @@ export async function claimDashboardHasData(prometheusUrl: string): Promise<stri
     return empty.length === 0
   }
   const show = await waitUntil(allShow, 60_000, 2_000)
-  claim(show, `every expression of the dashboard has data (${empty.join('; ')})`)
+  verify(show, `every expression of the dashboard has data (${empty.join('; ')})`)
   return `${asked.length} expressions, all with data`
 }
 
-/** How many targets of a job Prometheus reaches. */
+/** The number of targets of a job that Prometheus can scrape. */
 export async function reached(prometheusUrl: string, job: string): Promise<number> {
   const [sample] = await query(prometheusUrl, `sum(up{job="${job}"})`)
   return Number(sample?.value[1] ?? 0)
@@ -43,6 +43,6 @@ async function query(prometheusUrl: string, expression: string): Promise<readonl
   const asked = encodeURIComponent(expression.replaceAll('$__rate_interval', RATE_INTERVAL))
   const response = await fetch(`${prometheusUrl}/api/v1/query?query=${asked}`)
   const answer = (await response.json()) as { status: string; data: { result: readonly Sample[] }; error?: string }
-  claim(answer.status === 'success', `Prometheus understands ${expression} (${answer.error})`)
+  verify(answer.status === 'success', `Prometheus understands ${expression} (${answer.error})`)
   return answer.data.result
 }

@@ -1,9 +1,9 @@
 import { createHmac, timingSafeEqual } from 'node:crypto'
 
-/** Older ones may be somebody's recording, played again. */
+/** An older webhook may be a replay. */
 const WINDOW_SECONDS = 5 * 60
 
-/** Verifies a webhook by hand, as docs/signatures.md shows it; a library of Standard Webhooks does the same. */
+/** Verifies a webhook without a library, as docs/signatures.md shows. */
 export function isSignedBy(
   secret: string,
   post: { readonly header: (name: string) => string | undefined; readonly body: string; readonly nowMs: number },

@@ -7,7 +7,7 @@ function watch(colour = false): { lines: string[]; screen: ReturnType<typeof cre
 
 test('rows that arrive while a request is open are shown below its answer', async () => {
   const { lines, screen } = watch()
-  const value = await screen.exchange('POST /somewhere', async () => {
+  const value = await screen.request('POST /somewhere', async () => {
     screen.row(['a webhook'])
     return { status: 202, detail: 'accepted', value: 42 }
   })
@@ -17,7 +17,7 @@ test('rows that arrive while a request is open are shown below its answer', asyn
 
 test('rows that arrived before a failed request are still shown', async () => {
   const { lines, screen } = watch()
-  const failing = screen.exchange('POST /somewhere', async () => {
+  const failing = screen.request('POST /somewhere', async () => {
     screen.row(['a webhook'])
     throw new Error('refused')
   })

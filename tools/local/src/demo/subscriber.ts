@@ -2,10 +2,10 @@ import { once } from 'node:events'
 import { createServer, type IncomingMessage } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { waitUntil } from '@switchhook/backing'
-import { claim } from './claim.ts'
 import { isSignedBy } from './is-signed-by.ts'
+import { verify } from './verify.ts'
 
-/** One POST as the client application sees it, and what it answered. */
+/** One received POST and its answer. */
 export interface Arrival {
   readonly path: string
   /** ms since 1970. */
@@ -17,7 +17,7 @@ export interface Arrival {
   readonly body: string
   readonly envelope: Envelope
   readonly answer: number
-  /** Is it what the holder of this secret has sent, and just now? */
+  /** Whether the POST has a fresh signature of this secret. */
   readonly isSignedBy: (secret: string) => boolean
 }
 
@@ -30,22 +30,22 @@ interface Envelope {
     readonly agentUri: string
     readonly callId: string
     readonly state: number
-    /** Of an `agent.status`. */
+    /** In an `agent.status` only. */
     readonly statusCode: number
     readonly endReason: number
     readonly sequence: number
   }
 }
 
-/** What an endpoint answers to a POST. */
+/** Returns the status for a POST. */
 type Behaviour = (arrival: Omit<Arrival, 'answer'>) => number
 
 export interface Subscriber {
   url(path: string): string
-  /** Until told otherwise, an endpoint answers 204. */
+  /** Sets the answers of a path; the default is 204. */
   behave(path: string, behaviour: Behaviour): void
   arrivals(path?: string): readonly Arrival[]
-  /** @throws NotShown when too few such POSTs came in time. */
+  /** @throws StepFailed if too few matching POSTs arrive in time */
   waitFor(what: string, count: number, isOne: (arrival: Arrival) => boolean): Promise<readonly Arrival[]>
   close(): Promise<void>
 }
@@ -79,7 +79,10 @@ export async function startSubscriber(
     arrivals: (path) => arrivals.filter((arrival) => path === undefined || arrival.path === path),
     waitFor: async (what, count, isOne) => {
       const found = (): readonly Arrival[] => arrivals.filter(isOne)
-      claim(await waitUntil(() => found().length >= count, 30_000, 10), `${what} (${found().length} of ${count} came)`)
+      verify(
+        await waitUntil(() => found().length >= count, 30_000, 10),
+        `${what} (${found().length} of ${count} arrived)`,
+      )
       return found()
     },
     close: async () => {

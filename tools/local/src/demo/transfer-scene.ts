@@ -1,7 +1,7 @@
 import type { ApiClient } from './api-client.ts'
-import { claim, isSame } from './claim.ts'
-import type { Stage } from './scenes.ts'
+import type { SceneContext } from './scenes.ts'
 import type { Arrival, Subscriber } from './subscriber.ts'
+import { isSame, verify } from './verify.ts'
 
 const ALICE = 'sip:alice@acme.example'
 const BOB = 'sip:bob@acme.example'
@@ -13,7 +13,7 @@ const { available, onThePhone, lunch, afterCallWork } = { available: 2, onThePho
 const TRANSFERRED = 9
 
 /** A customer calls alice, who answers, holds, resumes, and transfers the call to bob after a consultation. */
-export async function aCustomerIsTransferred({ api, subscriber, screen }: Stage): Promise<void> {
+export async function aCustomerIsTransferred({ api, subscriber, screen }: SceneContext): Promise<void> {
   screen.scene('A customer calls; the agent answers, holds, resumes and consults a colleague')
   const { id } = await api.subscribe(subscriber.url('/desk'), ['call.status', 'agent.status'])
   const desk = follow(subscriber)
@@ -35,20 +35,20 @@ export async function aCustomerIsTransferred({ api, subscriber, screen }: Stage)
   screen.scene('The same transfer request again completes the transfer')
   await api.command(callId, 'transfer', { agentUri: ALICE, transferTarget: BOB })
   const left = await desk.leg(callId, ALICE, ended)
-  claim(left.envelope.data.endReason === TRANSFERRED, "alice's leg ends with reason transferred")
+  verify(left.envelope.data.endReason === TRANSFERRED, "alice's leg ends with reason transferred")
   await desk.leg(callId, BOB, connected)
-  claim(isSame(desk.states(callId, ALICE), [2, 3, 4, 3, 4, 4, 7]), "every state of alice's leg arrives")
-  screen.claimed('ringing, connected, held, connected, consultation, transferred: the call id stayed the same')
+  verify(isSame(desk.states(callId, ALICE), [2, 3, 4, 3, 4, 4, 7]), "every state of alice's leg arrives")
+  screen.verified('ringing, connected, held, connected, consultation, transferred: the call id stayed the same')
 
   await api.command(callId, 'hangup', { agentUri: BOB })
   await desk.leg(callId, BOB, ended)
   await desk.agent(ALICE, afterCallWork)
   await desk.agent(ALICE, lunch)
-  claim(
+  verify(
     isSame(desk.statusesSince(ALICE, onThePhone), [onThePhone, afterCallWork, lunch]),
     "alice's status follows the call",
   )
-  screen.claimed('alice: on the phone, after-call work, then lunch, which was set during the call')
+  screen.verified('alice: on the phone, after-call work, then lunch, which was set during the call')
   await api.setPresence(ALICE, { statusCode: String(available) })
   await api.unsubscribe(id)
 }
@@ -58,7 +58,7 @@ async function setDuringTheCall(api: ApiClient): Promise<void> {
     statusCode: String(lunch),
     message: 'at last',
   })
-  claim(
+  verify(
     statusCode === onThePhone && pendingStatusCode === lunch,
     'a status set during a call is pending until the call ends',
   )
@@ -71,7 +71,7 @@ const ofAgent = (agentUri: string) => (arrival: Arrival) =>
 
 /** The webhooks that arrive at `/desk`, by leg and by agent. */
 function follow(subscriber: Subscriber) {
-  const told = (isOne: (arrival: Arrival) => boolean) =>
+  const eventsOf = (isOne: (arrival: Arrival) => boolean) =>
     subscriber
       .arrivals('/desk')
       .filter(isOne)
@@ -98,10 +98,10 @@ function follow(subscriber: Subscriber) {
       )
     },
     states: (callId: string, agentUri: string) =>
-      told(ofLeg(callId, agentUri)).map(({ envelope }) => envelope.data.state),
-    /** Each change of status, from the first one to this code on. */
+      eventsOf(ofLeg(callId, agentUri)).map(({ envelope }) => envelope.data.state),
+    /** The status changes from the first one to this code on. */
     statusesSince(agentUri: string, first: number): readonly number[] {
-      const all = told(ofAgent(agentUri)).map(({ envelope }) => envelope.data.statusCode)
+      const all = eventsOf(ofAgent(agentUri)).map(({ envelope }) => envelope.data.statusCode)
       const since = all.slice(all.indexOf(first))
       return since.filter((statusCode, index) => statusCode !== since[index - 1])
     },

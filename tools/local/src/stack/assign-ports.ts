@@ -4,8 +4,8 @@ import type { Member, MemberPorts } from './members.ts'
 import { type StackOptions, WrongSettings } from './stack-options.ts'
 
 /**
- * Ports for every member. One that runs keeps its own; otherwise a wanted port, or any.
- * @throws WrongSettings when a wanted port is somebody else's.
+ * Assigns ports to every member. A running member keeps its ports; others get the wanted port, or any free one.
+ * @throws WrongSettings if another process uses a wanted port
  */
 export async function assignPorts(
   home: Home,
@@ -39,7 +39,7 @@ export async function assignPorts(
   )
 }
 
-/** Only the first api replica has a port that somebody knows beforehand. */
+/** Only the first api replica and the identity provider have a configured port. */
 function wantedPort(name: string, options: StackOptions): { readonly port: number; readonly variable: string } {
   if (name === 'api-1') return { port: options.apiPort, variable: 'API_PORT' }
   return { port: name === 'dev-idp' ? options.idpPort : 0, variable: 'DEV_IDP_PORT' }

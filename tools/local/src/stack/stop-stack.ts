@@ -5,8 +5,8 @@ import { removeStackFile } from './stack-file.ts'
 const BACKING = ['rabbitmq.pid', 'redis.pid', 'epmd.pid']
 
 /**
- * Stops every process of this home, the services before what they stand on. Data and logs stay,
- * unless they are to be discarded.
+ * Stops every process of this home: first the services, then RabbitMQ and Redis. Data and logs are kept unless
+ * `discardData` is set.
  */
 export async function stopStack(
   folder: string,
