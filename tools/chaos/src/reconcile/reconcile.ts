@@ -49,8 +49,8 @@ export function reconcile(observation: Observation): Reconciliation {
   const { endpoints, posts, parked, disturbances, lapses, recoveries, left, notReady } = observation
   const streams = streamsOf(posts)
   const notices = expectedNotices(observation)
-  const own = observation.confirmed.map((eventId) => `platform ${eventId}`)
-  const expected = new Set([...own, ...notices, ...eventsOf(streams, lapses)])
+  const confirmed = observation.confirmed.map((eventId) => `platform ${eventId}`)
+  const expected = new Set([...confirmed, ...notices, ...eventsOf(streams, lapses)])
   const nameOfPost = (post: Post): string => nameOf(post, streams)
   const typeOfPost = (post: Post): string => typeOf(nameOfPost(post))
   const problems: Problem[] = checkStreams(observation, streams)
