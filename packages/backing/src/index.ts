@@ -1,5 +1,6 @@
 export { composeProvider, missingDocker } from './compose-provider.ts'
 export { type Home, openHome } from './home.ts'
+export { prometheusBinary } from './install-with-apt.ts'
 export { localProvider } from './local-provider.ts'
 export { type ClusterNode, startPrivateCluster } from './private-cluster.ts'
 export { controlPrivateRabbitmq } from './private-rabbitmq.ts'
@@ -11,7 +12,6 @@ export { runningPid } from './process/pid-file.ts'
 export { type Say, withProgress } from './process/progress.ts'
 export { runCommand } from './process/run-command.ts'
 export { waitUntil } from './process/wait-until.ts'
-export { prometheusBinary } from './prometheus-binary.ts'
 export {
   type BackingProvider,
   BackingUnavailable,

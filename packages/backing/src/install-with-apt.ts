@@ -36,3 +36,14 @@ export async function installWithApt(packages: readonly string[], say: Say): Pro
 }
 
 const lastLines = (output: string): string => output.trim().split('\n').slice(-3).join(' / ')
+
+/**
+ * Finds Prometheus on this machine, or installs it with apt without starting its service.
+ * @throws BackingUnavailable
+ */
+export async function prometheusBinary(say: Say): Promise<string> {
+  if (findBinary('prometheus') === undefined) await installWithApt(['prometheus'], say)
+  const binary = findBinary('prometheus')
+  if (binary === undefined) throw new BackingUnavailable('prometheus is installed, but its program is not on PATH')
+  return binary
+}

@@ -1,5 +1,4 @@
 import { randomUUID } from 'node:crypto'
-import { infrastructureUrl } from './infrastructure-url.ts'
 import { type Management, openManagement } from './management.ts'
 
 export interface TestBroker {
@@ -18,4 +17,12 @@ export async function testBroker(): Promise<TestBroker> {
   const url = new URL(infrastructureUrl('TEST_AMQP_URL'))
   url.pathname = `/${vhost}`
   return { amqpUrl: url.href, management, close: () => management.deleteVhost() }
+}
+
+/** @throws if the test runs in a Jest project that does not start RabbitMQ and Redis */
+export function infrastructureUrl(name: 'TEST_AMQP_URL' | 'TEST_MANAGEMENT_URL' | 'TEST_REDIS_URL'): string {
+  const url = process.env[name]
+  if (url) return url
+  const hint = name === 'TEST_MANAGEMENT_URL' ? '; with a given AMQP_URL, give MANAGEMENT_URL as well' : ''
+  throw new Error(`${name} is not set: tests that need it are named x.it.test.ts${hint}`)
 }

@@ -1,6 +1,6 @@
 import { once } from 'node:events'
 import { connect } from 'node:net'
-import { infrastructureUrl } from './infrastructure-url.ts'
+import { infrastructureUrl } from './test-broker.ts'
 
 export interface TestRedis {
   readonly redisUrl: string

@@ -1,6 +1,6 @@
-export { findKustomize } from './kustomize.ts'
 export {
   digestSources,
+  findKustomize,
   headerOf,
   type KubernetesObject,
   kubernetesFolder,

@@ -1,7 +1,6 @@
 import { mkdirSync, writeFileSync } from 'node:fs'
 import { dirname } from 'node:path'
-import { findKustomize } from './kustomize.ts'
-import { digestSources, headerOf, OVERLAYS, overlayFolder, renderedFile } from './overlays.ts'
+import { digestSources, findKustomize, headerOf, OVERLAYS, overlayFolder, renderedFile } from './overlays.ts'
 
 const render = findKustomize()
 if (render === undefined) throw new Error('make manifests needs kubectl 1.29 or later, or kustomize 5')

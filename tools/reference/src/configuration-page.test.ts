@@ -1,8 +1,7 @@
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { commonFields, described, duration, optional, text } from '@switchhook/runtime'
-import { configurationPage } from './configuration-page.ts'
-import { SERVICES } from './services.ts'
+import { configurationPage, SERVICES } from './configuration-page.ts'
 
 test('docs/configuration.md is the page that `make docs` writes from the fields', () => {
   const page = readFileSync(join(import.meta.dirname, '../../../docs/configuration.md'), 'utf8')

@@ -1,3 +1,6 @@
+import { apiFields } from '@switchhook/api'
+import { workerFields } from '@switchhook/delivery-worker'
+import { fanoutFields } from '@switchhook/fanout'
 import type { Fields } from '@switchhook/runtime'
 
 /** The configuration fields of each service, by the name of the service. */
@@ -85,3 +88,5 @@ function section(heading: string, rows: readonly Row[], showsServices: boolean):
   )
   return [`## ${heading}`, '', ...lines, ''].join('\n')
 }
+
+export const SERVICES: ServiceFields = { api: apiFields, fanout: fanoutFields, 'delivery-worker': workerFields }

@@ -1,11 +1,18 @@
-import { BackingUnavailable, freePort, missingDocker, type Say, waitUntil } from '@switchhook/backing'
+import {
+  BackingUnavailable,
+  composeFile,
+  freePort,
+  missingDocker,
+  runCommand,
+  type Say,
+  waitUntil,
+} from '@switchhook/backing'
 import { addressesOf, DEV_SCOPE, DEV_TENANTS } from '@switchhook/dev-idp'
 import { createApiClient, requestToken } from '../demo/api-client.ts'
 import { runScenario } from '../demo/run-scenario.ts'
 import { createScreen } from '../demo/screen.ts'
 import { startSubscriber } from '../demo/subscriber.ts'
 import { verify } from '../demo/verify.ts'
-import { type ComposeProject, openComposeProject } from './compose-project.ts'
 import { LOAD_AGENTS, startLoad } from './load.ts'
 import { reached, verifyDashboardHasData } from './prometheus.ts'
 
@@ -157,5 +164,33 @@ async function statusAndLogs(project: ComposeProject): Promise<readonly string[]
     return [...(await project.compose('ps', '--all')), ...(await project.compose('logs', '--tail', '20', '--no-color'))]
   } catch {
     return []
+  }
+}
+
+/** The stack of docker-compose.yml under its own project name. A failed command throws with its output. */
+interface ComposeProject {
+  /** The lines of standard output. */
+  compose(...args: readonly string[]): Promise<readonly string[]>
+  docker(...args: readonly string[]): Promise<readonly string[]>
+  /** The ids of a service's containers, including stopped ones. */
+  containers(service?: string): Promise<readonly string[]>
+}
+
+function openComposeProject(name: string, env: NodeJS.ProcessEnv): ComposeProject {
+  async function run(args: readonly string[]): Promise<readonly string[]> {
+    const { ok, stdout, output } = await runCommand('docker', args, {
+      env: { ...process.env, ...env },
+      timeoutMs: 600_000,
+    })
+    verify(ok, `docker ${args.join(' ')}\n${output.trim()}`)
+    return stdout.split('\n').filter((line) => line !== '')
+  }
+  const compose = (...args: readonly string[]): Promise<readonly string[]> =>
+    run(['compose', '--project-name', name, '--file', composeFile, ...args])
+  return {
+    compose,
+    docker: (...args) => run(args),
+    containers: (service) =>
+      compose('ps', '--all', '--quiet', '--no-trunc', ...(service === undefined ? [] : [service])),
   }
 }

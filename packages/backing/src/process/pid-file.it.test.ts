@@ -1,6 +1,6 @@
 import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { processIdentity } from './process-identity.ts'
+import { processIdentity } from './pid-file.ts'
 import { waitUntil } from './wait-until.ts'
 
 const started: ChildProcess[] = []

@@ -1,4 +1,4 @@
-import { isSignedBy } from './is-signed-by.ts'
+import { isSignedBy } from './subscriber.ts'
 
 /** The test vector of the Standard Webhooks reference libraries. */
 const SECRET = 'whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw'
