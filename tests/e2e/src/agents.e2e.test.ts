@@ -147,7 +147,7 @@ describe('bad input', () => {
     ['an unknown status code', { statusCode: '3' }, 'unknown-status-code'],
     ['no status code', {}, 'unknown-status-code'],
     ['an until in the past', { statusCode: 66, until: '2020-01-01T00:00:00Z' }, 'invalid-request'],
-    ['an until that is none', { statusCode: 66, until: 'soon' }, 'invalid-request'],
+    ['an invalid until', { statusCode: 66, until: 'soon' }, 'invalid-request'],
     ['a message that is too long', { statusCode: 66, message: 'x'.repeat(256) }, 'invalid-request'],
   ])('%s changes nothing', async (_name, body, code) => {
     const reply = await setPresence(agentUri, body)

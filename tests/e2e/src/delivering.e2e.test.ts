@@ -107,7 +107,7 @@ describe('retryable and final answers', () => {
     ['500', { status: 500 }],
     ['502', { status: 502 }],
     ['504', { status: 504 }],
-    ['a connection that is torn down', { instead: 'reset' }],
+    ['a connection reset', { instead: 'reset' }],
     ['a timeout', { instead: 'hang' }],
   ])('%s is tried again', async (_name, answer) => {
     receiver.answer('/hook', [answer, { status: 204 }])

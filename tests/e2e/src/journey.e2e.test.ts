@@ -155,7 +155,7 @@ describe('impossible commands', () => {
     ['a dial with nothing', '/voice/calls/dial', {}, 401, 'missing-agent-uri'],
     ['a dial without a destination', '/voice/calls/dial', { agentUri: ALICE }, 400, 'invalid-request'],
     [
-      'a dial for nobody we know',
+      'a dial for an unknown agent',
       '/voice/calls/dial',
       { agentUri: 'sip:x@acme.example', destination: '1' },
       404,
@@ -176,7 +176,7 @@ describe('impossible commands', () => {
       404,
       'call-not-found',
     ],
-    ['hanging up what is no call id', '/voice/calls/4711/hangup', { agentUri: ALICE }, 404, 'call-not-found'],
+    ['a hangup with an invalid call id', '/voice/calls/4711/hangup', { agentUri: ALICE }, 404, 'call-not-found'],
   ])('%s', async (_name, path, body, status, code) => {
     const reply = await acme.request<{ code: string }>('POST', path, body)
     expect(reply).toMatchObject({ status, body: { code, status } })

@@ -39,9 +39,9 @@ export function startCalls(
 
   async function receiveCall(agentUri: string): Promise<void> {
     const seconds = { ringForSeconds: PATIENCE_SECONDS, talkForSeconds: PATIENCE_SECONDS }
-    const rung = await client.request('POST', '/simulator/v1/calls', { agentUri, from: '+15559000', ...seconds })
-    if (rung.status !== 202) return
-    const call = { callId: String(rung.body['callId']), agentUri, atMs: Date.now() }
+    const rings = await client.request('POST', '/simulator/v1/calls', { agentUri, from: '+15559000', ...seconds })
+    if (rings.status !== 202) return
+    const call = { callId: String(rings.body['callId']), agentUri, atMs: Date.now() }
     accepted.push(call)
     if (!(await isReported(call))) return
     await sendUntilAnswered(`/api/v1/voice/calls/${call.callId}/answer`, { agentUri })
