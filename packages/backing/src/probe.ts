@@ -1,6 +1,6 @@
 import { connect } from 'node:net'
 
-/** Opens a connection, says `hello`, and answers whether what comes back begins as it should. Never rejects. */
+/** Connects, sends `hello`, and returns whether the reply is as expected. Never rejects. */
 function answers(
   host: string,
   port: number,
@@ -21,7 +21,7 @@ function answers(
   })
 }
 
-/** Whether a Redis answers there and has finished loading its data. */
+/** Whether Redis answers and has loaded its data. */
 export const redisAnswers = (port: number, host = '127.0.0.1'): Promise<boolean> =>
   answers(host, port, 'PING\r\n', (reply) => reply.toString().startsWith('+PONG'))
 
@@ -29,14 +29,14 @@ export const redisAnswers = (port: number, host = '127.0.0.1'): Promise<boolean>
 export const amqpAnswers = (port: number, host = '127.0.0.1'): Promise<boolean> =>
   answers(host, port, Buffer.from('AMQP\0\0\u0009\u0001', 'latin1'), (reply) => reply.readUInt8(0) === 1)
 
-/** NAMES_REQ of Erlang's port mapper: the answer begins with its own port (Erlang distribution protocol, "EPMD"). */
+/** Sends NAMES_REQ to Erlang's port mapper; its reply begins with its port (Erlang distribution protocol, "EPMD"). */
 export const epmdAnswers = (port: number): Promise<boolean> =>
   answers('127.0.0.1', port, Buffer.from([0, 1, 110]), (reply) => reply.readUInt32BE(0) === port)
 
-/** Whether an HTTP server answers at all. */
+/** Whether an HTTP server answers, with any status. */
 export const httpAnswers = async (url: string): Promise<boolean> => (await httpStatus(url)) !== undefined
 
-/** Whether it answers 2xx. */
+/** Whether an HTTP server answers with 2xx. */
 export async function httpSucceeds(url: string): Promise<boolean> {
   const status = await httpStatus(url)
   return status !== undefined && status >= 200 && status < 300

@@ -8,7 +8,7 @@ export interface LoggedLine extends Readonly<Record<string, unknown>> {
   readonly message: string
 }
 
-/** A service in a process of its own, configured by its environment alone. */
+/** A service in its own process, configured only by its environment. */
 export interface ServiceProcess {
   /** The lines logged so far. */
   readonly lines: () => readonly LoggedLine[]
@@ -17,7 +17,10 @@ export interface ServiceProcess {
   kill(signal?: NodeJS.Signals): Promise<void>
 }
 
-/** Resolves once the service has logged that it started. @param main path of its `main.ts` */
+/**
+ * Starts a service from its sources and resolves once it has logged `started`.
+ * @param main path of its `main.ts`
+ */
 export async function startServiceProcess(
   main: string,
   env: Readonly<Record<string, string>>,

@@ -1,19 +1,25 @@
 import { join } from 'node:path'
 import { type BackingServices, type Home, repository } from '@switchhook/backing'
 import { addressesOf, DEV_AUDIENCE, devTenants } from '@switchhook/dev-idp'
-import type { MemberPorts } from './assign-ports.ts'
 import type { StackOptions } from './stack-options.ts'
 
-/** One process of the stack besides the broker and Redis. */
+/** One process of the stack, without RabbitMQ and Redis. */
 export interface Member {
-  /** `api-1`, `fanout-1`, `delivery-worker-2`, `dev-idp`: names the pid and the log file. */
+  /** `api-1`, `fanout-1`, `delivery-worker-2`, `dev-idp`: also the name of its pid file and log file. */
   readonly name: string
   readonly kind: 'api' | 'fanout' | 'delivery-worker' | 'dev-idp'
-  /** What it is started with, built. */
+  /** The built script that starts it. */
   readonly script: string
 }
 
-/** Every process that should run. */
+export interface MemberPorts {
+  /** The port for clients; only the api and the identity provider have clients. */
+  readonly port?: number
+  /** Every service has one; the identity provider has none. */
+  readonly healthPort?: number
+}
+
+/** The processes that should run. */
 export function membersOf({ replicas }: StackOptions): readonly Member[] {
   const services = (['api', 'fanout', 'delivery-worker'] as const).flatMap((kind) =>
     Array.from({ length: replicas[kind] }, (_, index) => ({
@@ -26,7 +32,7 @@ export function membersOf({ replicas }: StackOptions): readonly Member[] {
   return [{ name: 'dev-idp', kind: 'dev-idp', script }, ...services]
 }
 
-/** The environment of one member: what the user has set goes first, then what fits a stack on one machine. */
+/** The environment of a member: the user's variables, defaults for a local stack, and the URLs and ports of this stack. */
 export function memberEnvironment(
   member: Member,
   own: MemberPorts,
@@ -45,7 +51,7 @@ export function memberEnvironment(
       ...common,
       DEV_IDP_PORT: String(own.port),
       DEV_IDP_KEYS: set['DEV_IDP_KEYS'] ?? join(home.dataDir, 'dev-idp-keys.json'),
-      // One of somebody's own for all services would be taken by then.
+      // A HEALTH_PORT of the user would be taken by another process.
       HEALTH_PORT: '',
     }
   }
