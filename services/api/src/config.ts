@@ -22,7 +22,7 @@ import { secretKeysField, secretKeysInProduction } from '@switchhook/signing'
 import { DEFAULT_STATUS_NAMES, type StatusNames, statusNamesSchema } from './agents/status-codes.ts'
 import { type Issuer, issuersSchema } from './auth/issuer.ts'
 import type { AuthOptions } from './auth/open-auth.ts'
-import { agentsSchema, SIMULATED_AGENTS } from './platform/simulated-agents.ts'
+import { agentsSchema, SIMULATED_AGENTS } from './platform/simulator/simulated-agents.ts'
 import type { WebhookUrlRules } from './subscriptions/webhook-url.ts'
 
 export const apiFields = {

@@ -1,12 +1,12 @@
 import { AppError, CallState, type CallStatus, DeviceStatus } from '@switchhook/contracts'
 import type { Platform, ProvisionedAgent } from '@switchhook/platform'
+import { currentSnapshot } from '../calls/stored-snapshot.ts'
 import type { Center } from '../center/center.ts'
 import type { Caller, Route } from '../http/route.ts'
 import { type Agent, viewOf } from './agent.ts'
 import { agentStateSchema, agentUriParam, callStateSchema, presenceSchema } from './agent-schemas.ts'
-import { judgePresence, type PresenceBody, settingOf } from './judge-presence.ts'
 import type { StatusNames } from './status-codes.ts'
-import { currentSnapshot } from './stored-snapshot.ts'
+import { judgePresence, type PresenceBody, settingOf } from './validate-presence.ts'
 
 export interface AgentRouteDeps {
   readonly platform: Pick<Platform, 'findAgent'>

@@ -10,9 +10,9 @@ import {
 } from '@switchhook/contracts'
 import { type CommandOnLeg, judgeCommand, type Platform, PlatformUnavailable, type Verdict } from '@switchhook/platform'
 import type { Agent } from '../agents/agent.ts'
-import type { Call } from '../center/call.ts'
 import type { Center } from '../center/center.ts'
 import type { Answer, Caller, RouteRequest } from '../http/route.ts'
+import type { Call } from './call.ts'
 import type { LegBody } from './call-schemas.ts'
 
 export interface CallRouteDeps {

@@ -1,9 +1,9 @@
 import { AppError, parseCallId, parseCommandId } from '@switchhook/contracts'
-import { type Call, type Dialled, hasBegun, newCall } from '../center/call.ts'
 import type { Route } from '../http/route.ts'
+import { type Call, type Dialled, hasBegun, newCall } from './call.ts'
 import { acceptedSchema, type DialBody, dialSchema } from './call-schemas.ts'
 import { accepted, type CallRouteDeps, requireAgent, send } from './commands.ts'
-import { judgeBody } from './judge-body.ts'
+import { judgeBody } from './missing-agent-uri.ts'
 
 /** Starts an outbound call. The call is stored, with its id, before the platform is asked. */
 export function createDialRoute({ platform, center, now }: CallRouteDeps): Route<DialBody> {

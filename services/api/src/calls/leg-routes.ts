@@ -3,7 +3,7 @@ import type { CommandOnLeg } from '@switchhook/platform'
 import type { Route } from '../http/route.ts'
 import { acceptedSchema, callIdParam, type LegBody, legSchema } from './call-schemas.ts'
 import { accepted, type CallRouteDeps, type Judged, judge, othersToHold, send } from './commands.ts'
-import { judgeBody } from './judge-body.ts'
+import { judgeBody } from './missing-agent-uri.ts'
 
 interface LegRoute {
   readonly command: Exclude<CommandOnLeg, 'transfer'>

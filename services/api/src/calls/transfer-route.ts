@@ -1,9 +1,9 @@
 import { AppError, type CallId, parseCallId } from '@switchhook/contracts'
-import { newCall } from '../center/call.ts'
 import type { Route, RouteRequest } from '../http/route.ts'
+import { newCall } from './call.ts'
 import { callIdParam, type TransferBody, transferAcceptedSchema, transferSchema } from './call-schemas.ts'
 import { accepted, type CallRouteDeps, type Judged, judge, othersToHold, send } from './commands.ts'
-import { judgeBody } from './judge-body.ts'
+import { judgeBody } from './missing-agent-uri.ts'
 
 /** Transfers a call: blind, or attended in two steps with the same request. */
 export function createTransferRoute(deps: CallRouteDeps): Route<TransferBody> {

@@ -3,10 +3,10 @@ import { type CallId, CallState, newCallId, newCommandId, type PlatformEvent } f
 import type { LegReport } from '@switchhook/platform'
 import { createOutbox, createStateStore, createTimerStore, openRedis, type Redis } from '@switchhook/store'
 import { type TestRedis, testRedis } from '@switchhook/testkit'
+import { type Call, newCall } from '../calls/call.ts'
+import { createTransact } from '../state/transact.ts'
 import { aReport } from '../testing/report.ts'
-import { type Call, newCall } from './call.ts'
 import { type Center, createCenter } from './center.ts'
-import { createTransact } from './transact.ts'
 
 const AGENT = 'sip:alice@acme.example'
 const quiet = { debug() {}, info() {}, warn() {}, error() {} }

@@ -9,13 +9,13 @@ import {
   applyPresence,
   applyTimer,
 } from '../agents/agent-model.ts'
-import { auditCall } from './audit-call.ts'
-import { AUDIT_UNSENT_MS, beginDial, type DialBegun, type DialOptions } from './begin-dial.ts'
-import { type Call, hasBegun, isLive } from './call.ts'
+import { AUDIT_UNSENT_MS, beginDial, type DialBegun, type DialOptions } from '../calls/begin-dial.ts'
+import { type Call, hasBegun, isLive } from '../calls/call.ts'
+import { auditCall } from '../calls/silent-call-probe.ts'
+import type { Step, Transact } from '../state/transact.ts'
 import { agentKey, callKey } from './keys.ts'
 import { readAgent } from './read-agent.ts'
 import { AUDIT_AFTER_MS, agentEvent, auditTimer, callRecord, keysOf, recordReports } from './record-reports.ts'
-import type { Step, Transact } from './transact.ts'
 
 /** A timer of this tenant has fallen due. */
 interface DueTimer {

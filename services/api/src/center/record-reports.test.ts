@@ -1,10 +1,10 @@
 import { CallState, isGuid, newCallId } from '@switchhook/contracts'
 import type { LegReport } from '@switchhook/platform'
 import { type Agent, newAgent } from '../agents/agent.ts'
+import type { Writing } from '../state/transact.ts'
 import { aReport } from '../testing/report.ts'
 import { agentKey, auditTimerId, callKey } from './keys.ts'
 import { keysOf, REMEMBERED_MS, recordReports } from './record-reports.ts'
-import type { Writing } from './transact.ts'
 
 const ALICE = 'sip:alice@acme.example'
 const BOB = 'sip:bob@acme.example'

@@ -2,9 +2,9 @@ import type { AgentStatus, CallId, CallStatus } from '@switchhook/contracts'
 import { applyReport, type LegReport } from '@switchhook/platform'
 import { type Agent, newAgent } from '../agents/agent.ts'
 import { applyLegs } from '../agents/agent-model.ts'
-import { type Call, callOf, isLive } from './call.ts'
+import { type Call, callOf, isLive } from '../calls/call.ts'
+import type { NewEvent, Writing } from '../state/transact.ts'
 import { agentKey, auditTimerId, callKey } from './keys.ts'
-import type { NewEvent, Writing } from './transact.ts'
 
 /**
  * How long a call is remembered that has ended, so that a late command meets 409 and not 404 (at least 5 minutes), or that

@@ -1,8 +1,8 @@
 import { AppError, type FailureCode, toProblem, Unavailable } from '@switchhook/contracts'
 import type { Logger } from '@switchhook/runtime'
 import type { ErrorRequestHandler } from 'express'
-import { exchangeOf } from './exchange.ts'
-import { sendJson } from './send-json.ts'
+import { exchangeOf } from './server/request-context.ts'
+import { sendJson } from './server/send-json.ts'
 
 /** A hostile body can have thousands of faults; these are enough to find out what is wrong with it. */
 const MAX_FAULTS = 50

@@ -2,7 +2,7 @@ import { createRequestLimiter, type Redis } from '@switchhook/store'
 import type { Authenticate } from '../auth/authenticate.ts'
 import { createNetworkMatcher } from '../auth/trusted-network.ts'
 import type { ApiConfig } from '../config.ts'
-import type { Passage } from '../http/serve-route.ts'
+import type { Passage } from '../http/server/serve-route.ts'
 import { limitBadTokens } from './limit-bad-tokens.ts'
 import { createLimitClient } from './limit-client.ts'
 

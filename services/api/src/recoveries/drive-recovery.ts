@@ -1,7 +1,7 @@
 import type { Subscription } from '@switchhook/contracts'
 import type { Logger } from '@switchhook/runtime'
 import type { BreakerStore, DueTimer, ParkedWindow } from '@switchhook/store'
-import type { Step, Transact } from '../center/transact.ts'
+import type { Step, Transact } from '../state/transact.ts'
 import { MOST_STILL_MS, PATIENCE_MS, type Sample, takeTurn } from './pace.ts'
 import {
   cancelled,

@@ -1,9 +1,9 @@
 import { AppError, isGuid, parseCallId } from '@switchhook/contracts'
 import type { ProvisionedAgent, RemoteAction, Simulator } from '@switchhook/platform'
-import { agentUriParam } from '../agents/agent-schemas.ts'
-import { callIdParam } from '../calls/call-schemas.ts'
-import { send } from '../calls/commands.ts'
-import type { Route } from '../http/route.ts'
+import { agentUriParam } from '../../agents/agent-schemas.ts'
+import { callIdParam } from '../../calls/call-schemas.ts'
+import { send } from '../../calls/commands.ts'
+import type { Route } from '../../http/route.ts'
 import { deviceSchema, remoteSchema, ringSchema, rungSchema } from './simulator-schemas.ts'
 
 export interface SimulatorRouteDeps {

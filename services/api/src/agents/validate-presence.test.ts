@@ -1,7 +1,7 @@
 import { compileSchema } from '@switchhook/contracts'
 import { presenceSchema } from './agent-schemas.ts'
-import { judgePresence, type PresenceBody, settingOf } from './judge-presence.ts'
 import { DEFAULT_STATUS_NAMES } from './status-codes.ts'
+import { judgePresence, type PresenceBody, settingOf } from './validate-presence.ts'
 
 const NOW = Date.UTC(2026, 0, 1, 12)
 const check = compileSchema<PresenceBody>(presenceSchema)

@@ -1,6 +1,6 @@
 import { eventually } from '@switchhook/testkit'
-import { type ApiUnderTest, startApiUnderTest } from '../testing/api-under-test.ts'
-import { type Surroundings, startSurroundings } from '../testing/surroundings.ts'
+import { type ApiUnderTest, startApiUnderTest } from '../../testing/api-under-test.ts'
+import { type Surroundings, startSurroundings } from '../../testing/surroundings.ts'
 
 const PATH = '/api/v1/webhooks/subscriptions'
 

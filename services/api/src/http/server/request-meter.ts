@@ -1,6 +1,6 @@
 import { type Counter, type Histogram, type Metrics, SECONDS } from '@switchhook/runtime'
 import type { RequestHandler } from 'express'
-import { exchangeOf } from './exchange.ts'
+import { exchangeOf } from './request-context.ts'
 
 /**
  * Counts requests by the route's pattern, never by the url that was asked for; what met no route is one series. Mounted

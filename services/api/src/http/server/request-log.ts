@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import type { Logger } from '@switchhook/runtime'
 import type { RequestHandler } from 'express'
-import { beginExchange, exchangeOf } from './exchange.ts'
+import { beginExchange, exchangeOf } from './request-context.ts'
 
 /** What may be taken over from a client into our log lines and back into its answer. */
 const SANE_REQUEST_ID = /^[\w.:-]{1,128}$/

@@ -1,6 +1,6 @@
 import { compileSchema } from '@switchhook/contracts'
 import { dialSchema } from './call-schemas.ts'
-import { judgeBody } from './judge-body.ts'
+import { judgeBody } from './missing-agent-uri.ts'
 
 function judge(body: unknown) {
   const result = compileSchema<unknown>(dialSchema)(body)

@@ -1,6 +1,6 @@
 import { CallState, EndReason, newEventId, type PlatformEvent } from '@switchhook/contracts'
 import { createMetrics } from '@switchhook/runtime'
-import { createCenterMeter } from './center-meter.ts'
+import { createCenterMeter } from './state-meter.ts'
 
 const event = (eventType: PlatformEvent['eventType'], data: PlatformEvent['data'] = {}): PlatformEvent => ({
   eventId: newEventId(),

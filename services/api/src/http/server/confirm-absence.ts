@@ -1,5 +1,5 @@
 import { AppError, toProblem } from '@switchhook/contracts'
-import type { Audit } from '../audit/audit-log.ts'
+import type { Audit } from '../../audit/audit-log.ts'
 
 /**
  * Carries out a route, and has a 404 confirmed before it is answered or kept for an `Idempotency-Key`: a Redis that lost its

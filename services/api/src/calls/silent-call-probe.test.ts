@@ -1,8 +1,8 @@
 import { CallState, EndReason, newCallId, newCommandId } from '@switchhook/contracts'
 import { applyReport, type LegReport } from '@switchhook/platform'
 import { aReport } from '../testing/report.ts'
-import { auditCall } from './audit-call.ts'
 import { type Call, newCall } from './call.ts'
+import { auditCall } from './silent-call-probe.ts'
 
 const AT = '2026-01-01T01:00:00.000Z'
 const BOB = 'sip:bob@acme.example'

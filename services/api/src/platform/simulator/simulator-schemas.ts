@@ -1,4 +1,4 @@
-import { component } from '../http/component.ts'
+import { component } from '../../http/component.ts'
 
 const agentUri = {
   type: 'string',

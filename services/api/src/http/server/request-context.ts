@@ -1,5 +1,5 @@
 import type { Response } from 'express'
-import type { Caller, Route } from './route.ts'
+import type { Caller, Route } from '../route.ts'
 
 /** What becomes known of one request while it is handled, for its log line and its problem. */
 export interface Exchange {

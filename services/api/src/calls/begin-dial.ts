@@ -1,9 +1,9 @@
 import { AppError, type CallId, CallState } from '@switchhook/contracts'
 import { type Agent, newAgent } from '../agents/agent.ts'
+import { agentKey, callKey, type DialLikeness, dialKey } from '../center/keys.ts'
+import { auditTimer, callRecord } from '../center/record-reports.ts'
+import type { Step, Transact } from '../state/transact.ts'
 import { type Call, hasBegun, isLive } from './call.ts'
-import { agentKey, callKey, type DialLikeness, dialKey } from './keys.ts'
-import { auditTimer, callRecord } from './record-reports.ts'
-import type { Step, Transact } from './transact.ts'
 
 /** A dial that never got to the platform (we died in between) keeps the device for no longer than this. */
 const UNSENT_DIAL_MS = 15_000

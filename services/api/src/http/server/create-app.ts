@@ -1,11 +1,11 @@
 import { AppError } from '@switchhook/contracts'
 import type { Logger, Metrics } from '@switchhook/runtime'
 import express, { type Express, type RequestHandler } from 'express'
-import { mountPages } from '../pages/mount-pages.ts'
-import { createProblemHandler, HeaderedError } from './problem-handler.ts'
+import { mountPages } from '../../pages/mount-pages.ts'
+import { createProblemHandler, HeaderedError } from '../problem-handler.ts'
+import type { Route } from '../route.ts'
 import { createRequestLog } from './request-log.ts'
 import { createRequestMeter } from './request-meter.ts'
-import type { Route } from './route.ts'
 import { type Passage, serveRoute } from './serve-route.ts'
 
 /** The table of routes as an Express application: one resource, one spelling of its url. */

@@ -2,7 +2,7 @@ import { AsyncLocalStorage } from 'node:async_hooks'
 import { readTraceparent, traceIdOf } from '@switchhook/contracts'
 import type { Tracing } from '@switchhook/runtime'
 import type { RequestHandler } from 'express'
-import { exchangeOf } from './exchange.ts'
+import { exchangeOf } from './request-context.ts'
 
 /** Which request something is done for. */
 export interface RequestScope {
