@@ -1,11 +1,11 @@
 import { compileSchema } from '@switchhook/contracts'
 import { presenceSchema } from './agent-schemas.ts'
 import { DEFAULT_STATUS_NAMES } from './status-codes.ts'
-import { judgePresence, type PresenceBody, settingOf } from './validate-presence.ts'
+import { type PresenceBody, settingOf, validatePresence } from './validate-presence.ts'
 
 const NOW = Date.UTC(2026, 0, 1, 12)
 const check = compileSchema<PresenceBody>(presenceSchema)
-const judge = judgePresence(DEFAULT_STATUS_NAMES, () => NOW)
+const judge = validatePresence(DEFAULT_STATUS_NAMES, () => NOW)
 
 function judged(body: unknown) {
   const result = check(body)

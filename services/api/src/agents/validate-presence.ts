@@ -9,23 +9,23 @@ export interface PresenceBody {
   readonly location?: string | null
 }
 
-/** All that is wrong with a body, at once. An unknown status code is told by a code of its own, with those that are known. */
-export const judgePresence =
+/** Reports all faults of a body at once. An unknown status code has its own error code, and the answer lists the known ones. */
+export const validatePresence =
   (names: StatusNames, nowMs: () => number) =>
   (body: unknown, faults: readonly Fault[]): AppError | undefined => {
-    const members = typeof body === 'object' && body !== null ? (body as Partial<PresenceBody>) : {}
-    const schemaKnows = (pointer: string): boolean => faults.some((fault) => fault.pointer === pointer)
-    const status = members.statusCode
-    const isUnknown = status !== undefined && !schemaKnows('/statusCode') && !isKnown(status, names)
-    const isPast = typeof members.until === 'string' && !schemaKnows('/until') && !(Date.parse(members.until) > nowMs())
+    const fields = typeof body === 'object' && body !== null ? (body as Partial<PresenceBody>) : {}
+    const isReported = (pointer: string): boolean => faults.some((fault) => fault.pointer === pointer)
+    const status = fields.statusCode
+    const isUnknown = status !== undefined && !isReported('/statusCode') && !isKnown(status, names)
+    const isPast = typeof fields.until === 'string' && !isReported('/until') && !(Date.parse(fields.until) > nowMs())
     const errors = [
       ...faults,
       ...(isUnknown ? [{ pointer: '/statusCode', detail: 'must be one of knownStatusCodes' }] : []),
       ...(isPast ? [{ pointer: '/until', detail: 'must be a time in the future' }] : []),
     ]
     if (errors.length === 0) return undefined
-    if (isUnknown || schemaKnows('/statusCode')) return unknownStatusCode(names, errors)
-    return new AppError('invalid-request', { detail: 'The body is not valid', errors })
+    if (isUnknown || isReported('/statusCode')) return unknownStatusCode(names, errors)
+    return new AppError('invalid-request', { detail: 'The body is not valid.', errors })
   }
 
 function isKnown(value: unknown, names: StatusNames): boolean {
@@ -33,7 +33,7 @@ function isKnown(value: unknown, names: StatusNames): boolean {
   return code !== undefined && Object.hasOwn(names, code)
 }
 
-/** Of a body that was judged to be sound. */
+/** The body must have passed `validatePresence`. */
 export function settingOf({ statusCode, until, message, location }: PresenceBody): PresenceSetting {
   return {
     statusCode: Number(statusCode),

@@ -1,23 +1,26 @@
+import { createHash } from 'node:crypto'
 import { AppError, type CallId, CallState } from '@switchhook/contracts'
-import { type Agent, newAgent } from '../agents/agent.ts'
-import { agentKey, callKey, type DialLikeness, dialKey } from '../center/keys.ts'
-import { auditTimer, callRecord } from '../center/record-reports.ts'
+import { type Agent, agentKey, newAgent } from '../agents/agent.ts'
 import type { Step, Transact } from '../state/transact.ts'
-import { type Call, hasBegun, isLive } from './call.ts'
+import { type Call, callKey, callRecord, hasBegun, isLive } from './call.ts'
+import { PROBE_UNREPORTED_DIAL_MS, probeTimer } from './silent-call-probe.ts'
 
-/** A dial that never got to the platform (we died in between) keeps the device for no longer than this. */
-const UNSENT_DIAL_MS = 15_000
-/**
- * When the platform is asked after a dial of which nothing was heard. Later than the lease of an Idempotency-Key, so that
- * the same request, come again after a crash, can still send it.
- */
-export const AUDIT_UNSENT_MS = 45_000
-/** A repeated dial is the same one while its call lives, and at least for so long (DESIGN 6). */
+/** A dial that never reached the platform, because the process died, reserves the device for at most this time. */
+const RESERVATION_MS = 15_000
+/** A repeated dial returns the same call while that call lives, and for at least this time (docs/calls.md). */
 const SAME_DIAL_MS = 60_000
 /** Longer than any call. */
-const LIKENESS_KEPT_MS = 24 * 60 * 60_000
+const SAME_DIAL_KEPT_MS = 24 * 60 * 60_000
 
-/** The call that a dial has come to. `again`: an earlier dial of the same likeness has begun it. */
+/** Two dials without an `Idempotency-Key` are the same dial if all of these are equal. */
+export interface DialLikeness {
+  readonly clientId: string
+  readonly agentUri: string
+  readonly destination: string
+  readonly correlationId: string
+}
+
+/** `again`: the call of an earlier dial with the same likeness. */
 export interface DialBegun {
   readonly call: Call
   readonly again: boolean
@@ -25,9 +28,9 @@ export interface DialBegun {
 
 export interface DialOptions {
   readonly agentUri: string
-  /** null: it is like no other. */
+  /** null: the dial repeats no other. */
   readonly likeness: DialLikeness | null
-  /** Did it come with an `Idempotency-Key`? Then it repeats no other; one without a key may repeat it. */
+  /** The request has an `Idempotency-Key`. Such a dial repeats no other, but a dial without a key may repeat it. */
   readonly isKeyed: boolean
 }
 
@@ -37,9 +40,9 @@ interface LikeDial {
 }
 
 /**
- * Stores a call before the platform hears of it, and reserves the agent's device, in one step. A call that is begun again
- * after a crash stays as it is. With a likeness, the call of an earlier dial that was alike is answered instead, while
- * it lives or for a minute, unless the request has a key, which says that it is one of its own.
+ * Stores a call before the platform receives the dial, and reserves the agent's device, in one step. If the call has begun
+ * already, as after a crash, it stays unchanged. A dial with the likeness of an earlier one, and without a key, returns the
+ * earlier call while that call lives or for a minute.
  * @throws AppError agent-device-unavailable
  */
 export function beginDial(
@@ -67,18 +70,18 @@ export function beginDial(
         records: [
           callRecord(call),
           { key: agentKey(agentUri), value: { ...agent, reserved } },
-          // While the earlier one lives, it stays the one that a dial without a key repeats.
+          // While the earlier call lives, a dial without a key repeats that call.
           ...(likenessKey === null || (like !== undefined && isLive(like))
             ? []
             : [
                 {
                   key: likenessKey,
                   value: { callId: call.callId, at: call.createdAt } satisfies LikeDial,
-                  ttlMs: LIKENESS_KEPT_MS,
+                  ttlMs: SAME_DIAL_KEPT_MS,
                 },
               ]),
         ],
-        timers: [auditTimer(call.callId, AUDIT_UNSENT_MS)],
+        timers: [probeTimer(call.callId, PROBE_UNREPORTED_DIAL_MS)],
       },
     }
   })
@@ -91,13 +94,18 @@ export function beginDial(
   }
 }
 
+function dialKey({ clientId, agentUri, destination, correlationId }: DialLikeness): string {
+  const likeness = JSON.stringify([clientId, agentUri, destination, correlationId])
+  return `dial:${createHash('sha256').update(likeness).digest('hex')}`
+}
+
 const reservationOf = ({ callId, createdAt }: Call) => ({ callId, at: createdAt })
 
-const isFresh = ({ at }: { readonly at: string }, nowMs: number): boolean => nowMs - Date.parse(at) < UNSENT_DIAL_MS
+const isFresh = ({ at }: { readonly at: string }, nowMs: number): boolean => nowMs - Date.parse(at) < RESERVATION_MS
 
-/** A device can begin a call when it can be reached and all its other calls are on hold. */
+/** A device can start a call if it is online and all its other calls are on hold. */
 function requireDevice(agent: Agent, callId: CallId, nowMs: number): void {
-  if (!agent.isOnline) throw new AppError('agent-device-unavailable', { detail: 'The device cannot be reached' })
+  if (!agent.isOnline) throw new AppError('agent-device-unavailable', { detail: "The agent's device is offline" })
   const dialling = agent.reserved.some((other) => other.callId !== callId && isFresh(other, nowMs))
   const inCall = agent.calls.some((other) => other.callId !== callId && other.state !== CallState.held)
   if (dialling || inCall) {

@@ -6,7 +6,7 @@ import {
   compileSchema,
   newCommandId,
 } from '@switchhook/contracts'
-import { currentSnapshot } from './stored-snapshot.ts'
+import { currentSnapshot } from './call.ts'
 
 const [example] = callStatusSchema.examples
 if (example === undefined) throw new Error('the schema has an example')
@@ -18,7 +18,7 @@ const storedWith = (command: unknown) =>
   >[0]
 
 test.each(CALL_COMMANDS)(
-  'a snapshot that an older version stored with the text %s is shown with its number',
+  'a snapshot that an earlier version stored with the command %s is shown with the number of the command',
   (name) => {
     const shown = currentSnapshot(storedWith(name))
     expect(shown.commandResult).toEqual({ commandId, command: CommandNumber[name], result: 2, reason: 7 })
@@ -26,11 +26,11 @@ test.each(CALL_COMMANDS)(
   },
 )
 
-test.each<CommandResult['command'] | null>([4, 0, null])('a snapshot of this version stays as it is: %s', (command) => {
+test.each<CommandResult['command'] | null>([4, 0, null])('a snapshot of this version is unchanged: %s', (command) => {
   const stored = command === null ? (example as Parameters<typeof currentSnapshot>[0]) : storedWith(command)
   expect(currentSnapshot(stored)).toEqual(stored)
 })
 
-test('a command that this version does not know is 0', () => {
+test('an unknown command is shown as 0', () => {
   expect(currentSnapshot(storedWith('park')).commandResult?.command).toBe(CommandNumber.unknown)
 })

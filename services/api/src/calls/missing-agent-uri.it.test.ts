@@ -19,7 +19,7 @@ afterAll(async () => {
   await around.close()
 })
 
-/** A POST exactly as it is given, because HTTP clients add headers of their own. */
+/** Sends raw bytes, because HTTP clients add their own headers. */
 async function post(command: string, headersAndBody: string): Promise<{ status: number; code: string }> {
   const path = command === 'dial' ? 'dial' : `${CALL}/${command}`
   const socket = connect(api.port, '127.0.0.1')
@@ -54,13 +54,13 @@ const NO_AGENT: [string, string][] = [
 ]
 
 describe.each(['dial', 'transfer'])('%s', (command) => {
-  test.each(NO_AGENT)('with %s names no agent: 401', async (_name, request) => {
+  test.each(NO_AGENT)('with %s has no agentUri: 401', async (_name, request) => {
     expect(await post(command, request)).toEqual({ status: 401, code: 'missing-agent-uri' })
   })
 })
 
 describe.each(['answer', 'hangup', 'hold', 'resume'])('%s', (command) => {
-  test.each(NO_AGENT)('with %s names no agent: 400', async (_name, request) => {
+  test.each(NO_AGENT)('with %s has no agentUri: 400', async (_name, request) => {
     expect(await post(command, request)).toEqual({ status: 400, code: 'missing-agent-uri' })
   })
 })
@@ -73,7 +73,7 @@ describe.each(['dial', 'transfer', 'hold'])('%s', (command) => {
     ['another type', 'Content-Type: text/plain\r\nContent-Length: 2\r\n\r\n{}', 415, 'unsupported-media-type'],
     ['no type', 'Content-Length: 2\r\n\r\n{}', 415, 'unsupported-media-type'],
     ['a chunk and no type', 'Transfer-Encoding: chunked\r\n\r\n2\r\n{}\r\n0\r\n\r\n', 415, 'unsupported-media-type'],
-  ])('with %s answers as every route does', async (_name, request, status, code) => {
+  ])('with %s is answered as on every route', async (_name, request, status, code) => {
     expect(await post(command, request)).toEqual({ status, code })
   })
 })

@@ -1,14 +1,14 @@
 import { compileSchema } from '@switchhook/contracts'
 import { dialSchema } from './call-schemas.ts'
-import { judgeBody } from './missing-agent-uri.ts'
+import { validateCallCommand } from './missing-agent-uri.ts'
 
-function judge(body: unknown) {
+function validateDial(body: unknown) {
   const result = compileSchema<unknown>(dialSchema)(body)
-  return judgeBody(401, 'destination')(body, result.ok ? [] : result.faults)
+  return validateCallCommand(401, 'destination')(body, result.ok ? [] : result.faults)
 }
 
-/** Each JSON document that names no agent, and the pointers of its errors. `undefined`: a request without a body. */
-const NAMES_NO_AGENT: [unknown, string[]][] = [
+/** Bodies without an agentUri, and the pointers of their errors. `undefined`: a request without a body. */
+const WITHOUT_AGENT_URI: [unknown, string[]][] = [
   [undefined, ['/agentUri', '']],
   [{}, ['/agentUri', '/destination']],
   [{ destination: '+15550100' }, ['/agentUri']],
@@ -22,20 +22,20 @@ const NAMES_NO_AGENT: [unknown, string[]][] = [
   [true, ['/agentUri', '']],
 ]
 
-test.each(NAMES_NO_AGENT)(
-  'a dial with the body %j names no agent: 401, with every other fault as well',
+test.each(WITHOUT_AGENT_URI)(
+  'a dial with the body %j has no agentUri: 401, with every other fault listed',
   (body, pointers) => {
-    const failure = judge(body)
+    const failure = validateDial(body)
     expect([failure?.code, failure?.extra.status]).toEqual(['missing-agent-uri', 401])
     expect(failure?.extra.detail).toMatch(/agentUri\. A new access token does not help\.$/)
     expect(failure?.extra.errors?.map(({ pointer }) => pointer)).toEqual(pointers)
   },
 )
 
-test.each(NAMES_NO_AGENT)(
-  'a command on a leg with the body %j names no agent: 400, and says nothing of tokens',
+test.each(WITHOUT_AGENT_URI)(
+  'a command on a leg with the body %j has no agentUri: 400, without a word about tokens',
   (body) => {
-    const failure = judgeBody(400)(body, [])
+    const failure = validateCallCommand(400)(body, [])
     expect([failure?.code, failure?.extra.status]).toEqual(['missing-agent-uri', 400])
     expect(failure?.extra.detail).not.toContain('token')
   },
@@ -48,11 +48,11 @@ test.each<[unknown, string[]]>([
   [{ agentUri: {}, destination: '+15550100' }, ['/agentUri']],
   [{ agentUri: 'sip:a@acme.example', destination: 'sip:a@acme.example' }, ['/destination']],
 ])('a dial of %j is an invalid request', (body, pointers) => {
-  const failure = judge(body)
+  const failure = validateDial(body)
   expect(failure?.code).toBe('invalid-request')
   expect(failure?.extra.errors?.map(({ pointer }) => pointer)).toEqual(pointers)
 })
 
-test('a dial of one to another has no fault', () => {
-  expect(judge({ agentUri: 'sip:a@acme.example', destination: '+15550100' })).toBeUndefined()
+test('a dial to another party is valid', () => {
+  expect(validateDial({ agentUri: 'sip:a@acme.example', destination: '+15550100' })).toBeUndefined()
 })

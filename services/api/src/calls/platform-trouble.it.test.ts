@@ -115,7 +115,7 @@ describe('a platform that has certainly not got the command', () => {
 test('a dial that may have been sent is answered 202; if the platform does not know it, its end is told', async () => {
   const callId = idOf(await give('dial', ''))
   expect((await center.findCall(tenant, callId))?.legs).toEqual({})
-  await center.auditTimerDue({ tenant, payload: { callId } })
+  await center.probeTimerDue({ tenant, payload: { callId } })
   expect((await center.findCall(tenant, callId))?.legs[ALICE]?.status).toMatchObject({
     state: CallState.ended,
     endReason: 12,

@@ -4,7 +4,6 @@ import type { Simulator } from '@switchhook/platform'
 import { createStateStore, openRedis, type Redis } from '@switchhook/store'
 import { canStartRedis, type RedisServer, type RedisServers, redisServers } from '@switchhook/testkit'
 import { type Center, createCenter } from '../center/center.ts'
-import { readAgent } from '../center/read-agent.ts'
 import type { Answer } from '../http/route.ts'
 import { openSimulator } from '../platform/simulator/open-simulator.ts'
 import { createTransact } from '../state/transact.ts'
@@ -34,7 +33,6 @@ beforeAll(async () => {
     agents: [{ agentUri: ALICE, tenant: 'acme', device: 'SIM/alice' }],
     scenario: null,
     store,
-    liveCalls: async (tenant, agentUri) => (await readAgent(store, tenant, agentUri)).calls.map(({ callId }) => callId),
     expectTimer: () => {},
     log: quiet,
     now: Date.now,

@@ -2,7 +2,7 @@ import { CallState, EndReason, newCallId, newCommandId } from '@switchhook/contr
 import { applyReport, type LegReport } from '@switchhook/platform'
 import { aReport } from '../testing/report.ts'
 import { type Call, newCall } from './call.ts'
-import { auditCall } from './silent-call-probe.ts'
+import { reportsOfProbe } from './silent-call-probe.ts'
 
 const AT = '2026-01-01T01:00:00.000Z'
 const BOB = 'sip:bob@acme.example'
@@ -16,32 +16,32 @@ function aCall(...reports: LegReport[]): Call {
   return { ...newCall({ callId, tenant: 'acme' }, AT), legs: Object.fromEntries(legs) }
 }
 
-test('a live leg that the platform does not know any more ends with platformLost, newer than all that was told', () => {
+test('a live leg that the platform no longer knows ends with platformLost, in a report newer than all earlier ones', () => {
   const report = aReport({ state: CallState.connected, order: 7 })
   const call = aCall(report)
-  const [end, ...more] = auditCall(call, [], AT)
+  const [end, ...more] = reportsOfProbe(call, [], AT)
   expect(more).toEqual([])
   expect(end).toMatchObject({ state: CallState.ended, at: AT, ending: { endReason: EndReason.platformLost } })
   if (end === undefined) throw new Error('there is one')
   expect(applyReport(call.legs[report.agentUri], end)?.status).toMatchObject({ state: 7, endReason: 12, sequence: 2 })
 })
 
-test('what the platform tells is passed on, and only the other legs are lost', () => {
+test('reports of the platform are passed on, and only the other legs are lost', () => {
   const mine = aReport({ state: CallState.connected })
   const bobs = aReport({ agentUri: BOB, state: CallState.connected })
-  const told = [aReport({ order: 2, state: CallState.held })]
-  const recorded = auditCall(aCall(mine, bobs), told, AT)
+  const reported = [aReport({ order: 2, state: CallState.held })]
+  const recorded = reportsOfProbe(aCall(mine, bobs), reported, AT)
   expect(recorded.map(({ agentUri, state }) => [agentUri, state])).toEqual([
     [mine.agentUri, CallState.held],
     [BOB, CallState.ended],
   ])
 })
 
-test('a leg that has ended is left alone', () => {
-  expect(auditCall(aCall(aReport({ state: CallState.ended })), [], AT)).toEqual([])
+test('an ended leg stays unchanged', () => {
+  expect(reportsOfProbe(aCall(aReport({ state: CallState.ended })), [], AT)).toEqual([])
 })
 
-describe('a dial of which nothing was ever heard', () => {
+describe('a dial that the platform has never reported', () => {
   const dialled = {
     agentUri: 'sip:alice@acme.example',
     destination: '+15550100',
@@ -50,8 +50,8 @@ describe('a dial of which nothing was ever heard', () => {
     commandId: newCommandId(),
   }
 
-  test('ends with platformLost if the platform does not know it: the client waits for an end', () => {
-    const [end] = auditCall({ ...aCall(), dialled }, [], AT)
+  test('ends with platformLost if the platform does not know it, because the client waits for an end', () => {
+    const [end] = reportsOfProbe({ ...aCall(), dialled }, [], AT)
     expect(end).toMatchObject({
       state: CallState.ended,
       correlationId: 'crm-4711',
@@ -60,12 +60,12 @@ describe('a dial of which nothing was ever heard', () => {
     })
   })
 
-  test('stays silent if the client was told that it was not sent', () => {
-    expect(auditCall({ ...aCall(), dialled, isAbandoned: true }, [], AT)).toEqual([])
+  test('gets no event if the client got an error for it', () => {
+    expect(reportsOfProbe({ ...aCall(), dialled, isAbandoned: true }, [], AT)).toEqual([])
   })
 
-  test('is what the platform says, if it knows it', () => {
-    const told = [aReport({ state: CallState.proceeding })]
-    expect(auditCall({ ...aCall(), dialled }, told, AT)).toEqual(told)
+  test('is recorded as the platform reports it, if the platform knows it', () => {
+    const reported = [aReport({ state: CallState.proceeding })]
+    expect(reportsOfProbe({ ...aCall(), dialled }, reported, AT)).toEqual(reported)
   })
 })

@@ -1,20 +1,39 @@
-import { CallState, Direction, EndedBy, EndReason, PartyType, Role } from '@switchhook/contracts'
+import { type CallId, CallState, Direction, EndedBy, EndReason, PartyType, Role } from '@switchhook/contracts'
 import type { LegReport } from '@switchhook/platform'
 import { type Call, hasBegun } from './call.ts'
 
+/** A live call that the platform has not reported for this long is probed. */
+export const PROBE_SILENT_MS = 5 * 60_000
 /**
- * What is to be recorded of a call that has been silent for long, now that the platform was asked: what it told, and an
- * end with reason platformLost for every leg that it does not know. Nobody stays in a call for ever because an event
- * was lost. A dial that may have been sent, and of which the platform knows nothing, ends before it began.
+ * A dial that the platform has not reported is probed after this time. It must exceed the lease of an `Idempotency-Key`
+ * (30 s): until then, the repeated request of a client can still send the dial after a crash.
  */
-export function auditCall(call: Call, told: readonly LegReport[], at: string): readonly LegReport[] {
-  if (told.length === 0 && !hasBegun(call)) return neverBegun(call, at)
-  const known = new Set(told.map(({ agentUri }) => agentUri))
+export const PROBE_UNREPORTED_DIAL_MS = 45_000
+
+/**
+ * The timer of the next probe. Every change of the call sets it again, so it falls due only when the call is silent. The
+ * stored id keeps its old word, `audit`, because processes of two versions share the timers during an upgrade.
+ */
+export const probeTimer = (callId: CallId, dueInMs: number) => ({
+  id: `audit:${callId}`,
+  dueInMs,
+  payload: { callId },
+})
+
+/**
+ * The reports to record after a probe: the platform's own, and an end with reason `platformLost` for every leg that the
+ * platform does not know, so that a lost report leaves no agent in a call for ever. A dial that may have been sent, and
+ * that the platform does not know, gets an end as well.
+ * @param reported the platform's answer to `lookUp`
+ */
+export function reportsOfProbe(call: Call, reported: readonly LegReport[], at: string): readonly LegReport[] {
+  if (reported.length === 0 && !hasBegun(call)) return endOfUnreportedDial(call, at)
+  const known = new Set(reported.map(({ agentUri }) => agentUri))
   const lost = Object.values(call.legs).filter(
     ({ status }) => status.state !== CallState.ended && !known.has(status.agentUri),
   )
   return [
-    ...told,
+    ...reported,
     ...lost.map(
       ({ order, status }): LegReport => ({
         tenant: call.tenant,
@@ -43,7 +62,7 @@ export function auditCall(call: Call, told: readonly LegReport[], at: string): r
 
 const LOST = { endReason: EndReason.platformLost, endedBy: EndedBy.system, cause: null, sipCode: null }
 
-function neverBegun({ tenant, callId, dialled, isAbandoned }: Call, at: string): readonly LegReport[] {
+function endOfUnreportedDial({ tenant, callId, dialled, isAbandoned }: Call, at: string): readonly LegReport[] {
   if (dialled === null || isAbandoned) return []
   const { agentUri, destination, cli, correlationId, commandId } = dialled
   return [

@@ -223,12 +223,12 @@ describe('recording what the platform tells', () => {
 })
 
 describe('asking after a call that has been silent for long', () => {
-  const audit = (callId: CallId): Promise<void> => centers[0].auditTimerDue({ tenant, payload: { callId } })
+  const probe = (callId: CallId): Promise<void> => centers[0].probeTimerDue({ tenant, payload: { callId } })
 
   test('ends it if the platform does not know it, and the agent is free', async () => {
     const { callId } = await begin(0, aDial())
     await tell(0, report(callId, { state: CallState.connected }))
-    await audit(callId)
+    await probe(callId)
     const leg = (await centers[0].findCall(tenant, callId))?.legs[AGENT]?.status
     expect(leg).toMatchObject({ state: CallState.ended, endReason: 12 })
     expect((await centers[0].readAgent(tenant, AGENT)).calls).toEqual([])
@@ -238,14 +238,14 @@ describe('asking after a call that has been silent for long', () => {
     const { callId } = await begin(0, aDial())
     await tell(0, report(callId))
     known = [report(callId, { state: CallState.connected, order: 5 })]
-    await audit(callId)
+    await probe(callId)
     expect((await centers[0].findCall(tenant, callId))?.legs[AGENT]?.status.state).toBe(CallState.connected)
     expect(await createTimerStore(redis[0]).claimDue(10, 1_000)).toEqual([])
   })
 
   test('gives an end to a dial of which nothing was heard, unless its client knows that it was not sent', async () => {
     const lost = await begin(0, aDial())
-    await audit(lost.callId)
+    await probe(lost.callId)
     expect((await centers[0].findCall(tenant, lost.callId))?.legs[AGENT]?.status).toMatchObject({
       state: 7,
       sequence: 1,
@@ -254,7 +254,7 @@ describe('asking after a call that has been silent for long', () => {
 
     const refused = await begin(0, aDial())
     await centers[0].abandon(refused)
-    await audit(refused.callId)
+    await probe(refused.callId)
     expect(await takeEvents()).toEqual([])
   })
 })

@@ -3,10 +3,11 @@ import { CallState, newCallId, type PlatformEvent, Unavailable } from '@switchho
 import type { LegReport } from '@switchhook/platform'
 import { createOutbox, createStateStore, openRedis, type Redis, type StateStore } from '@switchhook/store'
 import { startTcpProxy, type TcpProxy, type TestRedis, testRedis } from '@switchhook/testkit'
+import { agentKey } from '../agents/agent.ts'
+import { callKey } from '../calls/call.ts'
 import { createTransact } from '../state/transact.ts'
 import { aReport } from '../testing/report.ts'
 import { type Center, createCenter } from './center.ts'
-import { agentKey, callKey } from './keys.ts'
 
 const AGENT = 'sip:alice@acme.example'
 const quiet = { debug() {}, info() {}, warn() {}, error() {} }

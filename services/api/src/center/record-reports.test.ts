@@ -1,10 +1,11 @@
 import { CallState, isGuid, newCallId } from '@switchhook/contracts'
 import type { LegReport } from '@switchhook/platform'
-import { type Agent, newAgent } from '../agents/agent.ts'
+import { type Agent, agentKey, newAgent } from '../agents/agent.ts'
+import { callKey, REMEMBERED_MS } from '../calls/call.ts'
+import { probeTimer } from '../calls/silent-call-probe.ts'
 import type { Writing } from '../state/transact.ts'
 import { aReport } from '../testing/report.ts'
-import { agentKey, auditTimerId, callKey } from './keys.ts'
-import { keysOf, REMEMBERED_MS, recordReports } from './record-reports.ts'
+import { keysOf, recordReports } from './record-reports.ts'
 
 const ALICE = 'sip:alice@acme.example'
 const BOB = 'sip:bob@acme.example'
@@ -32,7 +33,7 @@ test('one step holds the call, its agent, an event for each, and a timer that as
     ['call.status', ALICE, 1],
     ['agent.status', ALICE, 1],
   ])
-  expect(writing?.timers?.map(({ id }) => id)).toContain(auditTimerId(report.callId))
+  expect(writing?.timers?.map(({ id }) => id)).toContain(probeTimer(report.callId, 0).id)
 })
 
 test('reports of one moment are stored together: both legs of a call between agents, in one step', () => {
@@ -65,7 +66,7 @@ test('a call is kept for as long as it lives, and remembered for ten minutes aft
   const over = recordAll([aReport()], [aReport({ order: 2, state: CallState.ended })])
   expect(over?.records[0]?.ttlMs).toBe(REMEMBERED_MS)
   expect(REMEMBERED_MS).toBeGreaterThanOrEqual(5 * 60_000)
-  expect(over?.timers?.map(({ id }) => id)).not.toContain(auditTimerId(aReport().callId))
+  expect(over?.timers?.map(({ id }) => id)).not.toContain(probeTimer(aReport().callId, 0).id)
 })
 
 test('an agent record keeps its stream id, which processes of the version before derive event ids from', () => {

@@ -142,7 +142,6 @@ function partsOfReplica(leaseMs = LEASE_MS) {
     agents: SIMULATED_AGENTS,
     scenario: null,
     store,
-    liveCalls: async () => [],
     expectTimer: () => {},
     log: quiet,
     now: Date.now,
@@ -481,7 +480,7 @@ describe('refusals and failures', () => {
       (message) => warnings.push(message),
     )
     expect(status).toBe(201)
-    expect(warnings).toEqual(['the answer to an Idempotency-Key could not be kept'])
+    expect(warnings).toEqual(['the answer to an Idempotency-Key could not be stored'])
     expect(await create({ key: asked.key })).toMatchObject({ status: 201, body: body as object })
   })
 

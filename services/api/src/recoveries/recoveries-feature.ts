@@ -1,11 +1,25 @@
 import type { Broker } from '@switchhook/messaging'
 import type { Logger } from '@switchhook/runtime'
-import type { BreakerStore, DeliveryArchive, ParkedWindow, StateStore } from '@switchhook/store'
+import {
+  type BreakerStore,
+  createBreakerReader,
+  createDeliveryArchive,
+  createParkedCounter,
+  createParkedWindow,
+  type DeliveryArchive,
+  type ParkedWindow,
+  type StateStore,
+} from '@switchhook/store'
 import { createSendAgain } from '../deliveries/send-again.ts'
+import type { Base, Feature } from '../feature.ts'
+import type { State } from '../state/state.ts'
+import type { TimerOwners } from '../state/timer-loop.ts'
 import { createTransact, type Writing } from '../state/transact.ts'
+import type { SubscriptionsFeature } from '../subscriptions/subscriptions-feature.ts'
 import { createRecoveryDriver, type RecoveryDriver } from './drive-recovery.ts'
 import { createRecoveryBook, type RecoveryBook } from './recovery-book.ts'
-import type { RecoveryMeter } from './recovery-meter.ts'
+import { createRecoveryMeter, type RecoveryMeter } from './recovery-meter.ts'
+import { createRecoveryRoutes } from './recovery-routes.ts'
 import { createSendItems } from './send-items.ts'
 
 export interface RecoveriesDeps {
@@ -46,5 +60,44 @@ export function createRecoveries(deps: RecoveriesDeps): {
       meter,
       log,
     }),
+  }
+}
+
+export interface RecoveriesFeature extends Feature {
+  readonly timers: TimerOwners
+  /** Resolves once the steps in progress have finished. */
+  readonly close: () => Promise<void>
+}
+
+export function createRecoveriesFeature(
+  { config, metrics, redis, publishDelivery, log, now }: Base,
+  { store, committed }: State,
+  subscriptions: SubscriptionsFeature,
+): RecoveriesFeature {
+  const breakers = createBreakerReader(redis)
+  const parked = createParkedWindow(redis)
+  const parkedCounter = createParkedCounter(redis)
+  const { book, driver } = createRecoveries({
+    store,
+    committed,
+    look: (endpoint) => breakers.look(endpoint),
+    parked,
+    deliveries: createDeliveryArchive(redis),
+    publish: publishDelivery,
+    mostPerSecond: config.RECOVERY_RATE,
+    now,
+    meter: createRecoveryMeter(metrics),
+    log,
+  })
+  return {
+    routes: createRecoveryRoutes({
+      subscriptions: subscriptions.storeFor404,
+      recoveries: book,
+      parked,
+      parkedCount: (subscriptionId) => parkedCounter.count(subscriptionId),
+      now,
+    }),
+    timers: { recovery: (timer) => driver.timerDue(timer) },
+    close: () => driver.idle(),
   }
 }

@@ -127,7 +127,7 @@ test('in an outage it tries again by itself, tells it once, and nothing is lost'
   isDown = false
   await eventually(() => expect(published.size).toBe(300))
   await eventually(() => expect(outbox.entries.size).toBe(0))
-  expect(said).toEqual(['events cannot be relayed; they are kept', 'events are relayed again'])
+  expect(said).toEqual(['events cannot be relayed; they stay in the outbox', 'events are relayed again'])
 })
 
 test('stopping finishes the batch in hand', async () => {

@@ -4,34 +4,34 @@ import type { Outbox, OutboxEntry } from '@switchhook/store'
 
 export interface OutboxRelayDeps {
   readonly outbox: Pick<Outbox, 'claim' | 'sent'>
-  /** Resolves once the broker has the event for good. */
+  /** Resolves once the broker has confirmed the event. */
   readonly publish: (event: PlatformEvent) => Promise<void>
   readonly log: Pick<Logger, 'info' | 'warn'>
 }
 
 export interface OutboxRelay {
-  /** Something was committed in this process: look at once. */
+  /** Wakes the relay: this process has committed an event. */
   nudge(): void
-  /** Finishes the batch in hand. */
+  /** Resolves once the batch in progress is finished. */
   stop(): Promise<void>
 }
 
-/** As many as are published in parallel; the next batch waits for their confirms. */
+/** Events published in parallel. The next batch starts when all of them are confirmed. */
 const BATCH = 128
 
 /**
- * What is committed here is announced by `nudge`. Looking unasked is for what a replica left behind that died between
- * its commit and its relay, where a second more does not count and every look costs Redis something.
+ * `nudge` announces the commits of this process. Polling finds only the events of a replica that died between commit and
+ * relay: there a second of delay is harmless, and every poll costs a round trip to Redis.
  */
-const LOOK_AFTER_MS = 1_000
+const POLL_MS = 1_000
 
 const FIRST_RETRY_MS = 250
 const LAST_RETRY_MS = 2_000
 
 /**
- * One pass: claims, publishes, marks what the broker has confirmed. Resolves to how many were sent. What was published
- * and not marked is published again: receivers of events know duplicates by their ids.
- * @throws what the first failed publish threw, after those that succeeded are marked
+ * One pass: claims events, publishes them, and marks the confirmed ones as sent. Resolves to the number of sent events.
+ * An event that was published but not marked is published again; receivers recognise the duplicate by its id.
+ * @throws the error of the first failed publish, after the successful ones are marked
  */
 export async function relayOnce({ outbox, publish }: OutboxRelayDeps, max: number): Promise<number> {
   const batch = await outbox.claim(max)
@@ -43,14 +43,14 @@ export async function relayOnce({ outbox, publish }: OutboxRelayDeps, max: numbe
   return sent.length
 }
 
-/** Moves committed events to the broker for as long as the process lives. Any number of replicas may do so at once. */
+/** Moves committed events to the broker until it is stopped. Any number of replicas can run it at the same time. */
 export function startOutboxRelay(deps: OutboxRelayDeps): OutboxRelay {
   const stopping = new AbortController()
   let isNudged = false
   let isBackingOff = false
   let wake: (() => void) | undefined
 
-  /** A nudge ends it early; one that came while nobody waited is not forgotten. */
+  /** A nudge ends the pause early. A nudge before the pause skips it. */
   async function pause(ms: number): Promise<void> {
     if (isNudged || stopping.signal.aborted) return
     await new Promise<void>((resolve) => {
@@ -70,9 +70,9 @@ export function startOutboxRelay(deps: OutboxRelayDeps): OutboxRelay {
         const sent = await relayOnce(deps, BATCH)
         if (retryMs > 0) deps.log.info('events are relayed again')
         retryMs = 0
-        if (sent === 0) await pause(LOOK_AFTER_MS)
+        if (sent === 0) await pause(POLL_MS)
       } catch (error) {
-        if (retryMs === 0) deps.log.warn('events cannot be relayed; they are kept', { error })
+        if (retryMs === 0) deps.log.warn('events cannot be relayed; they stay in the outbox', { error })
         retryMs = Math.min(Math.max(retryMs * 2, FIRST_RETRY_MS), LAST_RETRY_MS)
         isNudged = false
         isBackingOff = true
@@ -86,7 +86,7 @@ export function startOutboxRelay(deps: OutboxRelayDeps): OutboxRelay {
   return {
     nudge() {
       isNudged = true
-      // In an outage the traffic must not set the pace of the retries.
+      // During an outage, traffic must not shorten the backoff.
       if (!isBackingOff) wake?.()
     },
     async stop() {

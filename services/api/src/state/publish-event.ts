@@ -1,7 +1,7 @@
 import { type PlatformEvent, traceIdOf, traceIdOfEvent } from '@switchhook/contracts'
 import { type Logger, spanned, type Tracing } from '@switchhook/runtime'
 
-/** Publishes a stored event in the trace of what brought it about; one that nothing in particular did begins a trace. */
+/** Publishes a stored event in the trace of the request that caused it. An event without a request starts a new trace. */
 export function createPublishEvent(deps: {
   readonly publish: (event: PlatformEvent) => Promise<void>
   readonly tracing: Tracing

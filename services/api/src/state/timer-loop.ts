@@ -1,32 +1,34 @@
 import type { Logger } from '@switchhook/runtime'
 import type { DueTimer, TimerStore } from '@switchhook/store'
-import { Alarm } from './alarm.ts'
 
-/** By owner: what a timer's id says before its first colon. What rejects is tried again when its lease is over. */
+/**
+ * One handler per owner; the owner is the part of a timer's id before its first colon. If a handler rejects, the timer
+ * is handled again when its lease expires.
+ */
 export type TimerOwners = Readonly<Record<string, (timer: Pick<DueTimer, 'tenant' | 'payload'>) => Promise<void>>>
 
 export interface TimerLoop {
   start(owners: TimerOwners): void
-  /** This process has set a timer that falls due in so long. */
+  /** Announces that this process has set a timer that falls due in `dueInMs`. */
   expect(dueInMs: number): void
-  /** Finishes what is in hand. */
+  /** Resolves once the handlers in progress have finished. */
   stop(): Promise<void>
 }
 
-/** A replica that dies with timers in hand is replaced by another after so long. */
+/** When a replica dies, another one handles its claimed timers after this time. */
 const LEASE_MS = 5_000
 const MAX_AT_ONCE = 200
-/** How often we look for timers that another process has set and cannot handle any more. Our own wake us by themselves. */
-const LOOK_AROUND_MS = 500
-/** What is further away is found by looking around, soon enough. */
+/** Polling finds the timers of replicas that died. A timer that this process sets wakes the loop without it. */
+const POLL_MS = 500
+/** Timers further away than this are left to polling. */
 const LONGEST_EXPECTED_MS = 60_000
-/** The store's clock decides what is due; ours may run a little ahead. */
+/** Redis's clock decides which timers are due; the clock of this process may run slightly ahead. */
 const CLOCK_SLACK_MS = 5
 
-/** Handles durable timers for as long as the process lives. Any number of replicas do so together. */
+/** Handles durable timers until it is stopped. Any number of replicas can run it at the same time. */
 export function createTimerLoop(timers: Pick<TimerStore, 'claimDue' | 'done'>, log: Pick<Logger, 'warn'>): TimerLoop {
   const alarm = new Alarm()
-  const state = { isRunning: false, isOut: false }
+  const state = { isRunning: false, isUnavailable: false }
   let loop: Promise<void> = Promise.resolve()
 
   async function handle(timer: DueTimer, owners: TimerOwners): Promise<void> {
@@ -35,19 +37,19 @@ export function createTimerLoop(timers: Pick<TimerStore, 'claimDue' | 'done'>, l
       await owners[owner]?.(timer)
       await timers.done([timer])
     } catch (error) {
-      log.warn('a timer could not be handled, will be tried again', { timer: timer.id, error })
+      log.warn('a timer could not be handled; it will be retried', { timer: timer.id, error })
     }
   }
 
-  /** One line per outage. */
+  /** Logs one line per outage. */
   async function claim(): Promise<readonly DueTimer[]> {
     try {
       const due = await timers.claimDue(MAX_AT_ONCE, LEASE_MS)
-      state.isOut = false
+      state.isUnavailable = false
       return due
     } catch (error) {
-      if (!state.isOut) log.warn('timers cannot be read, will try again', { error })
-      state.isOut = true
+      if (!state.isUnavailable) log.warn('timers cannot be read; retrying', { error })
+      state.isUnavailable = true
       return []
     }
   }
@@ -56,7 +58,7 @@ export function createTimerLoop(timers: Pick<TimerStore, 'claimDue' | 'done'>, l
     while (state.isRunning) {
       const due = await claim()
       if (due.length > 0) await Promise.all(due.map((timer) => handle(timer, owners)))
-      else await alarm.sleep(LOOK_AROUND_MS)
+      else await alarm.sleep(POLL_MS)
     }
   }
 
@@ -70,8 +72,44 @@ export function createTimerLoop(timers: Pick<TimerStore, 'claimDue' | 'done'>, l
     },
     stop: async () => {
       state.isRunning = false
-      alarm.silence()
+      alarm.cancelAndRing()
       await loop
     },
+  }
+}
+
+/** Ends a sleep early. A ring during the work between two sleeps ends the next sleep at once. */
+class Alarm {
+  readonly #timers = new Set<NodeJS.Timeout>()
+  #hasRung = false
+  #wake: (() => void) | undefined
+
+  ring(): void {
+    this.#hasRung = true
+    this.#wake?.()
+  }
+
+  ringIn(ms: number): void {
+    const timer = setTimeout(() => {
+      this.#timers.delete(timer)
+      this.ring()
+    }, ms)
+    this.#timers.add(timer)
+  }
+
+  async sleep(maxMs: number): Promise<void> {
+    if (!this.#hasRung) {
+      const timer = setTimeout(() => this.#wake?.(), maxMs)
+      await new Promise<void>((resolve) => (this.#wake = resolve))
+      clearTimeout(timer)
+      this.#wake = undefined
+    }
+    this.#hasRung = false
+  }
+
+  cancelAndRing(): void {
+    for (const timer of this.#timers) clearTimeout(timer)
+    this.#timers.clear()
+    this.ring()
   }
 }

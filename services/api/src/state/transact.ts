@@ -9,12 +9,12 @@ export interface Writing {
   /** The step has read each of these keys. */
   readonly records: readonly { readonly key: string; readonly value: unknown; readonly ttlMs?: number }[]
   readonly events?: readonly NewEvent[]
-  /** Trace context of the events if no request is being handled. */
+  /** Trace context of the events outside a request. */
   readonly traceparent?: string | undefined
   readonly timers?: readonly { readonly id: string; readonly dueInMs: number; readonly payload: unknown }[]
 }
 
-/** The result of a step, and its writes, if it has any. */
+/** The result of a step and its writes. A step without writes commits nothing. */
 export interface Step<Result> {
   readonly result: Result
   readonly writing?: Writing
@@ -22,11 +22,10 @@ export interface Step<Result> {
 
 /**
  * Reads records, passes them to `decide`, and commits the step that it returns, all or nothing: state, events and timers.
- * If another process changed one of the records meanwhile, the records are read and decided again, so `decide` may run
- * more than once.
+ * If another process has changed one of the records meanwhile, reads them and calls `decide` again.
  *
- * Rejects with Unavailable if Redis does not answer the commit: the step may have been committed. To repeat it is safe if
- * `decide` returns no event for a fact that the records already hold; the repeat reads them again.
+ * Rejects with Unavailable if Redis does not answer the commit; the step may have been committed. Repeating it is safe if
+ * `decide` returns no event for a fact that the records already hold, because the repeat reads them first.
  */
 export type Transact = <Result>(
   tenant: string | null,
@@ -36,7 +35,7 @@ export type Transact = <Result>(
 
 /**
  * @param committed is called after every commit
- * @param traceOfRequest returns the trace context of the request that is being handled, if any
+ * @param traceOfRequest returns the trace context of the current request; undefined outside a request
  */
 export function createTransact(
   store: StateStore,
@@ -51,7 +50,7 @@ export function createTransact(
       const versions = new Map(keys.map((key, at) => [key, read[at]?.version ?? 0]))
       const records = writing.records.map((record) => ({ ...record, expectedVersion: versions.get(record.key) ?? 0 }))
       const traceparent = traceOfRequest() ?? writing.traceparent
-      // Each try draws new ids. Redis commits at most one try, because every try expects the versions that it has read.
+      // Each try draws new event ids. At most one try commits, because each expects the versions that it has read.
       const events = (writing.events ?? []).map((event) => ({
         ...event,
         eventId: newEventId(),

@@ -2,8 +2,8 @@ import { AppError, toProblem } from '@switchhook/contracts'
 import type { Audit } from '../../audit/audit-log.ts'
 
 /**
- * Carries out a route, and has a 404 confirmed before it is answered or kept for an `Idempotency-Key`: a Redis that lost its
- * data finds nothing either.
+ * Confirms every 404 before it is answered or stored for an `Idempotency-Key`, because a Redis that lost its data finds
+ * nothing either. This is the only place that confirms a 404.
  * @param verify rejects with Unavailable unless Redis holds the data of this installation
  */
 export const confirmAbsence =

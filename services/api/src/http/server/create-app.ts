@@ -8,11 +8,11 @@ import { createRequestLog } from './request-log.ts'
 import { createRequestMeter } from './request-meter.ts'
 import { type Passage, serveRoute } from './serve-route.ts'
 
-/** The table of routes as an Express application: one resource, one spelling of its url. */
+/** Mounts the routes in an Express application. Urls are case-sensitive, and a trailing slash matters. */
 export function createApp(options: {
   readonly routes: readonly Route[]
   readonly passage: Passage
-  /** Networks of the proxies whose `X-Forwarded-For` is believed. */
+  /** Networks of the proxies whose `X-Forwarded-For` is trusted. */
   readonly trustProxy: readonly string[]
   readonly log: Logger
   readonly metrics: Metrics
@@ -20,7 +20,7 @@ export function createApp(options: {
 }): Express {
   const app = express()
   app.disable('x-powered-by')
-  // An answer is either stored by nobody or not ours to compare: no 304 that the API document does not know.
+  // API answers are not cacheable, so no request is answered 304, which the API document does not list.
   app.disable('etag')
   app.disable('query parser')
   app.enable('case sensitive routing')
@@ -41,7 +41,7 @@ export function createApp(options: {
   return app
 }
 
-/** Answers hold one tenant's data and are JSON whatever a browser makes of them. */
+/** Answers hold one tenant's data, so no cache stores them; browsers must not guess another type than JSON. */
 const answerPrivately: RequestHandler = (_request, response, next) => {
   response.set({ 'Cache-Control': 'no-store', 'X-Content-Type-Options': 'nosniff' })
   next()

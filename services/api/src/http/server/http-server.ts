@@ -1,28 +1,34 @@
 import { randomUUID } from 'node:crypto'
-import { createServer, type RequestListener, STATUS_CODES } from 'node:http'
-import type { AddressInfo } from 'node:net'
+import {
+  createServer,
+  type IncomingMessage,
+  type RequestListener,
+  type Server,
+  type ServerResponse,
+  STATUS_CODES,
+} from 'node:http'
+import type { AddressInfo, Socket } from 'node:net'
 import type { Duplex } from 'node:stream'
-import { drainConnections } from './drain-connections.ts'
 
 export interface HttpServer {
   readonly port: number
-  /** Takes no more connections; resolves when every request in flight is answered. */
+  /** Accepts no more connections. Resolves once every request in flight is answered. */
   close(): Promise<void>
 }
 
-/** How long a client may take, in ms. */
+/** Time limits for a client, in ms. */
 export interface ClientDeadlines {
   readonly headersMs: number
-  /** Headers and body together. */
+  /** Headers and body. */
   readonly requestMs: number
 }
 
 const DEADLINES: ClientDeadlines = { headersMs: 10_000, requestMs: 30_000 }
 
-/** Longer than the idle time of the usual load balancers (60 s), so that it is never us who close under a request. */
+/** Longer than the usual idle timeout of load balancers (60 s), so that the server never closes under a request. */
 const KEEP_ALIVE_MS = 65_000
 
-/** Well within every sensible SHUTDOWN_GRACE. */
+/** Time for unfinished requests at shutdown; well below any sensible SHUTDOWN_GRACE. */
 const LAST_REQUESTS_MS = 5_000
 
 export async function startHttpServer(options: {
@@ -54,7 +60,7 @@ export async function startHttpServer(options: {
   }
 }
 
-/** What Node could not parse never becomes a request: it is answered here, on the bare socket. */
+/** Answers on the bare socket, because bytes that Node cannot parse never become a request. */
 function answerBadClient(error: Error & { readonly code?: string }, socket: Duplex): void {
   if (error.code === 'ECONNRESET' || !socket.writable) return void socket.destroy()
   const [status, detail] = badClient(error.code)
@@ -77,10 +83,49 @@ function answerBadClient(error: Error & { readonly code?: string }, socket: Dupl
 function badClient(code: string | undefined): [status: number, detail: string] {
   switch (code) {
     case 'HPE_HEADER_OVERFLOW':
-      return [431, 'The header is too large']
+      return [431, 'The header is too large.']
     case 'ERR_HTTP_REQUEST_TIMEOUT':
-      return [408, 'The request took too long to arrive']
+      return [408, 'The request took too long to arrive.']
     default:
-      return [400, 'Not HTTP/1.1']
+      return [400, 'The request is not valid HTTP/1.1.']
+  }
+}
+
+interface InFlight {
+  readonly request: IncomingMessage
+  readonly response: ServerResponse
+}
+
+/**
+ * Returns a function that drains the server: it closes idle connections at once, and the others after their response.
+ * Node's own `close` keeps connections that never carried a request, and stops enforcing the deadlines of the others.
+ * @param unfinishedMs time for a client to finish sending its request
+ */
+function drainConnections(server: Server, unfinishedMs: number): () => void {
+  const connections = new Map<Socket, InFlight | undefined>()
+  let isDraining = false
+
+  server.on('connection', (socket) => {
+    connections.set(socket, undefined)
+    socket.once('close', () => connections.delete(socket))
+  })
+  server.on('request', (request, response) => {
+    const { socket } = request
+    connections.set(socket, { request, response })
+    if (isDraining) response.setHeader('Connection', 'close')
+    response.once('close', () => {
+      if (connections.get(socket)?.response === response) connections.set(socket, undefined)
+    })
+  })
+
+  return () => {
+    isDraining = true
+    for (const [socket, inFlight] of connections) {
+      if (inFlight === undefined) socket.destroy()
+      else if (!inFlight.response.headersSent) inFlight.response.setHeader('Connection', 'close')
+    }
+    setTimeout(() => {
+      for (const [socket, inFlight] of connections) if (inFlight?.request.complete !== true) socket.destroy()
+    }, unfinishedMs).unref()
   }
 }

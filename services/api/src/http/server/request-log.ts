@@ -1,24 +1,24 @@
 import { randomUUID } from 'node:crypto'
 import type { Logger } from '@switchhook/runtime'
 import type { RequestHandler } from 'express'
-import { beginExchange, exchangeOf } from './request-context.ts'
+import { beginRequestContext, requestContextOf } from './request-context.ts'
 
-/** What may be taken over from a client into our log lines and back into its answer. */
+/** Request ids of clients that are safe to write into a log line and a response header. */
 const SANE_REQUEST_ID = /^[\w.:-]{1,128}$/
 
 /**
- * Gives every request its id and writes one line when it is over. The line names the route's pattern, not the url that
- * was asked for: ids and query strings are the client's business.
+ * Gives every request an id and logs one line when it ends. The line has the path pattern of the route and not the url,
+ * because ids and query strings can be confidential.
  */
 export function createRequestLog(log: Logger): RequestHandler {
   return (request, response, next) => {
     const startedAt = performance.now()
     const given = request.get('x-request-id')
     const requestId = given !== undefined && SANE_REQUEST_ID.test(given) ? given : randomUUID()
-    beginExchange(response, { requestId })
+    beginRequestContext(response, { requestId })
     response.set('X-Request-Id', requestId)
     response.once('close', () => {
-      const { route, caller, unavailable, traceId } = exchangeOf(response)
+      const { route, caller, unavailable, traceId } = requestContextOf(response)
       log.info('request', {
         requestId,
         ...(traceId !== undefined && { traceId }),

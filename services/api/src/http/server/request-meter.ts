@@ -1,16 +1,16 @@
 import { type Counter, type Histogram, type Metrics, SECONDS } from '@switchhook/runtime'
 import type { RequestHandler } from 'express'
-import { exchangeOf } from './request-context.ts'
+import { requestContextOf } from './request-context.ts'
 
 /**
- * Counts requests by the route's pattern, never by the url that was asked for; what met no route is one series. Mounted
- * after the request log, whose exchange it reads.
+ * Counts requests by the path pattern of the route, never by the url, so that clients cannot create series. Requests that
+ * match no route share one series. Must be mounted after the request log, which begins the request context.
  */
 export function createRequestMeter(metrics: Metrics): RequestHandler {
   const requests = metrics.counter('switchhook_http_requests_total', 'Requests, by route, method and status.')
   const durations = metrics.histogram(
     'switchhook_http_request_duration_seconds',
-    'From a request to the end of its answer.',
+    'Time from the start of a request to the end of its response.',
     SECONDS,
   )
   const known = new Map<string, { readonly count: Counter; readonly duration: Histogram }>()
@@ -27,7 +27,7 @@ export function createRequestMeter(metrics: Metrics): RequestHandler {
   return (_request, response, next) => {
     const startedAt = performance.now()
     response.once('close', () => {
-      const { route } = exchangeOf(response)
+      const { route } = requestContextOf(response)
       const status = response.headersSent ? String(response.statusCode) : 'aborted'
       const { count, duration } = seriesOf(route?.path ?? 'none', route?.method.toUpperCase() ?? 'any', status)
       count.add()

@@ -2,11 +2,11 @@ import { AsyncLocalStorage } from 'node:async_hooks'
 import { readTraceparent, traceIdOf } from '@switchhook/contracts'
 import type { Tracing } from '@switchhook/runtime'
 import type { RequestHandler } from 'express'
-import { exchangeOf } from './request-context.ts'
+import { requestContextOf } from './request-context.ts'
 
-/** Which request something is done for. */
+/** The trace context of the request that the current code works for. */
 export interface RequestScope {
-  /** The `traceparent` of the request that is being handled, if one is. */
+  /** The `traceparent` of the current request; undefined outside a request. */
   readonly current: () => string | undefined
   readonly within: <T>(traceparent: string, work: () => T) => T
 }
@@ -20,8 +20,8 @@ export function createRequestScope(): RequestScope {
 }
 
 /**
- * Continues the client's trace, or begins one. The span names the route's pattern and neither the url nor its ids, as the
- * request log does; it must be mounted after that.
+ * Continues the client's trace or starts a new one. Like the request log, the span has the path pattern of the route and
+ * not the url. Must be mounted after the request log, which begins the request context.
  */
 export function createRequestTrace(tracing: Tracing, scope: RequestScope): RequestHandler {
   return (request, response, next) => {
@@ -32,10 +32,10 @@ export function createRequestTrace(tracing: Tracing, scope: RequestScope): Reque
       parent: readTraceparent(request.get('traceparent')),
       attributes: () => ({ 'http.request.method': method, 'url.scheme': request.protocol }),
     })
-    const exchange = exchangeOf(response)
-    exchange.traceId = traceIdOf(span.traceparent)
+    const context = requestContextOf(response)
+    context.traceId = traceIdOf(span.traceparent)
     response.once('close', () => {
-      const { route, caller, requestId } = exchange
+      const { route, caller, requestId } = context
       const status = response.headersSent ? response.statusCode : undefined
       if (route !== undefined) span.rename(`${method} ${route.path}`)
       span.note(() => ({
@@ -51,7 +51,7 @@ export function createRequestTrace(tracing: Tracing, scope: RequestScope): Reque
   }
 }
 
-/** A client's own mistake is no failure of the server. */
+/** A 4xx is the client's mistake and no failure of the server's span. */
 function failureOf(status: number | undefined): string | undefined {
   if (status === undefined) return 'aborted'
   return status >= 500 ? String(status) : undefined

@@ -1,6 +1,6 @@
 import type { Response } from 'express'
 
-/** Ends the response with a JSON body, or with none where there is none. */
+/** Ends the response with a JSON body, or without a body if it is undefined. */
 export function sendJson(response: Response, status: number, body: unknown, type = 'application/json'): void {
   response.status(status)
   if (body === undefined) return void response.end()

@@ -1,21 +1,19 @@
 import { randomUUID } from 'node:crypto'
-import { type AppError, compileSchema, type Fault } from '@switchhook/contracts'
 import type { Request, RequestHandler } from 'express'
 import type { Audit } from '../../audit/audit-log.ts'
 import type { Authenticate } from '../../auth/authenticate.ts'
 import type { LimitClient } from '../../limits/limit-client.ts'
 import { type AnswerOnce, idempotencyKeyOf } from '../idempotency.ts'
-import { invalidBody } from '../invalid-body.ts'
-import { noBody, readJson } from '../read-body.ts'
+import { createReadBody } from '../read-body.ts'
 import { createReadQuery } from '../read-query.ts'
 import type { Answer, Caller, Route, RouteRequest } from '../route.ts'
-import { exchangeOf } from './request-context.ts'
+import { requestContextOf } from './request-context.ts'
 import { sendJson } from './send-json.ts'
 
-/** Who asks for a route that needs no token. */
+/** The caller of a route without a token. */
 const ANYBODY: Caller = { tenant: null, clientId: 'anybody' }
 
-/** What stands between a request and its route. */
+/** The steps between a request and the handler of its route. */
 export interface Passage {
   readonly authenticate: Authenticate
   readonly limitClient: LimitClient
@@ -24,18 +22,18 @@ export interface Passage {
 }
 
 /**
- * The way of every request: who, how often, query, body, then the route itself. Nothing of a body is read for an unknown
- * caller, or for one who asks too often.
+ * Handles every request in this order: authentication, rate limit, query, body, idempotency key, audit, the route's handler.
+ * The body of an unauthenticated or rate-limited request is not read.
  */
 export function serveRoute(route: Route, passage: Passage): RequestHandler {
   const { authenticate, limitClient, answerOnce, audit } = passage
   const readQuery = createReadQuery(route.query ?? {})
-  const readBody = bodyReader(route)
+  const readBody = createReadBody(route)
   return async (request, response) => {
-    const exchange = exchangeOf(response)
-    exchange.route = route
+    const context = requestContextOf(response)
+    context.route = route
     const caller = route.isPublic === true ? ANYBODY : await authenticate(request)
-    exchange.caller = caller
+    context.caller = caller
     response.set(await limitClient(caller, request.ip))
     const query = readQuery(searchOf(request))
     const body = await readBody(request)
@@ -46,13 +44,13 @@ export function serveRoute(route: Route, passage: Passage): RequestHandler {
       params,
       query,
       body,
-      requestId: exchange.requestId,
+      requestId: context.requestId,
       idFor: () => randomUUID(),
       isKeyed: key !== undefined,
     }
-    const { requestId, traceId } = exchange
+    const { requestId, traceId } = context
     const origin = { address: request.ip, userAgent: request.get('user-agent'), requestId, traceId }
-    // Within answerOnce: an answer that is only repeated was written down when it was given first.
+    // Inside answerOnce: a replayed answer was audited when it was given first.
     const handle = (request: RouteRequest): Promise<Answer> => audit(route, request, origin)
     const answer =
       key === undefined
@@ -62,35 +60,6 @@ export function serveRoute(route: Route, passage: Passage): RequestHandler {
     sendJson(response, answer.status, bodyOf(answer))
   }
 }
-
-function bodyReader(route: Route): (request: Request) => Promise<unknown> {
-  if (route.body === undefined) return () => Promise.resolve(undefined)
-  const schema = route.body
-  const check = compileSchema<unknown>(schema)
-  const judge = (body: unknown, faults: readonly Fault[]): AppError | undefined => {
-    if (route.validate !== undefined) return route.validate(body, faults)
-    return faults.length > 0 ? invalidBody(schema, faults) : undefined
-  }
-  return async (request) => {
-    const sent = hasNoBody(request) ? undefined : await readJson(request)
-    const body = sent === undefined ? withoutBody(route) : sent
-    const result = check(body)
-    const failure = judge(body, result.ok ? [] : result.faults)
-    if (failure !== undefined) throw failure
-    return body
-  }
-}
-
-/** The body to validate for a request that has none. @throws AppError `malformed-json` where the route requires one */
-function withoutBody({ isBodyOptional, validatesAbsentBody }: Route): object | undefined {
-  if (isBodyOptional === true) return {}
-  if (validatesAbsentBody === true) return undefined
-  throw noBody()
-}
-
-/** RFC 9112, section 6.3: the request says so. */
-const hasNoBody = ({ headers }: Request): boolean =>
-  headers['transfer-encoding'] === undefined && Number(headers['content-length'] ?? 0) === 0
 
 function bodyOf({ body, confidential }: Answer): unknown {
   return confidential === undefined ? body : { ...(body as object), ...confidential }
