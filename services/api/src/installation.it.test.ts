@@ -38,7 +38,7 @@ test('while Redis lacks its data, no subscription is created or reported missing
   expect(await api.call('DELETE', one, { headers })).toMatchObject(unavailable)
   expect(await api.call('PATCH', one, { headers, json: { enabled: false } })).toMatchObject(unavailable)
   for (const action of ['rotate-secret', 'test', 'recover']) {
-    expect(await api.call('POST', `${one}/${action}`, { headers })).toMatchObject(unavailable)
+    expect(await api.call('POST', `${one}/${action}`, { headers, json: {} })).toMatchObject(unavailable)
   }
   expect(await api.call('GET', `${one}/deliveries`, { headers })).toMatchObject(unavailable)
   expect(await api.call('GET', DELIVERY, { headers })).toMatchObject(unavailable)

@@ -77,6 +77,6 @@ describe('without an address', () => {
       '/acme/.well-known/openid-configuration',
       json(document && { issuer: server.url('/acme'), ...document }),
     )
-    await expect(discovered('/acme')).rejects.toThrow('does not name the keys')
+    await expect(discovered('/acme')).rejects.toThrow('does not name the key set')
   })
 })

@@ -1,20 +1,20 @@
 import { BEARER_CHALLENGE, HeaderedError } from '../http/problem-handler.ts'
 
-/** No token, or one that does not count; the challenge is RFC 6750's, section 3. */
+/** A missing or invalid token, with the challenge of RFC 6750, section 3. */
 export class Unauthorized extends HeaderedError {
-  /** @param reason why the token was refused; absent: there was none. */
+  /** @param reason why the token is invalid; absent: there is no token */
   constructor(reason?: string) {
-    const said = reason === undefined ? undefined : quotable(reason)
-    const challenge = said === undefined ? '' : `, error="invalid_token", error_description="${said}"`
+    const detail = reason === undefined ? undefined : quotable(reason)
+    const challenge = detail === undefined ? '' : `, error="invalid_token", error_description="${detail}"`
     super(
       'unauthorized',
       { 'WWW-Authenticate': `${BEARER_CHALLENGE}${challenge}` },
-      said === undefined ? {} : { detail: said },
+      detail === undefined ? {} : { detail },
     )
   }
 }
 
-/** Reasons may quote the token's header, which anybody can write: only what fits into a quoted string gets through. */
+/** A reason may quote the token's header, which is untrusted: keeps only characters that a quoted string allows. */
 const quotable = (reason: string): string =>
   reason
     .replaceAll('"', "'")

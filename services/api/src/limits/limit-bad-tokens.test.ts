@@ -1,23 +1,23 @@
 import { AppError } from '@switchhook/contracts'
 import { eventually } from '@switchhook/testkit'
-import type { Authenticate } from '../auth/authenticate.ts'
+import type { Authenticate } from '../auth/open-auth.ts'
 import { Unauthorized } from '../auth/unauthorized.ts'
-import { limitBadTokens } from './limit-bad-tokens.ts'
+import { limitBadTokens, networkOf } from './limit-bad-tokens.ts'
 
 const CALLER = { tenant: 'acme', clientId: 'crm', issuer: 'https://idp.example' }
 const LIMITS = { perToken: { points: 2, duration: 60 }, perAddress: { points: 5, duration: 60 } }
 
-/** Knows the tokens that begin with `good`, and notes what it was asked about. */
+/** Accepts tokens that begin with `good`, and records the verified tokens. */
 function aGuard(limits = LIMITS) {
   const seen: string[] = []
   const withdrawn = new Set<string>()
-  const judge: Authenticate = async ({ headers: { authorization = '' } }) => {
+  const verify: Authenticate = async ({ headers: { authorization = '' } }) => {
     seen.push(authorization)
     if (authorization === 'unclear') throw new AppError('service-unavailable')
     if (authorization.startsWith('good') && !withdrawn.has(authorization)) return CALLER
     throw new Unauthorized('no')
   }
-  const guarded = limitBadTokens(judge, (address) => address === '10.0.0.1', limits)
+  const guarded = limitBadTokens(verify, (address) => address === '10.0.0.1', limits)
   const ask = async (authorization: string | undefined, ip = '203.0.113.7'): Promise<string> => {
     try {
       await guarded({ headers: { authorization }, ip })
@@ -95,4 +95,18 @@ test.each<[string, string | undefined, string, string]>([
   const { ask } = aGuard()
   for (let n = 0; n < 20; n++) expect(await ask(authorization, ip)).toBe(code)
   expect(await ask('good', ip)).toBe('in')
+})
+
+test.each<[string | undefined, string]>([
+  ['203.0.113.7', '203.0.113.7'],
+  ['::ffff:203.0.113.7', '203.0.113.7'],
+  ['2001:db8:1:2:3:4:5:6', '2001:db8:1:2::/64'],
+  ['2001:db8:1:2::1', '2001:db8:1:2::/64'],
+  ['2001:db8:1:3::1', '2001:db8:1:3::/64'],
+  ['::1', '::/64'],
+  ['fe80::1%eth0', 'fe80::/64'],
+  ['unknown', 'unknown'],
+  [undefined, 'unknown'],
+])('%s is counted as %s', (address, expected) => {
+  expect(networkOf(address)).toBe(expected)
 })

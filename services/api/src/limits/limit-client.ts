@@ -4,17 +4,17 @@ import { HeaderedError } from '../http/problem-handler.ts'
 import type { Caller } from '../http/route.ts'
 
 /**
- * Counts a request of a caller that is known. Answers the headers that tell of the count (empty: there is none).
- * @throws HeaderedError `rate-limited` for the one request too many
+ * Counts a request of an authenticated caller. Resolves to the rate-limit headers of the response; empty without a limit.
+ * @throws HeaderedError `rate-limited` for a request above the limit
  */
 export type LimitClient = (caller: Caller, address: string | undefined) => Promise<Readonly<Record<string, string>>>
 
-/** What the limit is called in the headers. */
+/** Name of the limit in the headers. */
 const POLICY = 'client'
 
 /**
- * Each client of each issuer has a count of its own. Trusted networks have none, with a token or without.
- * @param rate null: there is no limit
+ * Each client of each issuer has its own count. Requests from trusted networks are not limited, with or without a token.
+ * @param options.rate null: no limit
  */
 export function createLimitClient(options: {
   readonly rate: RequestRate | null

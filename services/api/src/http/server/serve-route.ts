@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import type { Request, RequestHandler } from 'express'
 import type { Audit } from '../../audit/audit-log.ts'
-import type { Authenticate } from '../../auth/authenticate.ts'
+import type { Authenticate } from '../../auth/open-auth.ts'
 import type { LimitClient } from '../../limits/limit-client.ts'
 import { type AnswerOnce, idempotencyKeyOf } from '../idempotency.ts'
 import { createReadBody } from '../read-body.ts'

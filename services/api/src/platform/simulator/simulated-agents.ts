@@ -1,6 +1,6 @@
 import type { AgentEntry } from '@switchhook/platform'
 
-/** Who works in the simulated contact center unless `SIMULATOR_AGENTS` says otherwise. */
+/** Default of `SIMULATOR_AGENTS`. */
 export const SIMULATED_AGENTS: readonly AgentEntry[] = [
   { agentUri: 'sip:alice@acme.example', tenant: 'acme', device: 'SIM/alice' },
   { agentUri: 'sip:bob@acme.example', tenant: 'acme', device: 'SIM/bob' },

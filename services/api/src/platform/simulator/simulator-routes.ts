@@ -23,9 +23,9 @@ interface DeviceBody {
   readonly tenant?: string
 }
 
-const DEVELOPMENT_ONLY = 'For development: without a token, and not served with NODE_ENV=production.'
+const DEVELOPMENT_ONLY = 'For development: needs no token, and does not exist with NODE_ENV=production.'
 
-/** What the world outside does to the simulated contact center. */
+/** Routes that act on the simulated contact center from outside, as callers and devices do. */
 export function createSimulatorRoutes({ simulator }: SimulatorRouteDeps): readonly Route[] {
   function requireAgent(agentUri = '', tenant?: string): ProvisionedAgent {
     const agent = simulator.findAnyAgent(agentUri, tenant)
@@ -42,7 +42,7 @@ export function createSimulatorRoutes({ simulator }: SimulatorRouteDeps): readon
     description: DEVELOPMENT_ONLY,
     isPublic: true,
     body: ringSchema,
-    responses: { 202: { description: 'The agent is being rung', body: rungSchema } },
+    responses: { 202: { description: 'The call rings at the agent.', body: rungSchema } },
     failures: ['invalid-request', 'agent-not-found', 'agent-device-unavailable', 'service-unavailable'],
     handle: async ({ body: { agentUri, from, tenant, ringForSeconds, talkForSeconds } }) => {
       const agent = requireAgent(agentUri, tenant)
@@ -61,12 +61,12 @@ export function createSimulatorRoutes({ simulator }: SimulatorRouteDeps): readon
     path: '/simulator/v1/calls/{callId}/remote',
     operationId: 'simulateRemote',
     tag: 'simulator',
-    summary: 'Let the party outside act',
-    description: `What does not fit the state of the call does nothing. ${DEVELOPMENT_ONLY}`,
+    summary: 'Act as the outside party',
+    description: `An action that does not fit the state of the call has no effect. ${DEVELOPMENT_ONLY}`,
     isPublic: true,
     params: { callId: callIdParam },
     body: remoteSchema,
-    responses: { 202: { description: 'Done' } },
+    responses: { 202: { description: 'Done.' } },
     failures: ['invalid-request', 'call-not-found', 'platform-unavailable', 'service-unavailable'],
     handle: async ({ params: { callId }, body: { action } }) => {
       const isKnown = isGuid(callId) && (await send(simulator.remote(parseCallId(callId), action)))
@@ -80,12 +80,12 @@ export function createSimulatorRoutes({ simulator }: SimulatorRouteDeps): readon
     path: '/simulator/v1/agents/{agentUri}/device',
     operationId: 'simulateDevice',
     tag: 'simulator',
-    summary: "Take an agent's device away, or bring it back",
-    description: `A device that goes away ends its calls with reason 10. ${DEVELOPMENT_ONLY}`,
+    summary: "Take an agent's device offline or online",
+    description: `The calls of a device that goes offline end with reason 10. ${DEVELOPMENT_ONLY}`,
     isPublic: true,
     params: { agentUri: agentUriParam },
     body: deviceSchema,
-    responses: { 202: { description: 'Done' } },
+    responses: { 202: { description: 'Done.' } },
     failures: ['invalid-request', 'agent-not-found', 'platform-unavailable', 'service-unavailable'],
     handle: async ({ params: { agentUri }, body: { online, tenant } }) => {
       await send(simulator.setDevice(requireAgent(agentUri, tenant), online))

@@ -4,13 +4,13 @@ const agentUri = {
   type: 'string',
   minLength: 1,
   maxLength: 255,
-  description: 'The agent, by user URI.',
+  description: 'User URI of the agent.',
   examples: ['sip:alice@acme.example'],
 }
 
 const tenant = {
   type: 'string',
-  description: 'Whose agent, if several tenants have one of this URI.',
+  description: 'Tenant of the agent, if several tenants have an agent with this URI.',
   examples: ['acme'],
 }
 
@@ -52,7 +52,7 @@ export const ringSchema = component('SimulatedCall', {
 
 export const rungSchema = component('SimulatedCallRinging', {
   type: 'object',
-  description: 'The agent is being rung.',
+  description: 'The call rings at the agent.',
   required: ['callId', 'agentUri', 'from'],
   properties: { callId, agentUri, from },
 })
@@ -64,7 +64,7 @@ export const remoteSchema = component('RemoteAction', {
     action: {
       type: 'string',
       enum: ['answer', 'hangup', 'hold', 'resume'],
-      description: 'What the party outside does.',
+      description: 'What the outside party does.',
       examples: ['hangup'],
     },
   },
@@ -74,7 +74,7 @@ export const deviceSchema = component('SimulatedDevice', {
   type: 'object',
   required: ['online'],
   properties: {
-    online: { type: 'boolean', description: 'Whether the device can be reached.', examples: [false] },
+    online: { type: 'boolean', description: 'true: online; false: offline.', examples: [false] },
     tenant,
   },
 })
