@@ -11,7 +11,7 @@ const event = (): PlatformEvent => ({
   data: {},
 })
 
-/** An outbox as it behaves: what is not marked sent is handed out again. */
+/** An outbox in memory: events that are not marked sent are claimed again. */
 function outboxOf(...events: PlatformEvent[]) {
   const entries = new Map(events.map((event, at) => [String(at), event]))
   return {
@@ -44,7 +44,7 @@ test('a pass publishes what it claims and marks it sent', async () => {
   expect([...outbox.entries.values()]).toEqual(events.slice(2))
 })
 
-test('what the broker did not confirm stays, what it did confirm goes', async () => {
+test('confirmed events leave the outbox, the others stay', async () => {
   const [good, bad] = [event(), event()]
   const outbox = outboxOf(bad, good)
   const publish = async (one: PlatformEvent): Promise<void> => {
@@ -54,7 +54,7 @@ test('what the broker did not confirm stays, what it did confirm goes', async ()
   expect([...outbox.entries.values()]).toEqual([bad])
 })
 
-test('no publish of a pass waits for the confirm of another', async () => {
+test('a pass publishes all its events without waiting for confirms', async () => {
   const outbox = outboxOf(...Array.from({ length: 50 }, event))
   let underWay = 0
   let confirm = (): void => {}
@@ -66,7 +66,7 @@ test('no publish of a pass waits for the confirm of another', async () => {
   expect(await relayOnce({ outbox, publish, log: silent }, 100)).toBe(50)
 })
 
-test('with nothing to do it looks once a second, and no more often', async () => {
+test('an idle relay polls once a second', async () => {
   jest.useFakeTimers()
   try {
     const outbox = outboxOf()
@@ -79,7 +79,7 @@ test('with nothing to do it looks once a second, and no more often', async () =>
   }
 })
 
-test('a nudge is answered at once, also one that comes in mid-pass', async () => {
+test('a nudge starts a pass at once, also a nudge during a pass', async () => {
   const outbox = outboxOf()
   const published: PlatformEvent[] = []
   const relay = startOutboxRelay({
@@ -102,7 +102,7 @@ test('a nudge is answered at once, also one that comes in mid-pass', async () =>
   expect(performance.now() - before).toBeLessThan(900)
 })
 
-test('in an outage it tries again by itself, tells it once, and nothing is lost', async () => {
+test('in an outage the relay retries, logs once, and loses nothing', async () => {
   const events = Array.from({ length: 300 }, event)
   const outbox = outboxOf(...events)
   const published = new Set<PlatformEvent>()
@@ -130,7 +130,7 @@ test('in an outage it tries again by itself, tells it once, and nothing is lost'
   expect(said).toEqual(['events cannot be relayed; they stay in the outbox', 'events are relayed again'])
 })
 
-test('stopping finishes the batch in hand', async () => {
+test('stopping finishes the batch in progress', async () => {
   const outbox = outboxOf(event())
   let confirm = (): void => {}
   const confirmed = new Promise<void>((resolve) => (confirm = resolve))

@@ -2,7 +2,7 @@ import type { DueTimer, TimerStore } from '@switchhook/store'
 import { eventually } from '@switchhook/testkit'
 import { createTimerLoop, type TimerLoop } from './timer-loop.ts'
 
-/** Timers as a test hands them out: `due` is claimed once; what is not done stays claimed. */
+/** A timer store in memory. A timer of `due` is claimed once, and stays claimed until it is done. */
 function handOut() {
   const due: DueTimer[] = []
   const done: string[] = []
@@ -30,7 +30,7 @@ const timer = (id: string): DueTimer => ({ id, tenant: 'acme', payload: id, stor
 let loop: TimerLoop
 afterEach(() => loop.stop())
 
-test('a timer goes to its owner, who is named before the first colon, and is done then', async () => {
+test('a timer goes to the owner before the first colon of its id, and is then done', async () => {
   const world = handOut()
   loop = world.loop
   const handled: unknown[] = []
@@ -46,7 +46,7 @@ test('a timer goes to its owner, who is named before the first colon, and is don
   ])
 })
 
-test('a timer whose owner fails is not done, and holds nobody up', async () => {
+test('a timer whose owner fails is not done, and does not delay others', async () => {
   const world = handOut()
   loop = world.loop
   world.due.push(timer('bad:1'), timer('good:1'))
@@ -55,7 +55,7 @@ test('a timer whose owner fails is not done, and holds nobody up', async () => {
   expect(world.warnings).toHaveLength(1)
 })
 
-test('a timer of nobody is done: a later version may have set it, or an earlier one', async () => {
+test('a timer without an owner is done, because a later or earlier version may have set it', async () => {
   const world = handOut()
   loop = world.loop
   world.due.push(timer('nobody:1'))
@@ -63,7 +63,7 @@ test('a timer of nobody is done: a later version may have set it, or an earlier 
   await eventually(() => expect(world.done).toEqual(['nobody:1']))
 })
 
-test('an expected timer wakes the loop, which otherwise only looks around now and then', async () => {
+test('an expected timer wakes the loop before the next poll', async () => {
   const world = handOut()
   loop = world.loop
   loop.start({ agent: async () => {} })
@@ -75,7 +75,7 @@ test('an expected timer wakes the loop, which otherwise only looks around now an
   expect(performance.now() - expectedAt).toBeLessThan(450)
 })
 
-test('an outage of the store is told once, and outlived', async () => {
+test('an outage of the store is logged once, and the loop survives it', async () => {
   const world = handOut()
   loop = world.loop
   world.state.isAway = true

@@ -9,7 +9,7 @@ const event: NewEvent = {
   data: { sequence: 1 },
 }
 
-/** Answers commits as told, and keeps what it was asked to commit. */
+/** Answers commits with the given results, and records the changes. */
 function aStore(results: ('committed' | 'conflict')[]): { store: StateStore; asked: StateChange[] } {
   const asked: StateChange[] = []
   const store: StateStore = {
@@ -22,7 +22,7 @@ function aStore(results: ('committed' | 'conflict')[]): { store: StateStore; ask
   return { store, asked }
 }
 
-test('each try of a commit draws a random id for each event, and keeps the rest of the event', async () => {
+test('each try of a commit draws new random event ids, and keeps the rest of the events', async () => {
   const { store, asked } = aStore(['conflict', 'conflict', 'committed'])
   const transact = createTransact(store, () => {})
   await transact('acme', ['agent:a'], () => ({
@@ -35,7 +35,7 @@ test('each try of a commit draws a random id for each event, and keeps the rest 
   expect(asked.at(-1)?.events).toMatchObject([event, event])
 })
 
-test('a step is reported as committed once, however many tries it took', async () => {
+test('a step is reported as committed once, after any number of tries', async () => {
   const { store } = aStore(['conflict', 'committed'])
   const committed: number[] = []
   const transact = createTransact(store, ({ events = [] }) => committed.push(events.length))

@@ -20,7 +20,7 @@ afterAll(async () => {
 const linesOf = async (name: string): Promise<string[]> =>
   (await api.metrics.text()).split('\n').filter((line) => line.startsWith(`${name}{`))
 
-test('requests count by the pattern of their route, and nothing that a client makes up is a label', async () => {
+test('requests count by the path pattern of their route, and clients cannot create labels', async () => {
   const headers = around.bearer('acme')
   const madeUp = crypto.randomUUID()
   await api.call('GET', PATH, { headers })

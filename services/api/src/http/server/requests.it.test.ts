@@ -47,7 +47,7 @@ describe('urls and methods', () => {
     '/api/v2/webhooks/subscriptions',
     '/healthz',
     '/api/v1/%ff',
-  ])('%s is not found, with or without a token, and is not counted', async (path) => {
+  ])('%s answers 404 with and without a token, and does not count against the rate limit', async (path) => {
     for (const headers of [{}, { authorization }] as Record<string, string>[]) {
       const answer = await api.call('GET', path, { headers })
       expect(answer).toMatchObject({ status: 404, body: { code: 'not-found' } })
@@ -61,7 +61,7 @@ describe('urls and methods', () => {
     ['OPTIONS', PATH, 'POST, GET, HEAD'],
     ['POST', `${PATH}/x`, 'GET, HEAD, PATCH, DELETE'],
     ['GET', '/api/v1/voice/calls/dial', 'POST'],
-  ])('%s %s answers 405 and says what is allowed', async (method, path, allowed) => {
+  ])('%s %s answers 405 and lists the allowed methods', async (method, path, allowed) => {
     const { status, headers, body } = await api.call(method, path, { headers: { authorization } })
     expect(status).toBe(405)
     expect(body).toMatchObject({ code: 'method-not-allowed' })
@@ -69,7 +69,7 @@ describe('urls and methods', () => {
     expect(headers.has('ratelimit')).toBe(false)
   })
 
-  test('HEAD answers as GET does, without a body', async () => {
+  test('HEAD answers like GET, without a body', async () => {
     const response = await fetch(`${api.url}${PATH}`, { method: 'HEAD', headers: { authorization } })
     expect(response.status).toBe(200)
     expect(await response.text()).toBe('')
@@ -86,7 +86,7 @@ describe('bodies', () => {
   test.each<[string, Record<string, string>]>([
     ['another type', { 'content-type': 'text/plain' }],
     ['a form', { 'content-type': 'application/x-www-form-urlencoded' }],
-    ['a type that only begins like it', { 'content-type': 'application/jsonp' }],
+    ['a type that only starts with application/json', { 'content-type': 'application/jsonp' }],
     ['another charset', { 'content-type': 'application/json; charset=iso-8859-1' }],
     ['compression', { 'content-type': 'application/json', 'content-encoding': 'gzip' }],
   ])('of %s answer 415', async (_name, headers) => {
@@ -97,7 +97,7 @@ describe('bodies', () => {
   })
 
   test.each(['application/json', 'text/plain', undefined])(
-    'that are not there answer 400, of type %s',
+    'that are absent answer 400 with the type %s',
     async (type) => {
       const headers = { authorization, ...(type !== undefined && { 'content-type': type }) }
       expect(await api.call('POST', PATH, { headers })).toMatchObject({
@@ -107,7 +107,7 @@ describe('bodies', () => {
     },
   )
 
-  test('of no type answer 415', async () => {
+  test('without a type answer 415', async () => {
     const answer = await raw(
       `POST ${PATH} HTTP/1.1\r\nHost: x\r\nConnection: close\r\nAuthorization: ${authorization}\r\nContent-Length: 2\r\n\r\n{}`,
     )
@@ -115,7 +115,7 @@ describe('bodies', () => {
   })
 
   test.each(['application/json;charset=UTF-8', 'Application/JSON; charset="utf-8"', 'application/json; profile=x'])(
-    'of type %s are read',
+    'of type %s are accepted',
     async (type) => {
       expect((await post(subscription('x'), { 'content-type': type })).status).toBe(201)
     },
@@ -125,16 +125,16 @@ describe('bodies', () => {
     ['nothing', ''],
     ['blanks', '  '],
     ['a word', 'hello'],
-    ['half of JSON', '{"url":"https://client.example"'],
-    ['two of them', '{}{}'],
+    ['truncated JSON', '{"url":"https://client.example"'],
+    ['two JSON values', '{}{}'],
     ['a comment', '{/* x */}'],
-    ['broken UTF-8', Buffer.concat([Buffer.from('{"url":"'), Buffer.from([0xc3, 0x28]), Buffer.from('"}')])],
+    ['invalid UTF-8', Buffer.concat([Buffer.from('{"url":"'), Buffer.from([0xc3, 0x28]), Buffer.from('"}')])],
     [
       'a surrogate in UTF-8',
       Buffer.concat([Buffer.from('{"url":"'), Buffer.from([0xed, 0xa0, 0x80]), Buffer.from('"}')]),
     ],
     ['UTF-16', Buffer.from('{"url":"x"}', 'utf16le')],
-  ])('of %s answer 400 and say why, and are not quoted', async (_name, sent) => {
+  ])('of %s answer 400 with a reason that does not quote them', async (_name, sent) => {
     const { status, body } = await post(sent)
     expect(status).toBe(400)
     expect(body).toMatchObject({
@@ -152,11 +152,11 @@ describe('bodies', () => {
     ['objects in objects', '{"a":'.repeat(10_000) + '1' + '}'.repeat(10_000)],
     ['a prototype', '{"__proto__":{"url":"https://client.example","eventTypes":["call.status"]}}'],
     ['a constructor', '{"constructor":{"prototype":{"url":"https://client.example"}}}'],
-  ])('of %s are JSON, and answer 400', async (_name, sent) => {
+  ])('of %s are valid JSON and answer 400', async (_name, sent) => {
     expect(await post(sent)).toMatchObject({ status: 400, body: { code: expect.not.stringMatching('malformed-json') } })
   })
 
-  test('that pollute no prototype', async () => {
+  test('that try to pollute a prototype do not', async () => {
     const sent = subscription('x').replace('{', '{"__proto__":{"polluted":true},')
     const { status, body } = await post(sent)
     expect(status).toBe(201)
@@ -164,10 +164,10 @@ describe('bodies', () => {
     expect(({} as Record<string, unknown>)['polluted']).toBeUndefined()
   })
 
-  test.each(['test', 'check', 'rotate-secret'])('in chunks that hold nothing count as none at …/%s', async (action) => {
+  test.each(['test', 'check', 'rotate-secret'])('without chunks count as absent at …/%s', async (action) => {
     const created = await post(JSON.stringify({ url: 'https://client.example', eventTypes: ['call.status'] }))
     const { id } = created.body as { readonly id: string }
-    // Of a disabled one neither is made, which is told once the body has been read.
+    // A disabled subscription is answered 409 after the body was read.
     await api.call('PATCH', `${PATH}/${id}`, { headers: { authorization }, json: { enabled: false } })
     const answer = await raw(
       `POST ${PATH}/${id}/${action} HTTP/1.1\r\nHost: x\r\nConnection: close\r\nAuthorization: ${authorization}\r\nContent-Type: application/json\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n`,
@@ -175,20 +175,20 @@ describe('bodies', () => {
     expect(answer).toMatch(action === 'rotate-secret' ? /^HTTP\/1\.1 200 / : /^HTTP\/1\.1 409 /)
   })
 
-  test('in chunks that hold nothing answer 400 where one is required', async () => {
+  test('without chunks answer 400 if a body is required', async () => {
     const answer = await raw(
       `POST ${PATH} HTTP/1.1\r\nHost: x\r\nConnection: close\r\nAuthorization: ${authorization}\r\nContent-Type: application/json\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n`,
     )
     expect(answer).toMatch(/^HTTP\/1\.1 400 [\s\S]*There is no body/)
   })
 
-  test('of exactly 64 KiB are read, one byte more answers 413', async () => {
+  test('of exactly 64 KiB are accepted, one byte more answers 413', async () => {
     const padded = (size: number): string => subscription('x').padEnd(size, ' ')
     expect((await post(padded(LIMIT))).status).toBe(201)
     expect(await post(padded(LIMIT + 1))).toMatchObject({ status: 413, body: { code: 'body-too-large' } })
   })
 
-  test('of unknown length answer 413 as soon as they are too large, and before they end', async () => {
+  test('of unknown length answer 413 as soon as they are too large, before they end', async () => {
     const socket = await open()
     const answer = read(socket)
     socket.write(
@@ -200,7 +200,7 @@ describe('bodies', () => {
     socket.destroy()
   })
 
-  test('of declared excess answer 413 before they are sent', async () => {
+  test('with a too large Content-Length answer 413 before they are sent', async () => {
     const socket = await open()
     const answer = read(socket)
     socket.write(
@@ -210,7 +210,7 @@ describe('bodies', () => {
     socket.destroy()
   })
 
-  test('of a caller who is not let in are not waited for', async () => {
+  test('of an unauthenticated caller are not awaited', async () => {
     const socket = await open()
     const answer = read(socket)
     socket.write(`POST ${PATH} HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\nContent-Length: 100\r\n\r\n{`)
@@ -219,7 +219,7 @@ describe('bodies', () => {
   })
 })
 
-describe('what is not HTTP, or too slow', () => {
+describe('malformed or slow HTTP', () => {
   test.each<[string, string, number]>([
     ['garbage', 'hello\r\n\r\n', 400],
     ['a header without a name', 'GET / HTTP/1.1\r\nHost: x\r\n: y\r\n\r\n', 400],
@@ -237,7 +237,7 @@ describe('what is not HTTP, or too slow', () => {
       `POST ${PATH} HTTP/1.1\r\nHost: x\r\nAuthorization: AUTH\r\nContent-Type: application/json\r\nContent-Length: 100\r\n\r\n{`,
       408,
     ],
-  ])('%s is answered and hung up on', async (_name, sent, status) => {
+  ])('%s is answered, and the connection is closed', async (_name, sent, status) => {
     const answer = await raw(sent.replace('AUTH', authorization))
     expect(answer).toMatch(new RegExp(`^HTTP/1\\.1 ${status} `))
     const [head = '', body = ''] = answer.split('\r\n\r\n')
@@ -245,7 +245,7 @@ describe('what is not HTTP, or too slow', () => {
     expect(JSON.parse(body)).toMatchObject({ status, code: 'invalid-request', requestId: expect.any(String) })
   })
 
-  test('a client that hangs up in mid-body does no harm', async () => {
+  test('a client that disconnects in the middle of its body does no harm', async () => {
     const socket = await open()
     socket.write(
       `POST ${PATH} HTTP/1.1\r\nHost: x\r\nAuthorization: ${authorization}\r\nX-Request-Id: hung-up\r\nContent-Type: application/json\r\nContent-Length: 100\r\n\r\n{`,
@@ -257,8 +257,8 @@ describe('what is not HTTP, or too slow', () => {
   })
 })
 
-describe('every answer', () => {
-  test.each(['a', 'req-1.2:3_4', 'x'.repeat(128)])('takes over the request id %s', async (id) => {
+describe('every response', () => {
+  test.each(['a', 'req-1.2:3_4', 'x'.repeat(128)])('keeps the request id %s', async (id) => {
     const { headers } = await api.call('GET', PATH, { headers: { authorization, 'x-request-id': id } })
     expect(headers.get('x-request-id')).toBe(id)
   })
@@ -268,7 +268,7 @@ describe('every answer', () => {
     expect(headers.get('x-request-id')).toMatch(/^[0-9a-f-]{36}$/)
   })
 
-  test('says what may be done with it, and nothing of what made it', async () => {
+  test('has safe headers and does not name the server software', async () => {
     const { headers } = await api.call('GET', PATH, { headers: { authorization } })
     expect(headers.get('cache-control')).toBe('no-store')
     expect(headers.has('ratelimit')).toBe(true)
@@ -277,7 +277,7 @@ describe('every answer', () => {
     for (const name of ['x-powered-by', 'server', 'etag']) expect(headers.get(name)).toBeNull()
   })
 
-  test('makes one line in the log, by the pattern of its route and without its query', async () => {
+  test('writes one log line with the path pattern of its route and without its query', async () => {
     const headers = { authorization, 'x-request-id': 'one-line' }
     await api.call('GET', `${PATH}/4f1c2a9e-8a53-4c1d-9d1e-0d6d6b1f7a11?token=in-the-query`, { headers })
     const lines = await eventually(() => {
@@ -305,7 +305,7 @@ describe('every answer', () => {
   })
 })
 
-test('shutting down finishes what is in flight and takes no more', async () => {
+test('shutdown finishes requests in flight and accepts no more', async () => {
   const other = await anApi()
   const socket = await open(other.port)
   const body = subscription('late')
@@ -324,7 +324,7 @@ test('shutting down finishes what is in flight and takes no more', async () => {
   await closed
 })
 
-test('a client that never finishes its request does not hold up the end', async () => {
+test('a client that never finishes its request does not delay the shutdown', async () => {
   const other = await anApi()
   const socket = await open(other.port)
   socket.write(
@@ -342,13 +342,13 @@ async function open(port = api.port): Promise<Socket> {
   return socket
 }
 
-/** The first that comes. */
+/** Resolves to the first chunk. */
 async function read(socket: Socket): Promise<string> {
   const [chunk] = (await once(socket, 'data')) as [Buffer]
   return chunk.toString()
 }
 
-/** Sends and reads until the other side hangs up. */
+/** Sends, and reads until the server closes the connection. */
 async function raw(sent: string): Promise<string> {
   const socket = await open()
   const chunks: Buffer[] = []
