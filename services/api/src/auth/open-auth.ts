@@ -4,8 +4,7 @@ import { fetchKeys } from './fetch-keys.ts'
 import type { Issuer } from './issuer.ts'
 import { startKeyCache } from './key-cache.ts'
 import { createNetworkMatcher } from './trusted-network.ts'
-import { Unauthorized } from './unauthorized.ts'
-import { createVerifyToken } from './verify-token.ts'
+import { createVerifyToken, Unauthorized } from './verify-token.ts'
 
 /** The part of a request that authentication reads. */
 interface Credentials {

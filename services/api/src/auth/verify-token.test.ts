@@ -10,8 +10,8 @@ import {
   string,
   tuple,
 } from 'fast-check'
-import { Unauthorized } from './unauthorized.ts'
-import { createVerifyToken } from './verify-token.ts'
+
+import { createVerifyToken, Unauthorized } from './verify-token.ts'
 
 const ISSUER = 'https://idp.example/acme'
 const { publicKey, privateKey } = generateKeyPairSync('ec', { namedCurve: 'P-256' })

@@ -1,9 +1,23 @@
 import type { Handler, Request, Response } from 'express'
 import { auth } from 'express-oauth2-jwt-bearer'
+import { BEARER_CHALLENGE, HeaderedError } from '../http/problem-handler.ts'
 import type { Caller } from '../http/route.ts'
 import type { KeySet } from './fetch-keys.ts'
 import type { Issuer } from './issuer.ts'
-import { Unauthorized } from './unauthorized.ts'
+
+/** A missing or invalid token, with the challenge of RFC 6750, section 3. */
+export class Unauthorized extends HeaderedError {
+  /** @param reason why the token is invalid; absent: there is no token */
+  constructor(reason?: string) {
+    const detail = reason === undefined ? undefined : quotable(reason)
+    const challenge = detail === undefined ? '' : `, error="invalid_token", error_description="${detail}"`
+    super(
+      'unauthorized',
+      { 'WWW-Authenticate': `${BEARER_CHALLENGE}${challenge}` },
+      detail === undefined ? {} : { detail },
+    )
+  }
+}
 
 /** An issuer and its signing keys. */
 export interface TrustedIssuer extends Issuer {
@@ -89,3 +103,10 @@ function clientIdOf({ azp, client_id: clientId, sub }: Readonly<Record<string, u
 
 const subjectOf = ({ sub }: Readonly<Record<string, unknown>>): string | undefined =>
   typeof sub === 'string' && sub !== '' ? sub.slice(0, 256) : undefined
+
+/** A reason may quote the token's header, which is untrusted: keeps only characters that a quoted string allows. */
+const quotable = (reason: string): string =>
+  reason
+    .replaceAll('"', "'")
+    .replaceAll(/[^\x20-\x7e]|\\/g, '')
+    .slice(0, 200)

@@ -1,7 +1,7 @@
 import { AppError } from '@switchhook/contracts'
 import { eventually } from '@switchhook/testkit'
 import type { Authenticate } from '../auth/open-auth.ts'
-import { Unauthorized } from '../auth/unauthorized.ts'
+import { Unauthorized } from '../auth/verify-token.ts'
 import { limitBadTokens, networkOf } from './limit-bad-tokens.ts'
 
 const CALLER = { tenant: 'acme', clientId: 'crm', issuer: 'https://idp.example' }

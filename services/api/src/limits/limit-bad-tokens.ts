@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto'
 import ipaddr from 'ipaddr.js'
 import { RateLimiterMemory } from 'rate-limiter-flexible'
 import type { Authenticate } from '../auth/open-auth.ts'
-import { Unauthorized } from '../auth/unauthorized.ts'
+import { Unauthorized } from '../auth/verify-token.ts'
 import { HeaderedError } from '../http/problem-handler.ts'
 
 /** How many invalid tokens are verified. */

@@ -264,7 +264,7 @@ test('a window in which there is no time uses up no Idempotency-Key', async () =
 
 test('a member that is not known is refused with the names of those that are', async () => {
   const { body } = await recover(await subscribe(), { dry_run: true })
-  const detail = 'The body is not valid. Allowed fields: from, to, reason, maxPerSecond, dryRun'
+  const detail = 'The body is not valid. Allowed fields: from, to, reason, maxPerSecond, dryRun.'
   expect(body).toMatchObject({ detail, errors: [{ pointer: '/dry_run', detail: 'is not known' }] })
 })
 

@@ -4,11 +4,11 @@ import type { StateStore } from '@switchhook/store'
 import { readAgent } from '../../agents/agent.ts'
 import type { Base } from '../../feature.ts'
 import type { State } from '../../state/state.ts'
-import type { OpenedPlatform } from '../open-platform.ts'
+import type { TimerOwners } from '../../state/timer-loop.ts'
 import { createSimulatorRoutes } from './simulator-routes.ts'
 
 /** `PLATFORM=simulator`: the simulated contact center with its development routes. */
-export function openSimulatorPlatform({ config, log, now }: Base, { store, timers }: State): OpenedPlatform {
+export function openSimulatorPlatform({ config, log, now }: Base, { store, timers }: State) {
   const simulator = openSimulator({
     agents: config.SIMULATOR_AGENTS,
     scenario: config.SIMULATOR_SCENARIO ?? null,
@@ -19,7 +19,7 @@ export function openSimulatorPlatform({ config, log, now }: Base, { store, timer
   })
   return {
     platform: simulator,
-    timers: { simulator: (timer) => simulator.due(timer) },
+    timers: { simulator: (timer) => simulator.due(timer) } satisfies TimerOwners,
     developmentRoutes: config.NODE_ENV === 'production' ? [] : createSimulatorRoutes({ simulator }),
   }
 }
