@@ -3,7 +3,7 @@ import type { SubscriptionQuery, SubscriptionStore } from '@switchhook/store'
 import type { Audited } from '../audit/audit-action.ts'
 import type { Caller, Route } from '../http/route.ts'
 import { judgeSubscription } from './judge-subscription.ts'
-import { outlastLeases, takesAway } from './stop-first-attempts.ts'
+import { outlastLeases, takesAway } from './outlast-leases.ts'
 import { MAX_PAGE, pageQuery } from './subscription-page.ts'
 import {
   createdSubscriptionSchema,

@@ -4,7 +4,7 @@ import {
   SUBSCRIPTION_LEASE_MS,
   type Subscription,
 } from '@switchhook/contracts'
-import { outlastLeases, takesAway } from './stop-first-attempts.ts'
+import { outlastLeases, takesAway } from './outlast-leases.ts'
 
 const before: Subscription = {
   id: newSubscriptionId(),
