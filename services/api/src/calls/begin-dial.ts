@@ -13,7 +13,7 @@ const SAME_DIAL_MS = 60_000
 const SAME_DIAL_KEPT_MS = 24 * 60 * 60_000
 
 /** Two dials without an `Idempotency-Key` are the same dial if all of these are equal. */
-export interface DialLikeness {
+interface DialLikeness {
   readonly clientId: string
   readonly agentUri: string
   readonly destination: string
