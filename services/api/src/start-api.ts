@@ -91,7 +91,7 @@ export async function startApi(options: StartApiOptions): Promise<Api> {
       agents: { routes: createAgentRoutes({ ...contactCenter, statusNames: config.USER_STATUS_CODES }) },
       development: { routes: contactCenter.developmentRoutes },
     }),
-    passage: {
+    steps: {
       ...openLimits(config, redis, auth.authenticate),
       answerOnce: openIdempotency(base, options.idempotencyTiming),
       audit: confirmAbsence(audit.carryOut, installation.verify),

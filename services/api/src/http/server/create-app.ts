@@ -6,12 +6,12 @@ import { createProblemHandler, HeaderedError } from '../problem-handler.ts'
 import type { Route } from '../route.ts'
 import { createRequestLog } from './request-log.ts'
 import { createRequestMeter } from './request-meter.ts'
-import { type Passage, serveRoute } from './serve-route.ts'
+import { type RequestSteps, serveRoute } from './serve-route.ts'
 
 /** Mounts the routes in an Express application. Urls are case-sensitive, and a trailing slash matters. */
 export function createApp(options: {
   readonly routes: readonly Route[]
-  readonly passage: Passage
+  readonly steps: RequestSteps
   /** Networks of the proxies whose `X-Forwarded-For` is trusted. */
   readonly trustProxy: readonly string[]
   readonly log: Logger
@@ -30,7 +30,7 @@ export function createApp(options: {
   app.use(createRequestLog(options.log), createRequestMeter(options.metrics), options.trace, answerPrivately)
   for (const [path, routes] of byPath(options.routes)) {
     const resource = app.route(path.replaceAll(/\{(\w+)\}/g, ':$1'))
-    for (const route of routes) resource[route.method](serveRoute(route, options.passage))
+    for (const route of routes) resource[route.method](serveRoute(route, options.steps))
     resource.all(refuseMethod(routes))
   }
   mountPages(app)

@@ -11,10 +11,10 @@ import { requestContextOf } from './request-context.ts'
 import { sendJson } from './send-json.ts'
 
 /** The caller of a route without a token. */
-const ANYBODY: Caller = { tenant: null, clientId: 'anybody' }
+const ANONYMOUS: Caller = { tenant: null, clientId: 'anybody' }
 
 /** The steps between a request and the handler of its route. */
-export interface Passage {
+export interface RequestSteps {
   readonly authenticate: Authenticate
   readonly limitClient: LimitClient
   readonly answerOnce: AnswerOnce
@@ -25,14 +25,14 @@ export interface Passage {
  * Handles every request in this order: authentication, rate limit, query, body, idempotency key, audit, the route's handler.
  * The body of an unauthenticated or rate-limited request is not read.
  */
-export function serveRoute(route: Route, passage: Passage): RequestHandler {
-  const { authenticate, limitClient, answerOnce, audit } = passage
+export function serveRoute(route: Route, steps: RequestSteps): RequestHandler {
+  const { authenticate, limitClient, answerOnce, audit } = steps
   const readQuery = createReadQuery(route.query ?? {})
   const readBody = createReadBody(route)
   return async (request, response) => {
     const context = requestContextOf(response)
     context.route = route
-    const caller = route.isPublic === true ? ANYBODY : await authenticate(request)
+    const caller = route.isPublic === true ? ANONYMOUS : await authenticate(request)
     context.caller = caller
     response.set(await limitClient(caller, request.ip))
     const query = readQuery(searchOf(request))
