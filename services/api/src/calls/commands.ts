@@ -61,7 +61,7 @@ export function commandRoute<Body extends LegBody>(command: CommandRoute<Body>):
 }
 
 /** An allowed command: the stored call and agent, and whether the command is sent or does nothing. */
-export interface CheckedCommand {
+export interface AllowedCommand {
   readonly call: Call
   readonly agent: Agent
   readonly commandId: CommandId
@@ -78,12 +78,12 @@ export async function requireAgent(platform: Platform, { tenant }: Caller, agent
  * leg allows the command. Changes nothing.
  * @throws AppError agent-not-found, call-not-found, invalid-call-state, transfer-in-progress
  */
-export async function checkCommand(
+export async function allowCommand(
   { platform, center }: CallRouteDeps,
   command: CommandOnLeg,
   { caller, params, body: { agentUri }, idFor }: RouteRequest<LegBody>,
   transfer: { readonly target?: string; readonly consultationCallId?: CallId } = {},
-): Promise<CheckedCommand> {
+): Promise<AllowedCommand> {
   await requireAgent(platform, caller, agentUri)
   const id = params['callId']
   if (!isGuid(id)) throw new AppError('call-not-found')

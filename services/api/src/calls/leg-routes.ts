@@ -3,10 +3,10 @@ import type { CommandOnLeg } from '@switchhook/platform'
 import type { Route } from '../http/route.ts'
 import { acceptedSchema, callIdParam, type LegBody, legSchema } from './call-schemas.ts'
 import {
+  type AllowedCommand,
   accepted,
+  allowCommand,
   type CallRouteDeps,
-  type CheckedCommand,
-  checkCommand,
   commandRoute,
   othersToHold,
   send,
@@ -55,7 +55,7 @@ export function createLegRoutes(deps: CallRouteDeps): readonly Route[] {
 
   function carryOut(
     command: LegRoute['command'],
-    { call, agent, commandId }: CheckedCommand,
+    { call, agent, commandId }: AllowedCommand,
     agentUri: string,
   ): Promise<void> {
     const leg = { tenant: call.tenant, callId: call.callId, agentUri, commandId }
@@ -80,12 +80,12 @@ export function createLegRoutes(deps: CallRouteDeps): readonly Route[] {
       failures: ['call-not-found', ...failures],
       handle: async (request) => {
         const acceptedAt = new Date(now()).toISOString()
-        const checked = await checkCommand(deps, command, request)
+        const allowed = await allowCommand(deps, command, request)
         const { agentUri } = request.body
-        if (checked.verdict.kind === 'send') await send(carryOut(command, checked, agentUri))
-        const { commandId, correlationId, verdict } = checked
+        if (allowed.verdict.kind === 'send') await send(carryOut(command, allowed, agentUri))
+        const { commandId, correlationId, verdict } = allowed
         const noop = verdict.kind === 'noop'
-        return accepted(command, checked.call.callId, agentUri, { commandId, correlationId, acceptedAt, noop })
+        return accepted(command, allowed.call.callId, agentUri, { commandId, correlationId, acceptedAt, noop })
       },
     }),
   )

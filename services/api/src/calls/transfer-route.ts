@@ -3,10 +3,10 @@ import type { Route, RouteRequest } from '../http/route.ts'
 import { newCall } from './call.ts'
 import { callIdParam, type TransferBody, transferAcceptedSchema, transferSchema } from './call-schemas.ts'
 import {
+  type AllowedCommand,
   accepted,
+  allowCommand,
   type CallRouteDeps,
-  type CheckedCommand,
-  checkCommand,
   commandRoute,
   othersToHold,
   send,
@@ -19,7 +19,7 @@ export function createTransferRoute(deps: CallRouteDeps): Route<TransferBody> {
   /** Stores the consultation call with its id before the platform receives the transfer. */
   async function begin(
     request: RouteRequest<TransferBody>,
-    { call, agent, commandId, correlationId }: CheckedCommand,
+    { call, agent, commandId, correlationId }: AllowedCommand,
     consultationCallId: CallId | null,
   ): Promise<void> {
     const { tenant } = request.caller
@@ -72,23 +72,23 @@ export function createTransferRoute(deps: CallRouteDeps): Route<TransferBody> {
       const { agentUri, transferTarget } = body
       const acceptedAt = new Date(now()).toISOString()
       const ownConsultation = body.blind === true ? null : parseCallId(idFor('consultation'))
-      const checked = await checkCommand(deps, 'transfer', request, {
+      const allowed = await allowCommand(deps, 'transfer', request, {
         target: transferTarget,
         ...(ownConsultation !== null && { consultationCallId: ownConsultation }),
       })
-      const { call, commandId, verdict } = checked
+      const { call, commandId, verdict } = allowed
       const underWay = call.legs[agentUri]?.status.consultation
       const earlier = underWay && 'callId' in underWay ? underWay.callId : null
       if (verdict.kind === 'send' && verdict.as === 'completeTransfer') {
         await send(platform.completeTransfer({ tenant: caller.tenant, callId: call.callId, agentUri, commandId }))
       } else if (verdict.kind === 'send') {
-        const correlationId = body.correlationId ?? checked.correlationId
-        await begin(request, { ...checked, correlationId }, ownConsultation)
+        const correlationId = body.correlationId ?? allowed.correlationId
+        await begin(request, { ...allowed, correlationId }, ownConsultation)
       }
       const consultationCallId = earlier ?? (verdict.kind === 'noop' ? null : ownConsultation)
       return accepted('transfer', call.callId, agentUri, {
         commandId,
-        correlationId: body.correlationId ?? checked.correlationId,
+        correlationId: body.correlationId ?? allowed.correlationId,
         acceptedAt,
         noop: verdict.kind === 'noop',
         ...(consultationCallId !== null && { consultationCallId }),
