@@ -13,7 +13,10 @@ import { createRedeliver } from './redeliver.ts'
 import { createSendAgain } from './send-again.ts'
 
 export interface DeliveryRoutesDeps {
+  /** For the 404 of a list: the http layer confirms the installation on every 404. */
   readonly subscriptions: Pick<SubscriptionStore, 'find'>
+  /** For answers other than 404: confirms the installation before it resolves to undefined. */
+  readonly findSubscription: SubscriptionStore['find']
   readonly deliveries: DeliveryArchive
   readonly deliveryLog: Pick<DeliveryLogReader, 'page' | 'pending'>
   readonly publishDelivery: Broker['publishDelivery']
@@ -29,13 +32,14 @@ const FIRST_ATTEMPT = 'The first attempt of this delivery is not finished'
 
 export function createDeliveryRoutes({
   subscriptions,
+  findSubscription: findVerified,
   deliveries,
   deliveryLog,
   publishDelivery,
   now,
 }: DeliveryRoutesDeps): Route[] {
   const redeliver = createRedeliver({
-    findSubscription: ({ tenant, subscriptionId }) => subscriptions.find(tenant, subscriptionId),
+    findSubscription: ({ tenant, subscriptionId }) => findVerified(tenant, subscriptionId),
     find: (deliveryId) => deliveries.find(deliveryId),
     note: (deliveryId, requestId, parkedRun) => deliveries.noteRedelivery(deliveryId, requestId, parkedRun),
     sendAgain: createSendAgain({ deliveries, publish: publishDelivery, now }),
@@ -49,7 +53,7 @@ export function createDeliveryRoutes({
 
   /** Shows the subscription's current url, which the first attempt will use unless it changes before. */
   async function viewOfPending(delivery: PendingDelivery): Promise<DeliveryView> {
-    const subscription = await subscriptions.find(delivery.tenant, delivery.subscriptionId)
+    const subscription = await findVerified(delivery.tenant, delivery.subscriptionId)
     return pendingViewOf(delivery, subscription?.url ?? null)
   }
 

@@ -241,7 +241,7 @@ test('an empty window does not use up its Idempotency-Key', async () => {
 
 test('an unknown field is rejected with the names of the known fields', async () => {
   const { body } = await recover(await subscribe(), { dry_run: true })
-  const detail = 'The body is not valid. Its members are from, to, reason, maxPerSecond, dryRun'
+  const detail = 'The body is not valid. Allowed fields: from, to, reason, maxPerSecond, dryRun.'
   expect(body).toMatchObject({ detail, errors: [{ pointer: '/dry_run', detail: 'is not known' }] })
 })
 
