@@ -1,4 +1,4 @@
-import { Unparsable } from './event.ts'
+import { Unparsable } from './events/event.ts'
 import { type Guid, isGuid } from './ids.ts'
 
 /** One Redis with its data. Its messages in RabbitMQ mean nothing to the Redis of another installation. */

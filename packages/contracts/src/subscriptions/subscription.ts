@@ -1,5 +1,5 @@
-import type { EventType } from './event.ts'
-import type { SubscriptionId } from './ids.ts'
+import type { EventType } from '../events/event.ts'
+import type { SubscriptionId } from '../ids.ts'
 import type { Signing } from './signing.ts'
 
 /** A tenant's wish to receive events at a url (specification, "Webhook subscription"), as stored. */

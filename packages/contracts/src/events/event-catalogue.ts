@@ -1,7 +1,7 @@
+import { isGuid } from '../ids.ts'
 import { agentStatusSchema } from './agent-status-schema.ts'
 import { callStatusSchema } from './call-status-schema.ts'
 import { EVENT_TYPES, type EventType } from './event.ts'
-import { isGuid } from './ids.ts'
 import {
   deliveryParkedSchema,
   endpointFailingSchema,

@@ -1,5 +1,5 @@
-import { Unparsable } from './event.ts'
-import { newEventId, newSubscriptionId } from './ids.ts'
+import { Unparsable } from '../events/event.ts'
+import { newEventId, newSubscriptionId } from '../ids.ts'
 import { parseReceiverCheck, type ReceiverCheck } from './receiver-check.ts'
 
 const check: ReceiverCheck = {

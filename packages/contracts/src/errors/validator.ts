@@ -1,8 +1,8 @@
 import { type AnySchemaObject, type ErrorObject, type ValidateFunction } from 'ajv'
 import { Ajv2020 } from 'ajv/dist/2020.js'
 import addFormats from 'ajv-formats'
+import { isGuid } from '../ids.ts'
 import { faultText } from './fault-text.ts'
-import { isGuid } from './ids.ts'
 
 /** One fault of an input: where it is (RFC 6901 pointer; '' is the whole) and what is wrong with it. Never the value. */
 export interface Fault {

@@ -1,5 +1,5 @@
-import { type EventId, parseEventId } from './ids.ts'
-import { compileSchema } from './validator.ts'
+import { compileSchema } from '../errors/validator.ts'
+import { type EventId, parseEventId } from '../ids.ts'
 
 /**
  * The event types that can be subscribed to (specification, "Subscribing and event types"), and beside them the notices:

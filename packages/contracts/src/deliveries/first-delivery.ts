@@ -1,9 +1,9 @@
+import { envelopesOf } from '../events/envelope.ts'
+import type { EventType, PlatformEvent } from '../events/event.ts'
+import { exampleDataOf } from '../events/event-catalogue.ts'
+import { deliveryIdOf, type EventId, newEventId } from '../ids.ts'
+import type { Subscription } from '../subscriptions/subscription.ts'
 import type { Delivery } from './delivery.ts'
-import { envelopesOf } from './envelope.ts'
-import type { EventType, PlatformEvent } from './event.ts'
-import { exampleDataOf } from './event-catalogue.ts'
-import { deliveryIdOf, type EventId, newEventId } from './ids.ts'
-import type { Subscription } from './subscription.ts'
 import type { Trial } from './trial.ts'
 
 /**

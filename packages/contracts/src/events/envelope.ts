@@ -1,5 +1,5 @@
+import type { DeliveryId } from '../ids.ts'
 import type { PlatformEvent } from './event.ts'
-import type { DeliveryId } from './ids.ts'
 
 /** The body of every webhook delivery (specification, "Delivery envelope"). */
 export interface Envelope {

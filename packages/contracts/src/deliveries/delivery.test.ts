@@ -1,8 +1,8 @@
 import * as fc from 'fast-check'
+import { EVENT_TYPES, Unparsable } from '../events/event.ts'
+import { parseDeliveryId, parseEventId, parseSubscriptionId } from '../ids.ts'
+import { newTraceparent } from '../trace-context.ts'
 import { type Delivery, deliveryHeaders, deliveryHeadersSchema, parseDelivery } from './delivery.ts'
-import { EVENT_TYPES, Unparsable } from './event.ts'
-import { parseDeliveryId, parseEventId, parseSubscriptionId } from './ids.ts'
-import { newTraceparent } from './trace-context.ts'
 
 const anyDelivery: fc.Arbitrary<Delivery> = fc
   .record({

@@ -1,5 +1,5 @@
-import type { EventType } from './event.ts'
-import { newSubscriptionId } from './ids.ts'
+import type { EventType } from '../events/event.ts'
+import { newSubscriptionId } from '../ids.ts'
 import { receives } from './subscription.ts'
 
 test.each<[string, readonly EventType[], boolean, boolean]>([

@@ -1,8 +1,8 @@
-import { EVENT_TYPES, type EventType, Unparsable } from './event.ts'
-import type { FailureCode } from './failure.ts'
-import { parseSubscriptionId, type SubscriptionId } from './ids.ts'
+import type { FailureCode } from '../errors/failure.ts'
+import { compileSchema } from '../errors/validator.ts'
+import { EVENT_TYPES, type EventType, Unparsable } from '../events/event.ts'
+import { parseSubscriptionId, type SubscriptionId } from '../ids.ts'
 import type { Attempt } from './outcome.ts'
-import { compileSchema } from './validator.ts'
 
 /** A request to try out the endpoint of a subscription, from the api to a delivery worker. */
 export interface ReceiverCheck {

@@ -1,4 +1,5 @@
 import * as fc from 'fast-check'
+import { newEventId, parseDeliveryId, parseEventId } from '../ids.ts'
 import { envelopesOf } from './envelope.ts'
 import {
   EVENT_TYPES,
@@ -8,7 +9,6 @@ import {
   serialiseEvent,
   Unparsable,
 } from './event.ts'
-import { newEventId, parseDeliveryId, parseEventId } from './ids.ts'
 
 const event = (over: object = {}): Record<string, unknown> => ({
   eventId: '2ed6657d-e927-568b-95e1-2665a8aea6a2',

@@ -1,4 +1,4 @@
-import type { CallId, CommandId } from './ids.ts'
+import type { CallId, CommandId } from '../ids.ts'
 
 /** State of one agent's leg of a call. Values 1 to 6 are CSTA's connection states; 5 and 6 are reserved. */
 export const CallState = {

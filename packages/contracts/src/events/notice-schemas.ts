@@ -1,5 +1,5 @@
+import { OutcomeNumber, ParkedReasonNumber } from '../deliveries/outcome.ts'
 import { numberedSchema } from './numbered-schema.ts'
-import { OutcomeNumber, ParkedReasonNumber } from './outcome.ts'
 
 const guid = (description: string) => ({ type: 'string', format: 'uuid', description }) as const
 const time = (description: string) => ({ type: 'string', format: 'date-time', description }) as const

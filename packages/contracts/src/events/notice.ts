@@ -1,5 +1,5 @@
-import type { DeliveryId, EventId, SubscriptionId } from './ids.ts'
-import type { OutcomeNumber, ParkedReasonNumber } from './outcome.ts'
+import type { OutcomeNumber, ParkedReasonNumber } from '../deliveries/outcome.ts'
+import type { DeliveryId, EventId, SubscriptionId } from '../ids.ts'
 
 /** `data` of `webhook.endpoint.failing`. Times are ISO 8601, UTC. */
 export interface EndpointFailing {

@@ -1,4 +1,5 @@
-import { Unparsable } from './event.ts'
+import { compileSchema } from '../errors/validator.ts'
+import { Unparsable } from '../events/event.ts'
 import {
   type DeliveryId,
   type EventId,
@@ -6,12 +7,11 @@ import {
   parseEventId,
   parseSubscriptionId,
   type SubscriptionId,
-} from './ids.ts'
-import type { InstallationId } from './installation.ts'
-import { type Signing, signingSchema } from './signing.ts'
-import { readTraceparent } from './trace-context.ts'
+} from '../ids.ts'
+import type { InstallationId } from '../installation.ts'
+import { type Signing, signingSchema } from '../subscriptions/signing.ts'
+import { readTraceparent } from '../trace-context.ts'
 import { readTrial, type Trial } from './trial.ts'
-import { compileSchema } from './validator.ts'
 
 /** How long the last slot of a delivery has been put off because its endpoint was in a cool-down. */
 export interface Postponement {

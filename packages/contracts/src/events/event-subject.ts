@@ -1,4 +1,4 @@
-import { isGuid } from './ids.ts'
+import { isGuid } from '../ids.ts'
 
 /** What an event is about, as its data names it: how people find an event whose id they do not know. */
 export interface EventSubject {

@@ -1,4 +1,5 @@
-import { DELIVERY_HEADERS, REQUIRED_DELIVERY_HEADERS } from './delivery-headers.ts'
+import { DELIVERY_HEADERS, REQUIRED_DELIVERY_HEADERS } from '../deliveries/delivery-headers.ts'
+import { INSTALLATION_HEADER } from '../installation.ts'
 import { EVENT_TYPES, type EventType, MAX_EVENT_BYTES, platformEventSchema } from './event.ts'
 import {
   EVENT_CATALOGUE,
@@ -7,7 +8,6 @@ import {
   envelopeSchemaOf,
   exampleEnvelopeOf,
 } from './event-catalogue.ts'
-import { INSTALLATION_HEADER } from './installation.ts'
 
 const EVENT_EXAMPLE = {
   eventId: '9b2f1c54-3c1e-4d58-9d0b-6f6a5b8f2f10',
