@@ -44,7 +44,7 @@ const anyDelivery: fc.Arbitrary<Delivery> = fc
 const [example] = fc.sample(anyDelivery, { numRuns: 1, seed: 1 }) as [Delivery]
 const headers = (over: object = {}): object => ({ ...deliveryHeaders(example), ...over })
 
-test('a delivery that travels as headers and content arrives as it was', () => {
+test('a delivery survives serialisation to headers and content unchanged', () => {
   fc.assert(
     fc.property(anyDelivery, (delivery) => {
       expect(parseDelivery(delivery.body, deliveryHeaders(delivery))).toEqual(delivery)
@@ -56,35 +56,35 @@ test.each<[string, unknown]>([
   ['absent', undefined],
   ['no trace context', '00-1'],
   ['no text', { n: 1 }],
-])('a trace context that is %s is left out, and the delivery goes on', (_what, traceparent) => {
+])('a trace context that is %s is ignored, and the delivery is kept', (_what, traceparent) => {
   const { traceparent: _, ...without } = example
   expect(parseDelivery(example.body, headers({ traceparent }))).toEqual(without)
 })
 
-test('a message of the version before, which knew no signing, is read as one that was never signed', () => {
+test('a message of a version without signatures is read as unsigned', () => {
   const { 'sh-signing': _, ...before } = deliveryHeaders(example)
   expect(parseDelivery(example.body, before)).not.toHaveProperty('signing')
 })
 
 test.each([{}, 'whsec_1', { id: example.deliveryId, secret: 1, since: '', former: [] }])(
-  'what cannot be read of its signing, %j, is no delivery: it must not be sent unsigned',
+  'unreadable signing data, %j, is rejected, so that the delivery is not sent unsigned',
   (signing) => {
     expect(() => parseDelivery(example.body, headers({ 'sh-signing': signing }))).toThrow(Unparsable)
   },
 )
 
-test('the content is the body itself, not a copy or a decoding of it', () => {
+test('the body is the content itself, neither copied nor decoded', () => {
   const body = Buffer.from([0xff, 0x00, 0x0a])
   expect(parseDelivery(body, headers()).body).toBe(body)
 })
 
-test('the installation itself has no tenant header, since AMQP tables with null are not for everybody', () => {
+test('a delivery of the installation itself has no tenant header, because not every client reads null in AMQP tables', () => {
   const own = deliveryHeaders({ ...example, tenant: null })
   expect(Object.keys(own)).not.toContain('sh-tenant')
   expect(parseDelivery(example.body, own).tenant).toBeNull()
 })
 
-test('headers of the broker and of newer versions are ignored, and not copied on', () => {
+test('headers of the broker and of newer versions are ignored and not copied', () => {
   const parsed = parseDelivery(
     example.body,
     headers({ 'x-death': [{ count: 3 }], 'x-delivery-count': 2, 'sh-new': 'x' }),
@@ -115,23 +115,23 @@ test.each<[string, object, string]>([
   expect(() => parseDelivery(example.body, headers(fault))).toThrow(new Unparsable(expected))
 })
 
-test.each([undefined, null, 'text', []])('without headers (%j) there is no delivery', (value) => {
+test.each([undefined, null, 'text', []])('a message without headers (%j) is rejected', (value) => {
   expect(() => parseDelivery(example.body, value)).toThrow(Unparsable)
 })
 
-test('every fault is told at once, and no value is quoted', () => {
+test('every fault is reported at once, and no value is quoted', () => {
   const parse = () =>
     parseDelivery(example.body, headers({ 'sh-url': 7, 'sh-run': 'secret', 'sh-event-type': 'sec ret' }))
   expect(parse).toThrow(/(?=.*\/sh-url)(?=.*\/sh-run)(?=.*\/sh-event-type)/)
   expect(parse).not.toThrow(/secret/)
 })
 
-test('what a newer fan-out may send during a rolling deploy is understood: one more version, and types that come later', () => {
+test('a message of a newer fan-out is accepted during a rolling upgrade: the next version and unknown event types', () => {
   const newer = headers({ 'sh-version': 2, 'sh-event-type': 'webhook.endpoint.failing', 'sh-later': 1 })
   expect(parseDelivery(example.body, newer).eventType).toBe('webhook.endpoint.failing')
 })
 
-test('a message of the version before, which carries only how often it was postponed, is read without a postponement', () => {
+test('a message of an earlier version with only a postponement count is read without a postponement', () => {
   const before = headers({ 'sh-postponed': 3 })
   Reflect.deleteProperty(before, 'sh-postponement')
   const read = parseDelivery(example.body, before)
@@ -139,13 +139,13 @@ test('a message of the version before, which carries only how often it was postp
   expect(read).not.toHaveProperty('postponement')
 })
 
-test('what is a trial travels along; one that is not known, of a later version, is delivered as what has happened', () => {
+test('the kind of trial is kept; an unknown kind of a later version is delivered as an ordinary event', () => {
   const trial = { ...example, trial: 'test' as const }
   expect(parseDelivery(example.body, deliveryHeaders(trial))).toEqual(trial)
   expect(parseDelivery(example.body, headers({ 'sh-trial': 'later' }))).toEqual(example)
 })
 
-test('the schema of the headers changes only on purpose: messages that are hours old must still be read', () => {
+test('the schema of the headers changes only on purpose: messages can be hours old', () => {
   expect(deliveryHeadersSchema).toMatchInlineSnapshot(`
 {
   "properties": {

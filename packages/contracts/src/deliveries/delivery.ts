@@ -13,58 +13,58 @@ import { type Signing, signingSchema } from '../subscriptions/signing.ts'
 import { readTraceparent } from '../trace-context.ts'
 import { readTrial, type Trial } from './trial.ts'
 
-/** How long the last slot of a delivery has been put off because its endpoint was in a cool-down. */
+/** How long the last slot of a delivery has been postponed because its endpoint was in a cool-down. */
 export interface Postponement {
-  /** The waits of these postponements, added up. Broker queues measure them, so no clock is compared with another one. */
+  /** Sum of the waits of these postponements. Broker queues measure them, so no two clocks are compared. */
   readonly waitedMs: number
   /**
    * The end of the cool-down that caused the first of them, in ms since 1970 by the clock of Redis. Every failure that
-   * begins a cool-down moves it, so a different value proves that the endpoint has failed again since.
+   * begins a cool-down changes it, so a different value proves that the endpoint has failed again since.
    */
   readonly openUntilMs: number
 }
 
-/** One event on its way to one subscription. The AMQP content is `body`, byte for byte; the rest travels in headers. */
+/** One event for one subscription. The AMQP content is `body`, byte for byte; the other fields are AMQP headers. */
 export interface Delivery {
   readonly deliveryId: DeliveryId
   readonly subscriptionId: SubscriptionId
   readonly eventId: EventId
-  /** Any type that fits into a header: an event's type is judged before its deliveries are made. */
+  /** Any type that fits into a header: the event was validated before its deliveries were created. */
   readonly eventType: string
   readonly tenant: string | null
   readonly url: string
-  /** 1 for the schedule that the event started; each sending again of a parked delivery starts the next run. */
+  /** 1 for the first pass through the schedule; each redelivery of a parked delivery starts the next run. */
   readonly run: number
-  /** Place in the schedule: 0 is at once, k comes after the kth wait. */
+  /** Position in the schedule: 0 is immediate, k follows the kth wait. */
   readonly slot: number
-  /** POSTs made so far, over all runs. */
+  /** Attempts made so far, in all runs. */
   readonly attempt: number
-  /** How often its last slot has been put off, for whatever reason; absent: never. It decides the length of the next wait. */
+  /** How often the last slot has been postponed, for any reason; absent: never. Determines the next wait. */
   readonly postponed?: number
-  /** Absent: the last slot was never put off for a cool-down, or a worker of an earlier version has put it off. */
+  /** Absent: the last slot was never postponed for a cool-down, or only by a worker of an earlier version. */
   readonly postponement?: Postponement
-  /** ISO 8601, UTC: when the first attempt of this run fell due. */
+  /** ISO 8601, UTC: when the first attempt of this run was due. */
   readonly firstDueAt: string
   /** W3C trace context of the command or event behind the delivery. */
   readonly traceparent?: string
   /**
-   * What its subscription signed with when it was last sent: a retry outlives its subscription. While that is there, what it
-   * says now counts. Absent: never signed, or not sent yet.
+   * Secrets of the subscription at the previous attempt, for a retry that outlives its subscription. While the
+   * subscription exists, its present secrets are used. Absent: not signed, or not attempted yet.
    */
   readonly signing?: Signing
-  /** Absent: of an event that has happened. */
+  /** Present only on test deliveries and receiver checks. */
   readonly trial?: Trial
   readonly body: Buffer
 }
 
-/** AMQP headers of a delivery message. Rolling upgrades meet messages that are hours old: additions must be optional. */
+/** AMQP headers of a delivery message. Messages can be hours old when a new version reads them: additions are optional. */
 export interface DeliveryHeaders {
   readonly 'sh-version': 1 | 2
   readonly 'sh-delivery-id': string
   readonly 'sh-subscription-id': string
   readonly 'sh-event-id': string
   readonly 'sh-event-type': string
-  /** Absent: the installation itself. */
+  /** Absent: a delivery of the installation itself. */
   readonly 'sh-tenant'?: string
   readonly 'sh-url': string
   readonly 'sh-run': number
@@ -76,7 +76,7 @@ export interface DeliveryHeaders {
   readonly traceparent?: string
   readonly 'sh-signing'?: Signing
   readonly 'sh-trial'?: Trial
-  /** The installation that published the message; each publish sets it anew, so a Delivery does not carry it. */
+  /** The installation that published the message. Set at each publish, so it is not part of a Delivery. */
   readonly 'sh-installation'?: string
 }
 
@@ -88,7 +88,7 @@ const postponementSchema = {
   properties: { waitedMs: count, openUntilMs: count },
 }
 
-/** JSON Schema 2020-12 of the headers; other headers (the broker's `x-death` among them) are ignored and not copied on. */
+/** JSON Schema 2020-12 of the headers. Other headers, such as the broker's `x-death`, are ignored and not copied. */
 export const deliveryHeadersSchema = {
   type: 'object',
   required: [
@@ -104,7 +104,7 @@ export const deliveryHeadersSchema = {
     'sh-first-due-at',
   ],
   properties: {
-    // A version that only adds is understood: during a rolling deploy a newer fan-out may be there before a newer worker.
+    // One newer version is accepted: during a rolling upgrade a new fan-out can run before a new worker.
     'sh-version': { type: 'integer', minimum: 1, maximum: 2 },
     'sh-delivery-id': { type: 'string', format: 'uuid' },
     'sh-subscription-id': { type: 'string', format: 'uuid' },
@@ -118,7 +118,7 @@ export const deliveryHeadersSchema = {
     'sh-postponed': count,
     'sh-postponement': postponementSchema,
     'sh-first-due-at': { type: 'string' },
-    // Of any type: one that cannot be read is ignored, and no reason to keep a delivery from its subscriber.
+    // Any type: an unreadable value is ignored, because it must not prevent a delivery.
     traceparent: {},
     'sh-trial': {},
     'sh-signing': signingSchema,
@@ -150,7 +150,7 @@ export function deliveryHeaders(delivery: Delivery, installation?: InstallationI
   }
 }
 
-/** The only way from a message to a Delivery. @throws Unparsable with every fault of the headers. */
+/** Parses a delivery message. @throws Unparsable with every fault of the headers */
 export function parseDelivery(content: Buffer, headers: unknown): Delivery {
   const result = validateHeaders(headers)
   if (!result.ok) throw new Unparsable(result.faults.map(({ pointer, detail }) => `${pointer} ${detail}`).join('; '))

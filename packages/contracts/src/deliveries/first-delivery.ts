@@ -7,8 +7,8 @@ import type { Delivery } from './delivery.ts'
 import type { Trial } from './trial.ts'
 
 /**
- * Prepares the deliveries of one event, each at the beginning of its schedule: what they share is made once, however many
- * subscriptions there are. The same event gives the same ids and bodies each time.
+ * Prepares the deliveries of one event, each at slot 0. Shared parts are computed once per event. The same event always
+ * gives the same ids and bodies.
  * @param firstDueAt ISO 8601, UTC
  */
 export function firstDeliveriesOf(
@@ -36,7 +36,7 @@ export function firstDeliveriesOf(
   }
 }
 
-/** A delivery of the documented example of an event type, as if it had occurred at `at`, marked as the trial that it is. */
+/** A test delivery: the documented example of an event type with `occurredAt` set to `at`. */
 export function exampleDeliveryOf(
   { eventId, eventType, trial, at }: { eventId: EventId; eventType: EventType; trial: Trial; at: Date },
   subscription: Pick<Subscription, 'id' | 'url' | 'tenant'>,

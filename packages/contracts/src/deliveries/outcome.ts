@@ -1,4 +1,4 @@
-/** Why no answer came, or none that could be understood. Stable: shown to users with each attempt. */
+/** Why there was no usable response. Stable: shown to users with each attempt. */
 export const UNREACHABLE_REASONS = [
   'timeout',
   'dns',
@@ -14,8 +14,8 @@ export const UNREACHABLE_REASONS = [
 export type UnreachableReason = (typeof UNREACHABLE_REASONS)[number]
 
 /**
- * The outcomes of an attempt, as webhook bodies number them; REST answers have the names. 0 also stands for "no attempt was
- * made" and for an outcome that this version does not know.
+ * Numbers of the outcomes in webhook bodies; REST responses have the names. 0 means that no attempt was made, or an
+ * outcome that this version does not know.
  */
 export const OutcomeNumber = {
   unknown: 0,
@@ -33,18 +33,18 @@ export const OutcomeNumber = {
 } as const satisfies Record<Attempt['outcome'] | 'unknown', number>
 export type OutcomeNumber = (typeof OutcomeNumber)[keyof typeof OutcomeNumber]
 
-/** What a POST came to. */
+/** The outcome of one POST. */
 export type Outcome =
   | { readonly kind: 'delivered'; readonly status: number }
   | { readonly kind: 'answered'; readonly status: number; readonly answer?: string }
   | { readonly kind: 'unreachable'; readonly reason: UnreachableReason }
 
-/** Why a delivery was parked: its schedule ran out, or the endpoint refused it for good. */
+/** Why a delivery was parked: the schedule is exhausted, or the endpoint rejected it. */
 export const PARKED_REASONS = ['exhausted', 'rejected'] as const
 
 export type ParkedReason = (typeof PARKED_REASONS)[number]
 
-/** The reasons for parking, as webhook bodies number them; REST answers have the names. */
+/** Numbers of the reasons in webhook bodies; REST responses have the names. */
 export const ParkedReasonNumber = {
   unknown: 0,
   exhausted: 1,
@@ -52,21 +52,21 @@ export const ParkedReasonNumber = {
 } as const satisfies Record<ParkedReason | 'unknown', number>
 export type ParkedReasonNumber = (typeof ParkedReasonNumber)[keyof typeof ParkedReasonNumber]
 
-/** One POST, as it is remembered and shown. */
+/** The record of one POST. */
 export interface Attempt {
-  /** 1 for the schedule that the event started; each sending again starts the next run. */
+  /** 1 for the first pass through the schedule; each redelivery starts the next run. */
   readonly run: number
-  /** Place in the schedule: 0 is at once, k comes after the kth wait. */
+  /** Position in the schedule: 0 is immediate, k follows the kth wait. */
   readonly slot: number
-  /** One-based over all runs; the value of `X-SVC-Attempt`. */
+  /** Counts from 1 over all runs; the value of `X-SVC-Attempt`. */
   readonly attempt: number
   /** ISO 8601, UTC: when the POST began. */
   readonly at: string
   readonly durationMs: number
-  /** `delivered`, `answered`, or the reason why there was no answer. */
+  /** `delivered` (2xx), `answered` (any other response), or why there was no response. */
   readonly outcome: 'delivered' | 'answered' | UnreachableReason
-  /** null without an answer. */
+  /** null without a response. */
   readonly status: number | null
-  /** How the body of an answer began that was no 2xx, as text without secrets; absent: nothing is known of it. */
+  /** Beginning of a non-2xx response body, as text with secrets removed; absent if there is none. */
   readonly answer?: string
 }

@@ -12,7 +12,7 @@ const check: ReceiverCheck = {
 const parse = (change: object): ReceiverCheck =>
   parseReceiverCheck(Buffer.from(JSON.stringify({ ...check, ...change })))
 
-test('a request comes out as it went in, also one of a later version that says more', () => {
+test('a request is parsed unchanged, including one of a later version with additional fields', () => {
   expect(parse({})).toEqual(check)
   expect(parse({ later: 1 })).toMatchObject(check)
 })
@@ -26,7 +26,7 @@ test.each<[object, RegExp]>([
   expect(() => parse(change)).toThrow(said)
 })
 
-test('what is not JSON cannot be understood', () => {
+test('content that is not JSON is rejected', () => {
   const broken = (): ReceiverCheck => parseReceiverCheck(Buffer.from('{'))
   expect(broken).toThrow(Unparsable)
   expect(broken).toThrow('not JSON')

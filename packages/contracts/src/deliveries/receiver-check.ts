@@ -4,37 +4,37 @@ import { EVENT_TYPES, type EventType, Unparsable } from '../events/event.ts'
 import { parseSubscriptionId, type SubscriptionId } from '../ids.ts'
 import type { Attempt } from './outcome.ts'
 
-/** A request to try out the endpoint of a subscription, from the api to a delivery worker. */
+/** A request from the api to a delivery worker to check the endpoint of a subscription. */
 export interface ReceiverCheck {
   readonly checkId: string
   readonly subscriptionId: SubscriptionId
   readonly tenant: string | null
-  /** Of the examples that are sent. */
+  /** Event type of the examples that are sent. */
   readonly eventType: EventType
-  /** ISO 8601, UTC: nobody waits for it any longer. */
+  /** ISO 8601, UTC: the api stops waiting for the result. */
   readonly expiresAt: string
 }
 
-/** What a POST of a check came to. */
+/** The result of one POST of a check. */
 export type CheckedPost = Pick<Attempt, 'outcome' | 'status' | 'durationMs'>
 
-/** What was seen; a POST that would have told nothing is left out. */
+/** What the worker observed. POSTs that would prove nothing are skipped. */
 export interface CheckFacts {
   /** Deadline of an attempt, in ms. */
   readonly deadlineMs: number
   readonly isSigned: boolean
   readonly plain: CheckedPost
-  /** The same delivery once more. */
+  /** The same delivery sent twice. */
   readonly duplicate?: CheckedPost
-  /** A signature that is not ours. */
+  /** Sent with a wrong signature. */
   readonly forged?: CheckedPost
-  /** Signed, with a time that is long past. */
+  /** Signed with a time long past. */
   readonly stale?: CheckedPost
 }
 
 /**
- * Why a worker sent nothing. An api that is older than the worker does not know a code that is added here: it answers as for a
- * check that was not finished (`readCheckResult`).
+ * Why a worker sent nothing. An api of an earlier version does not know codes that are added here; it responds as if the
+ * check had not finished (`readCheckResult`).
  */
 const CHECK_REFUSALS = ['secret-unavailable', 'subscription-not-found'] as const satisfies readonly FailureCode[]
 
@@ -45,7 +45,7 @@ interface CheckRefusal {
 /** The result of a check, from a delivery worker to the api. */
 export type CheckResult = CheckFacts | CheckRefusal
 
-/** Reads a result that a worker of another version may have stored; undefined: this version does not understand it. */
+/** Reads a result that a worker of any version stored. Undefined: this version does not understand it. */
 export function readCheckResult(stored: CheckResult): CheckResult | undefined {
   const { refused, plain }: { readonly refused?: unknown; readonly plain?: unknown } = {
     refused: undefined,

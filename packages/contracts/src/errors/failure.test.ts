@@ -2,7 +2,7 @@ import { AppError, FAILURES, type FailureCode, isNotExecuted, Unavailable } from
 
 const codes = Object.keys(FAILURES) as FailureCode[]
 
-test('every code is stable: clients know it by its name and its status', () => {
+test('every code and its status are stable: clients rely on them', () => {
   expect(Object.fromEntries(codes.map((code) => [code, FAILURES[code].status]))).toMatchInlineSnapshot(`
 {
   "agent-device-unavailable": 409,
@@ -45,14 +45,14 @@ test('every code is stable: clients know it by its name and its status', () => {
 `)
 })
 
-test.each(codes)('%s has a client or server status and a title that is a sentence without an end', (code) => {
+test.each(codes)('%s has a 4xx or 5xx status and a title without a full stop', (code) => {
   const { status, title } = FAILURES[code]
   expect(status >= 400 && status <= 599).toBe(true)
   expect(code).toMatch(/^[a-z]+(-[a-z]+)*$/)
   expect(title).toMatch(/^[A-Z].*[^.]$/)
 })
 
-test('an error for a client says its detail, else its title', () => {
+test('the message of a client error is its detail, otherwise its title', () => {
   expect(new AppError('call-not-found').message).toBe(FAILURES['call-not-found'].title)
   const cause = new Error('inside')
   const error = new AppError('invalid-request', { detail: 'no body' }, { cause })
@@ -65,12 +65,12 @@ test('an error for a client says its detail, else its title', () => {
   })
 })
 
-test('something that is unavailable is named', () => {
+test('the unavailable dependency is named', () => {
   const cause = new Error('ECONNREFUSED')
   expect(new Unavailable('redis', 'away', { cause })).toMatchObject({ dependency: 'redis', message: 'away', cause })
 })
 
-test('an operation is known not to be executed only if the error says so', () => {
+test('an operation counts as not executed only if the error says so', () => {
   const cause = new Error('OOM')
   const refused = new Unavailable('redis', 'full', { cause, fate: 'not-executed' })
   expect(refused).toMatchObject({ cause, fate: 'not-executed' })

@@ -4,11 +4,11 @@ import { toProblem } from './problem.ts'
 const codes = Object.keys(FAILURES) as (keyof typeof FAILURES)[]
 const internal = { type: 'about:blank', status: 500, code: 'internal', title: 'Internal error', requestId: 'r1' }
 
-test.each(codes)('%s is told as the table says', (code) => {
+test.each(codes)('%s has the status and title of the table', (code) => {
   expect(toProblem(new AppError(code), 'r1')).toEqual({ type: 'about:blank', code, requestId: 'r1', ...FAILURES[code] })
 })
 
-test('what a failure tells beside its code is told, and may set another status', () => {
+test('additional fields of an error are shown, and can override the status', () => {
   const extra = { status: 401, detail: 'agentUri', errors: [{ pointer: '/agentUri', detail: 'is required' }] }
   expect(toProblem(new AppError('missing-agent-uri', extra), 'r1')).toMatchObject({
     ...extra,
@@ -16,7 +16,7 @@ test('what a failure tells beside its code is told, and may set another status',
   })
 })
 
-test('a part that cannot be reached is 503, and nothing tells which or why', () => {
+test('an unavailable dependency is 503, without naming it or the cause', () => {
   const problem = toProblem(new Unavailable('redis', 'redis://user:secret@10.0.0.7', { cause: new Error('x') }), 'r1')
   expect(problem).toEqual({
     type: 'about:blank',
@@ -31,7 +31,7 @@ test.each([new Error('secret'), new TypeError('secret'), 'secret', undefined, nu
   (error) => expect(toProblem(error, 'r1')).toEqual(internal),
 )
 
-test('a failure cannot overwrite the id or the code', () => {
+test('additional fields cannot overwrite the request id or the code', () => {
   const sly = new AppError('not-found', JSON.parse('{"requestId":"other","code":"other"}') as object)
   expect(toProblem(sly, 'r1')).toMatchObject({ requestId: 'r1', code: 'not-found' })
 })

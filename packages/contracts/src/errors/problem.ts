@@ -1,6 +1,6 @@
 import { AppError, FAILURES, type FailureCode, type FailureExtra, Unavailable } from './failure.ts'
 
-/** RFC 9457 `application/problem+json`. `requestId` is what a user quotes to an operator. */
+/** RFC 9457 `application/problem+json`. Users quote `requestId` to the operator. */
 export interface Problem extends Omit<FailureExtra, 'status'> {
   readonly type: string
   readonly title: string
@@ -9,7 +9,7 @@ export interface Problem extends Omit<FailureExtra, 'status'> {
   readonly requestId: string
 }
 
-/** Says of an error what a client may know. What is not meant for clients becomes `internal`, with nothing but the id. */
+/** The error response. An error that is not meant for clients becomes `internal` and shows only the request id. */
 export function toProblem(error: unknown, requestId: string): Problem {
   if (error instanceof AppError) return problem(error.code, requestId, error.extra)
   if (error instanceof Unavailable) return problem('service-unavailable', requestId)

@@ -12,7 +12,7 @@ const validate = compileSchema<unknown>({
 })
 const right = { url: 'https://client.example', 'a/b~c': 1 }
 
-test('a right value comes back as it is, unknown members included', () => {
+test('a valid value is returned unchanged, unknown fields included', () => {
   const value = { ...right, unknown: { deep: true } }
   const result = validate(value)
   expect(result).toEqual({ ok: true, value })
@@ -49,7 +49,7 @@ test.each<[object, unknown, string]>([
   [{ type: 'boolean' }, 'no', 'must be true or false'],
   [{ type: ['boolean', 'null'] }, 'no', 'must be true, false or null'],
   [{ const: true }, false, 'must be true'],
-  [{ type: 'string', format: 'date-time' }, 'now', 'must be a time as in RFC 3339, such as 2026-11-20T17:06:01Z'],
+  [{ type: 'string', format: 'date-time' }, 'now', 'must be an RFC 3339 time, such as 2026-11-20T17:06:01Z'],
   [{ type: 'string', format: 'uuid' }, '42', 'must be a GUID, such as 4f1c2a9e-8a53-4c1d-9d1e-0d6d6b1f7a11'],
   [{ type: 'integer', maximum: 100 }, 101, 'must be at most 100'],
   [{ type: 'string', minLength: 1 }, '', 'must not be empty'],
@@ -66,7 +66,7 @@ test.each<[object, unknown, string]>([
   })
 })
 
-test('the same fault at the same place is told once', () => {
+test('the same fault at the same place is reported once', () => {
   const twice = compileSchema<unknown>({
     anyOf: [
       { type: 'string', minLength: 9 },
@@ -86,6 +86,6 @@ test('no fault quotes the value', () => {
   expect(JSON.stringify(result)).not.toMatch(/hunter2|31337/)
 })
 
-test('a schema with a mistake does not compile, rather than letting everything pass', () => {
+test('an invalid schema does not compile, rather than accepting everything', () => {
   expect(() => compileSchema({ type: 'object', proprties: {} })).toThrow(/proprties/)
 })

@@ -1,7 +1,7 @@
 import { AgentReason, DeviceStatus, STATUS_NAMES } from './agent.ts'
 import { numberedSchema } from './numbered-schema.ts'
 
-/** A user status code. The installation's table can be another one, so the names here are the usual ones. */
+/** A user status code. The names are the defaults; an installation can configure its own table. */
 export const statusCodeSchema = (description: string) =>
   ({
     type: 'integer',
@@ -15,33 +15,38 @@ export const statusCodeSchema = (description: string) =>
 const properties = {
   agentUri: { type: 'string', description: 'The agent.' },
   statusCode: statusCodeSchema(
-    'The effective status: on the phone or after-call work while they last, else the temporary status, else the standing one.',
+    'The effective status: on the phone or after-call work while it lasts, otherwise the temporary status, otherwise the standing status.',
   ),
   previousStatusCode: statusCodeSchema('The effective status before this event.'),
-  standingStatusCode: statusCodeSchema('The status that was last set without `until`, to which all others revert.'),
+  standingStatusCode: statusCodeSchema(
+    'The status last set without `until`. Temporary and automatic statuses revert to it.',
+  ),
   pendingStatusCode: {
     type: ['integer', 'null'],
     minimum: 0,
-    description: 'The status that was set during a call and is applied after it; null: none.',
+    description: 'The status set during a call, applied after the call; null if none.',
   },
   deviceStatus: numberedSchema(DeviceStatus, "State of the agent's device."),
   previousDeviceStatus: numberedSchema(DeviceStatus, 'State of the device before this event.'),
-  loggedOn: { type: 'boolean', description: 'Provisioned, and the standing status is not Offline.' },
+  loggedOn: {
+    type: 'boolean',
+    description: 'True if the agent is provisioned and the standing status is not Offline.',
+  },
   until: {
     type: ['string', 'null'],
     format: 'date-time',
-    description: 'When the effective status ends by itself; null: it does not.',
+    description: 'When the effective status expires; null if it does not.',
   },
-  message: { type: ['string', 'null'], description: 'Free text that was set with the status.' },
-  location: { type: ['string', 'null'], description: 'Location that was set with the status.' },
-  reason: numberedSchema(AgentReason, 'What brought it about.'),
+  message: { type: ['string', 'null'], description: 'Free text set with the status.' },
+  location: { type: ['string', 'null'], description: 'Location set with the status.' },
+  reason: numberedSchema(AgentReason, 'Why the state changed.'),
   sequence: {
     type: 'integer',
     minimum: 1,
     description:
-      'Counts the events of this agent from 1 without a gap. Apply an event if its sequence is higher than the last one that you applied. After a restore or a failover of Redis, a sequence can come again: apply an event of another delivery id if its `occurredAt` is later.',
+      'Counts the events of this agent from 1, without gaps. Apply an event if its sequence is higher than the last one you applied. After a restore or failover of Redis a sequence number can repeat: then apply an event with a new delivery id if its `occurredAt` is later.',
   },
-  occurredAt: { type: 'string', format: 'date-time', description: "Equals the envelope's." },
+  occurredAt: { type: 'string', format: 'date-time', description: 'Same as `occurredAt` of the envelope.' },
 }
 
 const EXAMPLE = {
@@ -61,7 +66,7 @@ const EXAMPLE = {
   occurredAt: '2026-11-20T17:06:01.173Z',
 }
 
-/** JSON Schema 2020-12 of the `data` of an `agent.status` event, as this service makes it. */
+/** JSON Schema 2020-12 of the `data` of an `agent.status` event that this service publishes. */
 export const agentStatusSchema = {
   type: 'object',
   description: "A full snapshot of an agent's state, never a delta.",

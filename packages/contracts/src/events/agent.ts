@@ -1,7 +1,4 @@
-/**
- * The user status codes of the specification ("commonly used values"): numbers that travel, and the names that people
- * know. A code that is not in the table is refused.
- */
+/** User status codes and their display names (specification, "commonly used values"). Other codes are rejected. */
 export const STATUS_NAMES: Readonly<Record<number, string>> = {
   0: 'Unknown',
   1: 'Offline',
@@ -24,10 +21,10 @@ export const STATUS_NAMES: Readonly<Record<number, string>> = {
   177: 'Other',
 }
 
-/** The codes that the service itself has a use for. */
+/** The codes with a meaning to the service itself. */
 export const Status = { unknown: 0, offline: 1, available: 2, onThePhone: 50, afterCallWork: 146 } as const
 
-/** Asterisk's nine device states, in their order. */
+/** Asterisk's nine device states, in Asterisk's order. */
 export const DeviceStatus = {
   unknown: 0,
   idle: 1,
@@ -41,7 +38,7 @@ export const DeviceStatus = {
 } as const
 export type DeviceStatus = (typeof DeviceStatus)[keyof typeof DeviceStatus]
 
-/** What brought a change of an agent's state about. */
+/** Why an agent's state changed. */
 export const AgentReason = {
   setByApi: 1,
   callStarted: 2,
@@ -60,19 +57,19 @@ export interface AgentStatus {
   /** The effective status: automatic overlay, else temporary, else standing. */
   readonly statusCode: number
   readonly previousStatusCode: number
-  /** Last set without `until`: what everything else reverts to. */
+  /** The status last set without `until`; temporary and automatic statuses revert to it. */
   readonly standingStatusCode: number
-  /** Set during a call; applied when the call and its after-call work are over. */
+  /** Set during a call; applied after the call and its after-call work. */
   readonly pendingStatusCode: number | null
   readonly deviceStatus: DeviceStatus
   readonly previousDeviceStatus: DeviceStatus
   readonly loggedOn: boolean
-  /** When the effective status ends by itself; null: it does not. */
+  /** When the effective status expires; null: never. */
   readonly until: string | null
   readonly message: string | null
   readonly location: string | null
   readonly reason: AgentReason
-  /** Per agent, from 1, gapless. */
+  /** Counts the agent's events from 1, without gaps. */
   readonly sequence: number
   readonly occurredAt: string
 }

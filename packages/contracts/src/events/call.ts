@@ -35,7 +35,7 @@ export type EndReason = (typeof EndReason)[keyof typeof EndReason]
 export const EndedBy = { unknown: 0, agent: 1, remote: 2, system: 3 } as const
 export type EndedBy = (typeof EndedBy)[keyof typeof EndedBy]
 
-/** From this agent's point of view. */
+/** From the agent's point of view. */
 export const Direction = { unknown: 0, inbound: 1, outbound: 2 } as const
 export type Direction = (typeof Direction)[keyof typeof Direction]
 
@@ -52,27 +52,27 @@ export interface RemoteParty {
   readonly type: PartyType
 }
 
-/** What part a leg has in a transfer. */
+/** A leg's part in a transfer. */
 export const TransferRole = { transferring: 1, transferred: 2, target: 3 } as const
 export type TransferRole = (typeof TransferRole)[keyof typeof TransferRole]
 
 export const TransferStatus = { started: 1, ringing: 2, completed: 3, failed: 4, cancelled: 5 } as const
 export type TransferStatus = (typeof TransferStatus)[keyof typeof TransferStatus]
 
-/** A transfer, as the leg sees it that takes part in it. It stays on the leg when it is over. */
+/** A transfer from the point of view of one leg. It remains on the leg after the transfer has ended. */
 export interface Transfer {
   readonly blind: boolean
-  /** As it was asked for: agent URI, extension or external number. */
+  /** Agent URI, extension or external number, as requested. */
   readonly target: string
   readonly role: TransferRole
   readonly status: TransferStatus
-  /** Why the target could not be had; none unless the status is failed or cancelled. */
+  /** Why the target was not reached; `none` unless the status is failed or cancelled. */
   readonly failReason: EndReason
   /** The consultation call of an attended transfer. */
   readonly otherCallId: CallId | null
 }
 
-/** On the original call: whom the agent consults, and in which call. On the consultation call: what it is for. */
+/** On the original call: the consultation call and its target. On the consultation call: the original call. */
 export type Consultation = { readonly callId: CallId; readonly target: string } | { readonly forCallId: CallId }
 
 /** `data` of a `call.status` event: a full snapshot of one agent's leg, never a delta. */
@@ -81,7 +81,7 @@ export interface CallStatus {
   readonly agentUri: string
   readonly state: CallState
   readonly previousState: CallState
-  /** Per (callId, agentUri), from 1, gapless: receivers apply what is higher than the last one that they applied. */
+  /** Counts the events of one (callId, agentUri) from 1, without gaps. Receivers apply an event with a higher sequence. */
   readonly sequence: number
   readonly occurredAt: string
   readonly direction: Direction
@@ -100,7 +100,7 @@ export interface CallStatus {
   readonly durationSeconds: number | null
   readonly endReason: EndReason
   readonly endedBy: EndedBy
-  /** Q.850 cause, as the platform told it. */
+  /** Q.850 cause that the platform reported. */
   readonly cause: number | null
   readonly sipCode: number | null
   readonly transfer: Transfer | null
@@ -108,7 +108,7 @@ export interface CallStatus {
   readonly commandResult: CommandResult | null
 }
 
-/** How a command came out after its 202, on an event whose state has not changed. */
+/** The result of a command that changed no state, for example one that failed after its 202. */
 export interface CommandResult {
   readonly commandId: CommandId
   readonly command: CommandNumber
@@ -118,10 +118,10 @@ export interface CommandResult {
 }
 
 export const CALL_COMMANDS = ['dial', 'answer', 'hangup', 'hold', 'resume', 'transfer'] as const
-/** The name of a command, as paths and REST answers have it. Webhook bodies carry its number. */
+/** The name of a command in paths and REST responses. Webhook bodies carry its number. */
 export type CallCommand = (typeof CALL_COMMANDS)[number]
 
-/** The commands, as webhook bodies number them. */
+/** The numbers of the commands in webhook bodies. */
 export const CommandNumber = {
   unknown: 0,
   dial: 1,

@@ -15,7 +15,7 @@ test('the document is valid AsyncAPI 3', () => {
 })
 
 test('docs/asyncapi.json is this document (write it with: make docs)', () => {
-  const written = readFileSync(join(import.meta.dirname, '../../../docs/asyncapi.json'), 'utf8')
+  const written = readFileSync(join(import.meta.dirname, '../../../../docs/asyncapi.json'), 'utf8')
   expect(JSON.parse(written)).toEqual(describeEvents())
 })
 

@@ -22,7 +22,7 @@ const SIGNATURE_EXAMPLE = {
   'webhook-signature': 'v1,g0hM9SsE+OTPJTGt/tmIKtSyZlE3uFJELVlNIOLJ1OE=',
 }
 
-/** The AsyncAPI 3 document: events on the exchange, which any platform may publish, and the deliveries made of them. */
+/** Builds the AsyncAPI 3 document: events on the exchange, which any platform may publish, and webhook deliveries. */
 export function describeEvents(): object {
   return {
     asyncapi: '3.0.0',
@@ -30,15 +30,14 @@ export function describeEvents(): object {
       title: 'Switchhook events and webhooks',
       version: '1.0.0',
       description:
-        'What happens in the contact center is published as events on a RabbitMQ exchange; each event becomes one webhook delivery per enabled subscription of its tenant. Delivery is at-least-once, and events can arrive out of order.',
+        'Switchhook publishes contact-center events on a RabbitMQ exchange and delivers each event to every enabled subscription of its tenant. Delivery is at least once; events can arrive out of order.',
     },
     defaultContentType: 'application/json',
     channels: {
       webhook: {
         address: '/',
         title: 'Webhooks',
-        description:
-          "The url of a subscription, as its owner gave it. The address here is relative to that url's host.",
+        description: 'The URL of a subscription. The address is relative to its host.',
         messages: byName((_eventType, name) => ({ $ref: `#/components/messages/${name}` })),
         bindings: { http: {} },
       },
@@ -46,7 +45,7 @@ export function describeEvents(): object {
         address: 'switchhook.events',
         title: 'Events on the broker',
         description:
-          'Topic exchange; the routing key is the event type. A public seam: any platform may publish its own events here. A queue that is bound here receives them as well as copies of the events of the installation, notices (`webhook.…`) included, which carry the header `switchhook-copy: true`. A message with this header is not fanned out. A message that does not match goes to the queue `quarantine`, with the reason, and is kept.',
+          'Topic exchange; the routing key is the event type. Any platform may publish its own events here. A queue bound to this exchange receives those events and copies of the events that Switchhook publishes, including notices (`webhook.…`). Copies carry the header `switchhook-copy: true` and are not delivered again. A message that does not match the schema is kept in the queue `quarantine`, with the reason.',
         messages: { event: { $ref: '#/components/messages/event' } },
         bindings: { amqp: { is: 'routingKey', exchange: { name: 'switchhook.events', type: 'topic', durable: true } } },
       },
@@ -56,21 +55,21 @@ export function describeEvents(): object {
         action: 'send',
         channel: { $ref: '#/channels/webhook' },
         summary:
-          'POSTs a delivery. Any 2xx acknowledges it; connection failures, timeouts, 408, 425, 429 and 5xx are retried on the schedule; any other answer parks it.',
+          'POSTs a delivery. Any 2xx response acknowledges it. Connection failures, timeouts, 408, 425, 429 and 5xx are retried on the schedule. Any other response parks the delivery.',
         bindings: { http: { method: 'POST' } },
       },
       receiveEvent: {
         action: 'receive',
         channel: { $ref: '#/channels/events' },
         summary:
-          'Takes an event and makes its deliveries. The same eventId, published again, makes the same deliveries.',
+          'Creates the deliveries of an event. Publishing the same eventId again creates the same deliveries, with the same ids.',
       },
     },
     components: {
       messages: {
         event: {
           name: 'event',
-          title: 'Something happened',
+          title: 'An event',
           contentType: 'application/json',
           headers: {
             type: 'object',
@@ -79,7 +78,7 @@ export function describeEvents(): object {
                 type: 'string',
                 format: 'uuid',
                 description:
-                  'Id of the Switchhook installation that published the event. Switchhook sets it on its own events. Other platforms leave it out: with the id of another installation, fan-out pauses until an operator adopts or discards that id.',
+                  'Id of the Switchhook installation that published the event. Only Switchhook sets it; other platforms leave it out. With the id of a different installation, fan-out pauses until an operator adopts or discards that id.',
               },
             },
           },
@@ -92,7 +91,7 @@ export function describeEvents(): object {
       schemas: {
         event: {
           ...platformEventSchema,
-          description: `Persistent, \`messageId\` = eventId, \`type\` = eventType. Unknown members are ignored. At most ${MAX_EVENT_BYTES / 1024} KiB. Numbers in \`data\` are passed on as they are written.`,
+          description: `Persistent, \`messageId\` = eventId, \`type\` = eventType. Unknown fields are ignored. At most ${MAX_EVENT_BYTES / 1024} KiB. Numbers in \`data\` are passed on as written.`,
           examples: [EVENT_EXAMPLE],
         },
         ...byName((eventType) => EVENT_CATALOGUE[eventType].schema),
@@ -101,7 +100,7 @@ export function describeEvents(): object {
   }
 }
 
-/** One member for each event type, under its name in this document. */
+/** One entry per event type, under its name in this document. */
 const byName = (of: (eventType: EventType, name: string) => object): Record<string, object> =>
   Object.fromEntries(
     EVENT_TYPES.map((eventType) => {

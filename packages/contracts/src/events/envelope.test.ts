@@ -12,12 +12,12 @@ const event: PlatformEvent = {
 }
 const id = deliveryIdOf(event.eventId, parseSubscriptionId('6ba7b810-9dad-11d1-80b4-00c04fd430c8'))
 
-test('the envelope has the members of the specification and nothing else', () => {
+test('the envelope has exactly the fields of the specification', () => {
   const { eventId: _eventId, ...shared } = event
   expect(JSON.parse(envelopesOf(event)(id).toString())).toEqual({ deliveryId: id, ...shared })
 })
 
-test('the bytes are those of the plain JSON, in UTF-8, whatever the data is', () => {
+test('the bytes are the plain JSON in UTF-8, for any data', () => {
   fc.assert(
     fc.property(fc.dictionary(fc.string(), fc.jsonValue()), fc.option(fc.string()), (data, tenant) => {
       const { eventType, occurredAt } = event
@@ -27,7 +27,7 @@ test('the bytes are those of the plain JSON, in UTF-8, whatever the data is', ()
   )
 })
 
-test('each delivery of an event differs in its id only', () => {
+test('deliveries of one event differ only in their ids', () => {
   const bodyOf = envelopesOf(event)
   const other = deliveryIdOf(event.eventId, parseSubscriptionId('6ba7b811-9dad-11d1-80b4-00c04fd430c8'))
   expect(bodyOf(other).toString()).toBe(bodyOf(id).toString().replace(id, other))

@@ -11,8 +11,8 @@ export interface Envelope {
 }
 
 /**
- * Prepares the webhook bodies of one event: what all its deliveries share is serialised once, however many subscriptions
- * there are. The bytes that come out are the ones that are POSTed, on every attempt.
+ * Prepares the webhook bodies of one event. The part that all its deliveries share is serialised once. Every attempt
+ * POSTs exactly the resulting bytes.
  */
 export function envelopesOf(event: PlatformEvent): (deliveryId: DeliveryId) => Buffer {
   const { eventType, occurredAt, tenant, data } = event

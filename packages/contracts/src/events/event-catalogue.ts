@@ -9,12 +9,18 @@ import {
   parkedLimitSchema,
 } from './notice-schemas.ts'
 
-/** The one place that says what each event type is; the documents, the catalogue and test deliveries are made of it. */
+/**
+ * The catalogue of event types. The API documents, `GET /webhooks/event-types` and test deliveries are built from it.
+ *
+ * To add an event type: (1) add its name to `EVENT_TYPES` in event.ts; (2) write the type and the JSON Schema of its
+ * `data`, with an example; enum values are numbers (`numberedSchema`); (3) add an entry here; (4) publish the event where it
+ * happens; (5) run `make docs`.
+ */
 interface Entry {
-  /** In the AsyncAPI document. */
+  /** Name of the message in the AsyncAPI document. */
   readonly name: string
   readonly title: string
-  /** Of `data`; with at least one example. */
+  /** Schema of `data`, with at least one example. */
   readonly schema: Readonly<Record<string, unknown>> & {
     readonly description: string
     readonly examples: readonly { readonly occurredAt: string }[]
@@ -22,26 +28,26 @@ interface Entry {
 }
 
 export const EVENT_CATALOGUE: Readonly<Record<EventType, Entry>> = {
-  'call.status': { name: 'callStatus', title: "A call's state has changed", schema: callStatusSchema },
-  'agent.status': { name: 'agentStatus', title: "An agent's state has changed", schema: agentStatusSchema },
+  'call.status': { name: 'callStatus', title: "A call's state changed", schema: callStatusSchema },
+  'agent.status': { name: 'agentStatus', title: "An agent's state changed", schema: agentStatusSchema },
   'webhook.endpoint.failing': {
     name: 'endpointFailing',
-    title: 'An endpoint keeps failing',
+    title: 'An endpoint is failing',
     schema: endpointFailingSchema,
   },
   'webhook.endpoint.recovered': {
     name: 'endpointRecovered',
-    title: 'An endpoint answers again',
+    title: 'An endpoint recovered',
     schema: endpointRecoveredSchema,
   },
   'webhook.delivery.parked': {
     name: 'deliveryParked',
-    title: 'A delivery was given up',
+    title: 'A delivery was parked',
     schema: deliveryParkedSchema,
   },
   'webhook.parked.limit': {
     name: 'parkedLimit',
-    title: 'More deliveries are parked than are kept whole',
+    title: 'Too many parked deliveries',
     schema: parkedLimitSchema,
   },
 }
@@ -51,22 +57,29 @@ const envelopeProperties = {
     type: 'string',
     format: 'uuid',
     description:
-      'Unique per delivery, identical on every retry: use it as an idempotency key. Equals `X-SVC-Delivery`.',
+      'Unique per delivery and identical on every retry. Use it as an idempotency key. Same as `X-SVC-Delivery`.',
   },
-  eventType: { type: 'string', enum: EVENT_TYPES, description: 'Equals `X-SVC-Event`.' },
-  occurredAt: { type: 'string', format: 'date-time', description: 'When the event occurred; unchanged on retry.' },
-  tenant: { type: ['string', 'null'], description: 'The tenant that the event belongs to.' },
-  data: { type: 'object', description: 'Specific to the event type.' },
+  eventType: { type: 'string', enum: EVENT_TYPES, description: 'Same as `X-SVC-Event`.' },
+  occurredAt: {
+    type: 'string',
+    format: 'date-time',
+    description: 'When the event occurred. Identical on every retry.',
+  },
+  tenant: {
+    type: ['string', 'null'],
+    description: 'The tenant of the event; null for an event of the installation itself.',
+  },
+  data: { type: 'object', description: 'Depends on the event type.' },
 }
 
-/** JSON Schema 2020-12 of the envelope of one event type. @param data The schema of its data, or a reference to it */
+/** JSON Schema 2020-12 of the envelope of one event type. @param data the schema of its data, or a reference to it */
 export const envelopeSchemaOf = (eventType: EventType, data: object): object => ({
   type: 'object',
-  description: 'The envelope. Its bytes are identical on every attempt.',
+  description: 'Body of a delivery. The bytes are identical on every attempt.',
   required: Object.keys(envelopeProperties),
   properties: {
     ...envelopeProperties,
-    eventType: { type: 'string', const: eventType, description: 'Equals `X-SVC-Event`.' },
+    eventType: { type: 'string', const: eventType, description: 'Same as `X-SVC-Event`.' },
     data,
   },
 })
@@ -85,13 +98,13 @@ export const exampleEnvelopeOf = (eventType: EventType, data: { readonly occurre
 export interface EventTypeDescription {
   readonly type: EventType
   readonly description: string
-  /** JSON Schema 2020-12 of the envelope, whole, without references. */
+  /** JSON Schema 2020-12 of the envelope, without references. */
   readonly schema: object
-  /** An envelope. */
+  /** An example envelope. */
   readonly example: object
 }
 
-/** What can be subscribed to, and what then arrives. */
+/** Every event type with the schema and an example of the webhook body. */
 export const describeEventTypes = (): EventTypeDescription[] =>
   EVENT_TYPES.map((type) => {
     const { title, schema } = EVENT_CATALOGUE[type]
@@ -109,8 +122,8 @@ export const describeEventTypes = (): EventTypeDescription[] =>
   })
 
 /**
- * The data of an event that might have occurred at `at`: the documented example with ids that nobody has seen and with its
- * times moved, so that a receiver that remembers ids and orders by time takes it for new.
+ * Example data of an event at time `at`: the documented example with new ids and shifted times, so that a receiver that
+ * deduplicates by id and orders by time processes it.
  */
 export function exampleDataOf(
   eventType: EventType,

@@ -1,16 +1,16 @@
 import { isGuid } from '../ids.ts'
 
-/** What an event is about, as its data names it: how people find an event whose id they do not know. */
+/** The ids in an event's data by which a user can find the event. */
 export interface EventSubject {
   readonly callId: string | null
   readonly agentUri: string | null
   readonly correlationId: string | null
 }
 
-/** Longer names are no names that anybody would look for. */
+/** Longer values are not indexed. */
 export const MAX_SUBJECT_LENGTH = 256
 
-/** Data comes from any platform: what is no text, or too long, is left out. */
+/** Reads the subject. Data comes from any platform, so values that are not strings or are too long are left out. */
 export function subjectOf(data: Readonly<Record<string, unknown>>): EventSubject {
   const callId = textOf(data['callId'])
   return {
@@ -20,7 +20,7 @@ export function subjectOf(data: Readonly<Record<string, unknown>>): EventSubject
   }
 }
 
-/** GUIDs in lower case, as everywhere; another platform's other ids as they are. */
+/** GUIDs in lower case; other ids unchanged. */
 export const canonicalCallId = (callId: string): string => (isGuid(callId) ? callId.toLowerCase() : callId)
 
 const textOf = (value: unknown): string | null =>

@@ -40,7 +40,7 @@ const anyEvent = fc.record({
   data: fc.dictionary(fc.string(), fc.jsonValue()),
 })
 
-test('what is serialised is parsed as it was', () => {
+test('a serialised event is parsed back unchanged', () => {
   fc.assert(
     fc.property(anyEvent, (original) => {
       expect(JSON.stringify(parseEvent(serialiseEvent(original)))).toBe(JSON.stringify(original))
@@ -48,16 +48,16 @@ test('what is serialised is parsed as it was', () => {
   )
 })
 
-test('an event on the wire has its five members, in this order', () => {
+test('a serialised event has its five fields in this order', () => {
   const { eventId, ...rest } = parse(event())
   expect(serialiseEvent({ ...rest, eventId, extra: true } as PlatformEvent).toString()).toBe(JSON.stringify(event()))
 })
 
-test('members that nobody knows are ignored, so that a publisher may be newer', () => {
+test('unknown fields are ignored, so that a publisher can be newer', () => {
   expect(parse(event({ newMember: 1 }))).toMatchObject(event())
 })
 
-test('an id in upper case is brought to its canonical form, so that it makes the same deliveries', () => {
+test('an id in upper case is converted to lower case, so that it creates the same deliveries', () => {
   const eventId = newEventId()
   expect(parse(event({ eventId: eventId.toUpperCase() })).eventId).toBe(eventId)
 })
@@ -87,7 +87,7 @@ test.each<[string, object, string]>([
   [
     'a day that does not exist',
     { occurredAt: '2026-02-30T12:00:00Z' },
-    '/occurredAt must be a time as in RFC 3339, such as 2026-11-20T17:06:01Z',
+    '/occurredAt must be an RFC 3339 time, such as 2026-11-20T17:06:01Z',
   ],
   ['no time at all', { occurredAt: undefined }, '/occurredAt is required'],
   ['no tenant at all, which must be null to mean none', { tenant: undefined }, '/tenant is required'],
@@ -97,7 +97,7 @@ test.each<[string, object, string]>([
   ['data that is null', { data: null }, '/data must be an object'],
 ])('%s cannot be parsed', (_what, fault, expected) => expect(problem(() => parse(event(fault)))).toBe(expected))
 
-test('every fault is told at once, and no value is quoted', () => {
+test('every fault is reported at once, and no value is quoted', () => {
   const message = problem(() =>
     parse({ eventId: 'secret-1', eventType: 'secret-2', occurredAt: 'secret-3', tenant: 7 }),
   )
@@ -116,7 +116,7 @@ test.each([null, 5, 'text', [], true])('%j is JSON, but not an event', (value) =
   expect(problem(() => parse(value))).toMatch(/must be an object/)
 })
 
-test('whatever arrives, it is parsed or refused as Unparsable, never anything else', () => {
+test('any content is either parsed or rejected as Unparsable', () => {
   const content = fc.oneof(
     fc.uint8Array().map((bytes) => Buffer.from(bytes)),
     fc.json().map((text) => Buffer.from(text)),
@@ -176,7 +176,7 @@ test('the schema of an event changes only on purpose', () => {
 `)
 })
 
-describe('numbers in the data are passed on as they are written', () => {
+describe('numbers in the data are passed on as written', () => {
   const textOf = (number: string): string =>
     JSON.stringify(event()).replace(
       '"data":{"state":1}',
@@ -202,7 +202,7 @@ describe('numbers in the data are passed on as they are written', () => {
     expect(passedOn(number)).toContain(`"data":{"n":${number},"list":[${number},${number}],"at":"17:06:01.173"}`)
   })
 
-  test('whatever the number', () => {
+  test('for any number', () => {
     const digits = fc.stringMatching(/^-?(0|[1-9][0-9]{0,24})(\.[0-9]{1,12})?([eE][+-]?[0-9]{1,2})?$/)
     fc.assert(
       fc.property(digits, (number) => {
@@ -212,7 +212,7 @@ describe('numbers in the data are passed on as they are written', () => {
   })
 })
 
-test('an event of 256 KiB is taken, a larger one is not', () => {
+test('an event of 256 KiB is accepted, a larger one is rejected', () => {
   const withRest = (bytes: number): Buffer => {
     const empty = JSON.stringify(event({ data: { rest: '' } }))
     return Buffer.from(JSON.stringify(event({ data: { rest: 'x'.repeat(bytes - empty.length) } })))

@@ -4,12 +4,12 @@ import { numberedSchema } from './numbered-schema.ts'
 const guid = (description: string) => ({ type: 'string', format: 'uuid', description }) as const
 const time = (description: string) => ({ type: 'string', format: 'date-time', description }) as const
 
-const subscriptionId = guid('The subscription whose endpoint it is.')
-const url = { type: 'string', description: 'The endpoint, without the query, which may hold a secret.' }
-const occurredAt = time("Equals the envelope's.")
+const subscriptionId = guid('The subscription.')
+const url = { type: 'string', description: 'URL of the endpoint without its query, which may contain a secret.' }
+const occurredAt = time('Same as `occurredAt` of the envelope.')
 const lastStatus = {
   type: ['integer', 'null'],
-  description: 'The HTTP status of that attempt; null without an answer.',
+  description: 'HTTP status of that attempt; null if there was no response.',
 }
 
 const objectOf = <Example extends object>(description: string, properties: object, example: Example) => ({
@@ -20,22 +20,21 @@ const objectOf = <Example extends object>(description: string, properties: objec
   examples: [example],
 })
 
-/** The rule of the delivery workers: else an endpoint for notices that fails would make notices for ever. */
-const NOT_OF_NOTICES =
-  'What becomes of deliveries of `webhook.…` events is not told, nor is an outage that only they have met.'
+/** Notices about notices could repeat for ever when the endpoint that receives them fails. */
+const NOT_OF_NOTICES = 'Deliveries of `webhook.…` events never cause notices.'
 
 const SUBSCRIPTION = '4f1c2a9e-8a53-4c1d-9d1e-0d6d6b1f7a11'
 const URL = 'https://client.example/hooks/calls'
 
 /** JSON Schema 2020-12 of the `data` of a `webhook.endpoint.failing` event. */
 export const endpointFailingSchema = objectOf(
-  `An endpoint has failed so often in a row that it is left alone for a cool-down. Told once for each outage, however long it lasts. ${NOT_OF_NOTICES}`,
+  `An endpoint failed several times in a row and is in its cool-down. Sent once per outage. ${NOT_OF_NOTICES}`,
   {
     subscriptionId,
     url,
-    failures: { type: 'integer', minimum: 1, description: 'Transient failures in a row that it took.' },
-    since: time('When it began to be left alone.'),
-    until: time('When its first cool-down ends, and one attempt finds out.'),
+    failures: { type: 'integer', minimum: 1, description: 'Consecutive transient failures.' },
+    since: time('When the first cool-down began.'),
+    until: time('When the first cool-down ends and one attempt probes the endpoint.'),
     lastOutcome: numberedSchema(OutcomeNumber, 'Outcome of the last of these attempts.'),
     lastStatus,
     occurredAt,
@@ -54,12 +53,12 @@ export const endpointFailingSchema = objectOf(
 
 /** JSON Schema 2020-12 of the `data` of a `webhook.endpoint.recovered` event. */
 export const endpointRecoveredSchema = objectOf(
-  `An endpoint of which it was told that it fails answers again. What waits for it comes by the schedule. Not told if what was answered was a delivery of a \`webhook.…\` event, or if the broker was away just then: \`health\` of the subscription is the truth.`,
+  'An endpoint reported as failing accepts deliveries again. Waiting deliveries follow their schedule. This notice is not sent if the accepted delivery was a `webhook.…` event or if the broker was unavailable at that moment; `health` of the subscription always has the current state.',
   {
     subscriptionId,
     url,
-    since: time('When it began to be left alone, as the notice said that told of it.'),
-    recoveredAt: time('When it answered.'),
+    since: time('When the first cool-down began; same as in the `webhook.endpoint.failing` notice.'),
+    recoveredAt: time('When the endpoint accepted a delivery.'),
     occurredAt,
   },
   {
@@ -73,22 +72,22 @@ export const endpointRecoveredSchema = objectOf(
 
 /** JSON Schema 2020-12 of the `data` of a `webhook.delivery.parked` event. */
 export const deliveryParkedSchema = objectOf(
-  `A delivery was given up, and is kept. Told once for each run; read the delivery to learn how it stands now. Not told of a test. ${NOT_OF_NOTICES}`,
+  `A delivery failed for good and is parked. Sent once per run; read the delivery for its current state. Test deliveries cause no notice. ${NOT_OF_NOTICES}`,
   {
-    deliveryId: guid('The delivery. It can be read, and sent again.'),
+    deliveryId: guid('The delivery. You can read it and send it again.'),
     subscriptionId,
     url,
-    eventId: guid('The event that it tells of.'),
+    eventId: guid('The event of the delivery.'),
     eventType: { type: 'string', description: 'The type of that event.' },
     reason: numberedSchema(
       ParkedReasonNumber,
-      'Why it was parked. `exhausted`: the last scheduled attempt failed, or the endpoint was still in its cool-down long after it was due. `rejected`: the endpoint refused it for good.',
+      'Why the delivery was parked. `exhausted`: the last scheduled attempt failed, or the endpoint stayed in its cool-down long after that attempt was due. `rejected`: the endpoint returned a response that is not retried.',
     ),
-    run: { type: 'integer', minimum: 1, description: '1 for the first schedule; each sending again is one more.' },
-    attempts: { type: 'integer', minimum: 0, description: 'POSTs made, over all runs.' },
-    lastOutcome: numberedSchema(OutcomeNumber, 'Outcome of the last attempt; `unknown` if none was made.'),
+    run: { type: 'integer', minimum: 1, description: '1 for the first schedule; each redelivery adds one.' },
+    attempts: { type: 'integer', minimum: 0, description: 'Attempts made in all runs.' },
+    lastOutcome: numberedSchema(OutcomeNumber, 'Outcome of the last attempt; `unknown` if there was none.'),
     lastStatus,
-    parkedAt: time('When it was parked.'),
+    parkedAt: time('When the delivery was parked.'),
     occurredAt,
   },
   {
@@ -109,15 +108,15 @@ export const deliveryParkedSchema = objectOf(
 
 /** JSON Schema 2020-12 of the `data` of a `webhook.parked.limit` event. */
 export const parkedLimitSchema = objectOf(
-  'The parked deliveries of a subscription exceed their limit: the oldest lose their body, and later the record of them. Sent once each time that the limit is crossed. Send parked deliveries again, or mend the endpoint, before more are lost. `parked` of the subscription says how many are affected.',
+  'A subscription has more parked deliveries than the limit. The oldest lose their body first and their record later. Sent once each time the limit is crossed. Fix the endpoint or send parked deliveries again before more are lost; `parked` of the subscription shows how many are affected.',
   {
-    subscriptionId: guid('The subscription whose deliveries are parked.'),
+    subscriptionId: guid('The subscription.'),
     limit: {
       type: 'integer',
       minimum: 1,
-      description: 'How many parked deliveries of the subscription keep their body, the newest ones.',
+      description: 'Number of parked deliveries, the newest ones, that keep their body.',
     },
-    parked: { type: 'integer', minimum: 1, description: 'How many were parked when the limit was crossed.' },
+    parked: { type: 'integer', minimum: 1, description: 'Number of parked deliveries when the limit was crossed.' },
     occurredAt,
   },
   {

@@ -4,7 +4,7 @@ import type { DeliveryId, EventId, SubscriptionId } from '../ids.ts'
 /** `data` of `webhook.endpoint.failing`. Times are ISO 8601, UTC. */
 export interface EndpointFailing {
   readonly subscriptionId: SubscriptionId
-  /** Without its query, which may hold a secret. */
+  /** Without the query, which may contain a secret. */
   readonly url: string
   readonly failures: number
   readonly since: string
@@ -44,12 +44,12 @@ export interface ParkedLimitExceeded {
   readonly subscriptionId: SubscriptionId
   /** How many parked deliveries of the subscription keep their body. */
   readonly limit: number
-  /** How many were parked at that moment. */
+  /** How many were parked when the limit was crossed. */
   readonly parked: number
   readonly occurredAt: string
 }
 
-/** Tells of the delivery engine itself. Whatever becomes of a delivery of such an event, no notice is made of it. */
+/** Whether an event is about the delivery engine itself. Deliveries of such events never cause further notices. */
 export const isNotice = (eventType: string): boolean => eventType.startsWith('webhook.')
 
 export const withoutQuery = (url: string): string => url.replace(/\?.*$/s, '')

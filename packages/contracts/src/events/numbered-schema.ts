@@ -1,7 +1,4 @@
-/**
- * JSON Schema of an enum that travels as numbers. `names` is the table that the code uses, so that names and numbers
- * cannot drift apart.
- */
+/** JSON Schema of an enum that is transmitted as a number. `names` is the table that the code uses. */
 export function numberedSchema(names: Readonly<Record<string, number>>, description: string) {
   const rows = Object.entries(names)
   return {

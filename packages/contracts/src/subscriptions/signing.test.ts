@@ -7,12 +7,12 @@ const at = (ms: number): string => new Date(ms).toISOString()
 const first = rotateSecret(undefined, { id: '1', secret: 'one' }, NOON, DAY_MS)
 const second = rotateSecret(first, { id: '2', secret: 'two' }, NOON + 1_000, DAY_MS)
 
-test('a first secret has none before it', () => {
+test('the first secret has no previous secrets', () => {
   expect(first).toEqual({ id: '1', secret: 'one', since: at(NOON), former: [] })
   expect(formerValidUntil(first, NOON)).toBeNull()
 })
 
-test('the secret before signs for as long as the two overlap, and not at its end', () => {
+test('the previous secret signs during the overlap, but not at its end', () => {
   const until = NOON + 1_000 + DAY_MS
   expect(second).toEqual({
     id: '2',
@@ -26,7 +26,7 @@ test('the secret before signs for as long as the two overlap, and not at its end
   expect(formerValidUntil(second, until)).toBeNull()
 })
 
-test('after two rotations in a row the first secret still signs, to the end that it had: it may be the only one known', () => {
+test('after two rotations the first secret still signs until its own end: receivers may know no other', () => {
   const third = rotateSecret(second, { id: '3', secret: 'three' }, NOON + 5_000, DAY_MS)
   expect(third.former).toEqual([
     { secret: 'two', until: at(NOON + 5_000 + DAY_MS) },
@@ -35,7 +35,7 @@ test('after two rotations in a row the first secret still signs, to the end that
   expect(formerValidUntil(third, NOON + 6_000)).toBe(at(NOON + 5_000 + DAY_MS))
 })
 
-test('a shorter overlap shortens those that run, and 0 leaves the new secret alone', () => {
+test('a shorter overlap also shortens earlier ones, and with 0 only the new secret signs', () => {
   const shorter = rotateSecret(second, { id: '3', secret: 'three' }, NOON + 5_000, 2_000)
   expect(shorter.former).toEqual([
     { secret: 'two', until: at(NOON + 7_000) },
@@ -44,7 +44,7 @@ test('a shorter overlap shortens those that run, and 0 leaves the new secret alo
   expect(rotateSecret(second, { id: '3', secret: 'three' }, NOON + 5_000, 0).former).toEqual([])
 })
 
-test('a secret whose time is over is forgotten with the next rotation', () => {
+test('the next rotation removes expired secrets', () => {
   const late = NOON + 3 * DAY_MS
   const third: Signing = rotateSecret(second, { id: '3', secret: 'three' }, late, DAY_MS)
   expect(third.former.map(({ secret }) => secret)).toEqual(['two'])

@@ -1,14 +1,14 @@
 /**
- * What a subscription's deliveries are signed with. Every secret in it is sealed: to read one takes the installation's key.
- * A subscription without it was made before there were signatures, and has not been given a secret yet.
+ * Signing secrets of a subscription. Every secret is encrypted with the installation's key. A subscription without them
+ * was created before signatures existed and has not been given a secret yet.
  */
 export interface Signing {
-  /** Of the present secret: a rotation that is carried out once more finds that it was carried out. */
+  /** Id of the present secret; makes a repeated rotation recognisable. */
   readonly id: string
   readonly secret: string
-  /** ISO 8601, UTC: when the present secret was made. */
+  /** ISO 8601, UTC: when the present secret was created. */
   readonly since: string
-  /** Secrets before it that sign as well until their time is over, the newest first. */
+  /** Previous secrets that still sign, newest first. */
   readonly former: readonly FormerSecret[]
 }
 
@@ -18,10 +18,10 @@ export interface FormerSecret {
   readonly until: string
 }
 
-/** Each makes the signature header longer, and receivers try one after the other. */
+/** Each previous secret adds a signature to the header, and receivers try them one by one. */
 export const MOST_FORMER_SECRETS = 4
 
-/** JSON Schema 2020-12: it travels with a delivery that waits for its retry. */
+/** JSON Schema 2020-12. A delivery that waits for its retry carries its secrets. */
 export const signingSchema = {
   type: 'object',
   required: ['id', 'secret', 'since', 'former'],
@@ -40,19 +40,19 @@ export const signingSchema = {
   },
 } as const
 
-/** What signs at this time beside the present secret. */
+/** Previous secrets that sign at this time. */
 export const formerSecretsAt = ({ former }: Signing, nowMs: number): readonly FormerSecret[] =>
   former.filter(({ until }) => Date.parse(until) > nowMs)
 
-/** Until when any former secret signs; null: none does any more. */
+/** When the last previous secret expires; null: none signs any longer. */
 export function formerValidUntil(signing: Signing, nowMs: number): string | null {
   const untils = formerSecretsAt(signing, nowMs).map(({ until }) => until)
   return untils.toSorted().at(-1) ?? null
 }
 
 /**
- * Puts a new secret in the place of the present one. None of the former ones signs for longer than `overlapMs` from now,
- * those of earlier rotations included, so that 0 leaves the new one alone.
+ * Replaces the present secret. No previous secret, from this or an earlier rotation, signs for longer than `overlapMs` from
+ * now; with 0 only the new secret signs.
  */
 export function rotateSecret(
   present: Signing | undefined,

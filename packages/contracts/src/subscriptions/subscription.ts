@@ -2,7 +2,7 @@ import type { EventType } from '../events/event.ts'
 import type { SubscriptionId } from '../ids.ts'
 import type { Signing } from './signing.ts'
 
-/** A tenant's wish to receive events at a url (specification, "Webhook subscription"), as stored. */
+/** A subscription as stored (specification, "Webhook subscription"). */
 export interface Subscription {
   readonly id: SubscriptionId
   /** null: the installation itself. Not shown to clients. */
@@ -18,7 +18,7 @@ export interface Subscription {
   readonly signing?: Signing
 }
 
-/** Does an event of this type, of the subscription's own tenant, make a delivery? */
+/** Whether an event of this type and of the subscription's tenant causes a delivery. */
 export function receives({ enabled, eventTypes }: Subscription, eventType: string): boolean {
   return enabled && eventTypes.some((type) => type === eventType)
 }
