@@ -12,7 +12,7 @@ import {
 } from '@switchhook/contracts'
 import fc from 'fast-check'
 import type { LegReport } from '../platform.ts'
-import { aReport } from '../test-support/report.ts'
+import { aReport } from '../testing/report.ts'
 import { applyReport, type Leg, NEXT } from './leg.ts'
 
 const { initiated, alerting, proceeding, connected, held, ended, unknown } = CallState

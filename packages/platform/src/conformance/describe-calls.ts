@@ -1,6 +1,6 @@
 import { CallState, CommandNumber, newCallId } from '@switchhook/contracts'
+import type { Stage } from './fixture.ts'
 import type { Harness } from './harness.ts'
-import type { Stage } from './stage.ts'
 
 const { initiated, alerting, proceeding, connected, held, ended } = CallState
 

@@ -1,6 +1,6 @@
 import { CallState } from '@switchhook/contracts'
 import { PlatformUnavailable } from '../platform.ts'
-import type { Stage } from './stage.ts'
+import type { Stage } from './fixture.ts'
 
 const { initiated, proceeding, connected, held } = CallState
 

@@ -1,6 +1,6 @@
 import { PartyType, type RemoteParty } from '@switchhook/contracts'
 import type { Ending } from '../platform.ts'
-import { ENDINGS } from './endings.ts'
+import { ENDINGS } from './end-reasons.ts'
 
 /** What an outside party does that is called. Times count from the moment when it begins to ring, or would. */
 export type Behaviour =

@@ -1,7 +1,7 @@
 import type { CallId } from '@switchhook/contracts'
 import type { PlatformListener } from '../platform.ts'
-import type { SimulatorMemory } from './memory.ts'
-import type { DeviceState } from './session.ts'
+import type { DeviceState } from './call-group.ts'
+import type { SimulatorMemory } from './storage.ts'
 
 export interface DevicesDeps {
   readonly memory: SimulatorMemory

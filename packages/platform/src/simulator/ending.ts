@@ -1,9 +1,9 @@
 import { type CallId, CallState, EndReason, TransferStatus } from '@switchhook/contracts'
 import type { Ending, LegReport } from '../platform.ts'
-import { type Board, type EndedByWhom } from './board.ts'
-import { ENDINGS } from './endings.ts'
+import type { SwitchedCall } from './call-group.ts'
+import { type Board, type EndedByWhom } from './draft.ts'
+import { ENDINGS } from './end-reasons.ts'
 import { customerLeg, originalOf } from './parties.ts'
-import type { SwitchedCall } from './session.ts'
 
 type How = Omit<Ending, 'endedBy'>
 

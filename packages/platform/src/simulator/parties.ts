@@ -1,6 +1,6 @@
 import type { LegReport } from '../platform.ts'
-import type { Board } from './board.ts'
-import type { Party, SwitchedCall } from './session.ts'
+import type { Party, SwitchedCall } from './call-group.ts'
+import type { Board } from './draft.ts'
 
 const isAgent = (party: Party, agentUri: string): boolean => party.kind === 'agent' && party.agentUri === agentUri
 

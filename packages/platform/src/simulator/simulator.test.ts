@@ -2,7 +2,7 @@ import { type CallId, CallState, CommandNumber, newCallId, newCommandId, Unavail
 import { describePlatform } from '../conformance/describe-platform.ts'
 import { createObserver, type Observer } from '../conformance/observer.ts'
 import { PlatformUnavailable } from '../platform.ts'
-import { VirtualMemory } from '../test-support/virtual-memory.ts'
+import { VirtualMemory } from '../testing/virtual-storage.ts'
 import { createSimulator, type Simulator } from './simulator.ts'
 
 const ALICE = 'sip:alice@acme.example'

@@ -1,12 +1,12 @@
 import { type CallId, CallState, newCallId } from '@switchhook/contracts'
 import type { LegCommand, Platform, PlatformListener, ProvisionedAgent } from '../platform.ts'
+import { newDial, newInbound } from './begin-call.ts'
+import type { LegCue, Party, RemoteAction } from './call-group.ts'
 import { createDevices, type DeviceTimer } from './devices.ts'
-import type { SimulatorMemory } from './memory.ts'
-import { newDial, newInbound } from './new-session.ts'
-import { createScenarioPlayer, type ScenarioTimer } from './play-scenario.ts'
 import type { Scenario } from './scenario.ts'
-import type { LegCue, Party, RemoteAction } from './session.ts'
-import { createSessions, type SessionTimer } from './sessions.ts'
+import { createScenarioPlayer, type ScenarioTimer } from './scenario-runner.ts'
+import { createSessions, type SessionTimer } from './step-runner.ts'
+import type { SimulatorMemory } from './storage.ts'
 
 export interface SimulatorDeps {
   readonly agents: readonly ProvisionedAgent[]

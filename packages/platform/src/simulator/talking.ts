@@ -1,7 +1,7 @@
 import { CallState } from '@switchhook/contracts'
-import type { Board } from './board.ts'
+import type { Party, SwitchedCall } from './call-group.ts'
 import { behaviourOf, LONGEST_TALK_MS } from './destinations.ts'
-import type { Party, SwitchedCall } from './session.ts'
+import type { Board } from './draft.ts'
 
 /** Both sides talk from now on. */
 export function connect(board: Board, call: SwitchedCall): void {

@@ -9,12 +9,12 @@ import {
   TransferStatus,
 } from '@switchhook/contracts'
 import type { LegReport } from '../platform.ts'
-import { type Board, remotePartyOf } from './board.ts'
+import type { DeviceState, LegCue, Party, SwitchedCall, SwitchedTransfer } from './call-group.ts'
 import { behaviourOf } from './destinations.ts'
+import { type Board, remotePartyOf } from './draft.ts'
+import { ENDINGS } from './end-reasons.ts'
 import { comeBack, endCall, endRinging, tellTransfer } from './ending.ts'
-import { ENDINGS } from './endings.ts'
 import { customerLeg, otherParty } from './parties.ts'
-import type { DeviceState, LegCue, Party, SwitchedCall, SwitchedTransfer } from './session.ts'
 import { talkFor } from './talking.ts'
 import { RING_OUT_MS, ROUTING_MS } from './timing.ts'
 

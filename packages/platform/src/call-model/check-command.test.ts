@@ -8,8 +8,8 @@ import {
   TransferRole,
   TransferStatus,
 } from '@switchhook/contracts'
-import { aReport } from '../test-support/report.ts'
-import { type CommandOnLeg, isSameAddress, judgeCommand } from './judge-command.ts'
+import { aReport } from '../testing/report.ts'
+import { type CommandOnLeg, checkCommand, isSameAddress } from './check-command.ts'
 import { applyReport } from './leg.ts'
 
 const { initiated, alerting, proceeding, connected, held, ended, unknown } = CallState
@@ -37,7 +37,7 @@ const rows = TABLE.flatMap(([state, commands]) =>
 )
 
 test.each(rows)('%s in state %i: %s', (command, state, kind) => {
-  expect(judgeCommand(command, inState(state), { commandId, target: '+15550111' }).kind).toBe(kind)
+  expect(checkCommand(command, inState(state), { commandId, target: '+15550111' }).kind).toBe(kind)
 })
 
 test.each<[CommandOnLeg, CallState, CommandOnLeg[]]>([
@@ -47,19 +47,19 @@ test.each<[CommandOnLeg, CallState, CommandOnLeg[]]>([
   ['resume', ended, []],
 ])('a refused %s names the state (%i) and what is possible', (command, currentState, allowedCommands) => {
   const refusal = { kind: 'refuse', code: 'invalid-call-state', currentState, allowedCommands }
-  expect(judgeCommand(command, inState(currentState), { commandId })).toEqual(refusal)
+  expect(checkCommand(command, inState(currentState), { commandId })).toEqual(refusal)
 })
 
 test('a leg that the platform has not told of yet can only be hung up', () => {
-  expect(judgeCommand('hangup', undefined, { commandId })).toEqual({ kind: 'send', as: 'hangup' })
-  expect(judgeCommand('hold', undefined, { commandId })).toMatchObject({ kind: 'refuse', currentState: initiated })
+  expect(checkCommand('hangup', undefined, { commandId })).toEqual({ kind: 'send', as: 'hangup' })
+  expect(checkCommand('hold', undefined, { commandId })).toMatchObject({ kind: 'refuse', currentState: initiated })
 })
 
 test.each<CommandOnLeg>(['answer', 'hangup', 'hold', 'resume', 'transfer'])(
   '%s that has brought the leg where it is, and is asked for again after a crash, is neither sent again nor a no-op',
   (command) => {
     const status = { ...inState(connected), commandId }
-    expect(judgeCommand(command, status, { commandId, target: '+15550111' })).toEqual({ kind: 'done' })
+    expect(checkCommand(command, status, { commandId, target: '+15550111' })).toEqual({ kind: 'done' })
   },
 )
 
@@ -75,7 +75,7 @@ describe('a transfer while one is under way', () => {
     ...more,
   })
   const judge = (present: Transfer, target: string, consultationCallId = newCallId()) =>
-    judgeCommand('transfer', inState(held, present), { commandId, target, consultationCallId })
+    checkCommand('transfer', inState(held, present), { commandId, target, consultationCallId })
 
   test('to the same target completes it', () => {
     expect(judge(transfer(), '+15550111')).toEqual({ kind: 'send', as: 'completeTransfer' })

@@ -1,10 +1,10 @@
 import { type CallCommand, CallState, type CommandId, EndReason } from '@switchhook/contracts'
-import { Board } from './board.ts'
+import { completeTransfer, deviceGone, hangup } from './agent-actions.ts'
+import type { Cue, DeviceState, LegCue, Played, Session } from './call-group.ts'
 import { answer, remote, ringOut, route } from './calls.ts'
-import { completeTransfer, deviceGone, hangup } from './complete-transfer.ts'
 import { behaviourOf } from './destinations.ts'
+import { Board } from './draft.ts'
 import { otherParty } from './parties.ts'
-import type { Cue, DeviceState, LegCue, Played, Session } from './session.ts'
 import { beginTransfer, cancelTransfer, routeTransfer, stopRinging, targetAnswered, targetFailed } from './transfers.ts'
 
 export interface Surroundings {

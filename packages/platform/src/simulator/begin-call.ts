@@ -1,6 +1,6 @@
 import { type CallId, CallState, type CommandId, Direction, Role } from '@switchhook/contracts'
-import { Board } from './board.ts'
-import type { Party, Played, Session } from './session.ts'
+import type { Party, Played, Session } from './call-group.ts'
+import { Board } from './draft.ts'
 import { RING_OUT_MS, ROUTING_MS } from './timing.ts'
 
 interface NewCall {

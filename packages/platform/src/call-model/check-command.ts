@@ -61,7 +61,7 @@ interface Asked {
  * Judges a command by the stored snapshot of its leg: the whole table of what is possible in which state.
  * @param status undefined: dialled, and the platform has not told of the leg yet
  */
-export function judgeCommand(command: CommandOnLeg, status: CallStatus | undefined, asked: Asked): Verdict {
+export function checkCommand(command: CommandOnLeg, status: CallStatus | undefined, asked: Asked): Verdict {
   const state = status?.state ?? initiated
   if (status?.commandId === asked.commandId) return { kind: 'done' }
   if (ALREADY[state]?.includes(command) === true) return { kind: 'noop' }

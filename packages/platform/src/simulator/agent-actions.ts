@@ -1,9 +1,9 @@
 import { type CallId, EndReason } from '@switchhook/contracts'
-import type { Board } from './board.ts'
+import type { SwitchedCall, SwitchedTransfer } from './call-group.ts'
+import type { Board } from './draft.ts'
+import { ENDINGS } from './end-reasons.ts'
 import { endCall } from './ending.ts'
-import { ENDINGS } from './endings.ts'
 import { originalOf } from './parties.ts'
-import type { SwitchedCall, SwitchedTransfer } from './session.ts'
 import { ROUTING_MS } from './timing.ts'
 import {
   cancelTransfer,

@@ -1,8 +1,8 @@
 import { type CallId, isNotExecuted } from '@switchhook/contracts'
 import { type PlatformListener, PlatformUnavailable } from '../platform.ts'
-import type { SimulatorMemory } from './memory.ts'
-import { play, rungBy } from './play.ts'
-import { type Cue, type DeviceState, isOver, type LaterCue, latestReports, type Session } from './session.ts'
+import { play, rungBy } from './apply-step.ts'
+import { type Cue, type DeviceState, isOver, type LaterCue, latestReports, type Session } from './call-group.ts'
+import type { SimulatorMemory } from './storage.ts'
 
 export interface SessionsDeps {
   readonly memory: SimulatorMemory

@@ -1,4 +1,4 @@
-import type { MemoryChange, Remembered, SimulatorMemory } from '../simulator/memory.ts'
+import type { MemoryChange, Remembered, SimulatorMemory } from '../simulator/storage.ts'
 
 interface SetTimer {
   readonly id: string

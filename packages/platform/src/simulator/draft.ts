@@ -9,8 +9,8 @@ import {
   uuidV5,
 } from '@switchhook/contracts'
 import type { Ending, LegReport } from '../platform.ts'
+import type { Cue, LaterCue, Party, Played, Session, SwitchedCall } from './call-group.ts'
 import { outsideParty } from './destinations.ts'
-import type { Cue, LaterCue, Party, Played, Session, SwitchedCall } from './session.ts'
 
 /** More than a client repeats. */
 const COMMANDS_REMEMBERED = 8

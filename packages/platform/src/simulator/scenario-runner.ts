@@ -1,9 +1,9 @@
 import { createHash } from 'node:crypto'
 import { type CallId, uuidV5 } from '@switchhook/contracts'
 import type { ProvisionedAgent } from '../platform.ts'
-import type { MemoryChange, SimulatorMemory } from './memory.ts'
+import type { LegCue } from './call-group.ts'
 import { type PlannedCall, planCall, type Scenario } from './scenario.ts'
-import type { LegCue } from './session.ts'
+import type { MemoryChange, SimulatorMemory } from './storage.ts'
 
 /** What an agent does at the phone; a transfer names its target by address. */
 type PhoneCue =
