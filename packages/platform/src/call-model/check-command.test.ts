@@ -17,11 +17,11 @@ const commandId = newCommandId()
 
 function inState(state: CallState, transfer: Transfer | null = null): CallStatus {
   const leg = applyReport(undefined, aReport({ state, transfer }))
-  if (leg === undefined) throw new Error('a first report makes a leg')
+  if (leg === undefined) throw new Error('a first report always makes a leg')
   return leg.status
 }
 
-/** The whole table: what each command comes to in each state. */
+/** The verdict on each command in each state. */
 const TABLE: readonly [CallState, Record<CommandOnLeg, 'send' | 'noop' | 'refuse'>][] = [
   [initiated, { answer: 'refuse', hold: 'refuse', resume: 'refuse', transfer: 'refuse', hangup: 'send' }],
   [proceeding, { answer: 'refuse', hold: 'refuse', resume: 'refuse', transfer: 'refuse', hangup: 'send' }],
@@ -45,25 +45,25 @@ test.each<[CommandOnLeg, CallState, CommandOnLeg[]]>([
   ['transfer', alerting, ['answer', 'hangup']],
   ['answer', held, ['resume', 'transfer', 'hangup']],
   ['resume', ended, []],
-])('a refused %s names the state (%i) and what is possible', (command, currentState, allowedCommands) => {
+])('a refused %s names the state (%i) and the allowed commands', (command, currentState, allowedCommands) => {
   const refusal = { kind: 'refuse', code: 'invalid-call-state', currentState, allowedCommands }
   expect(checkCommand(command, inState(currentState), { commandId })).toEqual(refusal)
 })
 
-test('a leg that the platform has not told of yet can only be hung up', () => {
+test('a leg that the platform has not reported yet can only be hung up', () => {
   expect(checkCommand('hangup', undefined, { commandId })).toEqual({ kind: 'send', as: 'hangup' })
   expect(checkCommand('hold', undefined, { commandId })).toMatchObject({ kind: 'refuse', currentState: initiated })
 })
 
 test.each<CommandOnLeg>(['answer', 'hangup', 'hold', 'resume', 'transfer'])(
-  '%s that has brought the leg where it is, and is asked for again after a crash, is neither sent again nor a no-op',
+  '%s that has caused the current state and is repeated after a crash is neither sent again nor a no-op',
   (command) => {
     const status = { ...inState(connected), commandId }
     expect(checkCommand(command, status, { commandId, target: '+15550111' })).toEqual({ kind: 'done' })
   },
 )
 
-describe('a transfer while one is under way', () => {
+describe('a transfer while another one is pending', () => {
   const otherCallId = newCallId()
   const transfer = (more: Partial<Transfer> = {}): Transfer => ({
     blind: false,
@@ -74,33 +74,33 @@ describe('a transfer while one is under way', () => {
     otherCallId,
     ...more,
   })
-  const judge = (present: Transfer, target: string, consultationCallId = newCallId()) =>
-    checkCommand('transfer', inState(held, present), { commandId, target, consultationCallId })
+  const check = (pending: Transfer, target: string, consultationCallId = newCallId()) =>
+    checkCommand('transfer', inState(held, pending), { commandId, target, consultationCallId })
 
   test('to the same target completes it', () => {
-    expect(judge(transfer(), '+15550111')).toEqual({ kind: 'send', as: 'completeTransfer' })
+    expect(check(transfer(), '+15550111')).toEqual({ kind: 'send', as: 'completeTransfer' })
   })
-  test('to the same number in another spelling completes it, too', () => {
-    expect(judge(transfer(), 'tel:+1-555-0111')).toEqual({ kind: 'send', as: 'completeTransfer' })
+  test('to the same number in another notation completes it', () => {
+    expect(check(transfer(), 'tel:+1-555-0111')).toEqual({ kind: 'send', as: 'completeTransfer' })
   })
   test('to another target is refused', () => {
-    expect(judge(transfer(), '+15550112')).toMatchObject({ kind: 'refuse', code: 'transfer-in-progress' })
+    expect(check(transfer(), '+15550112')).toMatchObject({ kind: 'refuse', code: 'transfer-in-progress' })
   })
-  test('to the same target of a blind transfer does nothing more', () => {
-    expect(judge(transfer({ blind: true, otherCallId: null }), '+15550111')).toEqual({ kind: 'noop' })
+  test('to the same target of a blind transfer is a no-op', () => {
+    expect(check(transfer({ blind: true, otherCallId: null }), '+15550111')).toEqual({ kind: 'noop' })
   })
-  test('that is the very one that began it, come again after a crash, does not complete it', () => {
-    expect(judge(transfer(), '+15550111', otherCallId)).toEqual({ kind: 'done' })
+  test('that repeats the pending one after a crash does not complete it', () => {
+    expect(check(transfer(), '+15550111', otherCallId)).toEqual({ kind: 'done' })
   })
   test('by the agent who is being transferred is refused', () => {
-    expect(judge(transfer({ role: TransferRole.transferred }), '+15550111')).toMatchObject({
+    expect(check(transfer({ role: TransferRole.transferred }), '+15550111')).toMatchObject({
       code: 'transfer-in-progress',
     })
   })
   test.each([TransferStatus.completed, TransferStatus.failed, TransferStatus.cancelled])(
-    'is a new one when the former has come out (%i)',
+    'is a new one when the earlier one has ended (%i)',
     (status) => {
-      expect(judge(transfer({ status }), '+15550112')).toEqual({ kind: 'send', as: 'transfer' })
+      expect(check(transfer({ status }), '+15550112')).toEqual({ kind: 'send', as: 'transfer' })
     },
   )
 })

@@ -9,16 +9,16 @@ import {
   TransferStatus,
 } from '@switchhook/contracts'
 
-/** Every command but dial, which begins a leg and has none to be judged by. */
+/** Every command except dial, which creates its leg. */
 export type CommandOnLeg = Exclude<CallCommand, 'dial'>
 
-/** What is to be done with a command. */
+/** What the api does with a command. */
 export type Verdict =
-  /** For the platform. */
+  /** Send it to the platform. */
   | { readonly kind: 'send'; readonly as: CommandOnLeg | 'completeTransfer' }
-  /** The leg is already where the command wants it. */
+  /** Accept it without sending: the leg is already in the requested state. */
   | { readonly kind: 'noop' }
-  /** This very command has been carried out before, and is asked for again after a crash. */
+  /** Accept it without sending: this commandId was carried out before, and the request is repeated after a crash. */
   | { readonly kind: 'done' }
   | {
       readonly kind: 'refuse'
@@ -29,7 +29,7 @@ export type Verdict =
 
 const { unknown, initiated, alerting, connected, held, ended, proceeding } = CallState
 
-/** What makes a difference in each state. A command that is not named is refused, unless `ALREADY` knows better. */
+/** The commands that change something in each state. All others are refused, except those in `ALREADY`. */
 export const ALLOWED: Readonly<Record<CallState, readonly CommandOnLeg[]>> = {
   [unknown]: ['hangup'],
   [initiated]: ['hangup'],
@@ -42,39 +42,39 @@ export const ALLOWED: Readonly<Record<CallState, readonly CommandOnLeg[]>> = {
   [CallState.failed]: [],
 }
 
-/** Where the leg already is what the command wants: a repeated command must not look like an error. */
+/** The commands whose result the leg already has: a repeated command must not look like an error. */
 const ALREADY: Readonly<Partial<Record<CallState, readonly CommandOnLeg[]>>> = {
   [connected]: ['answer', 'resume'],
   [held]: ['hold'],
   [ended]: ['hangup'],
 }
 
-/** What tells this command from another of its kind. */
-interface Asked {
+interface CommandDetails {
   readonly commandId: CommandId
   readonly target?: string
-  /** What the consultation call would be called, if this transfer began one. */
+  /** The id that the consultation call gets if this command starts an attended transfer. */
   readonly consultationCallId?: CallId
 }
 
 /**
- * Judges a command by the stored snapshot of its leg: the whole table of what is possible in which state.
- * @param status undefined: dialled, and the platform has not told of the leg yet
+ * The call state machine's check of a command: decides by the stored snapshot of the leg whether the command is sent to
+ * the platform. Pure.
+ * @param status undefined: the call was dialled, and the platform has not reported the leg yet
  */
-export function checkCommand(command: CommandOnLeg, status: CallStatus | undefined, asked: Asked): Verdict {
+export function checkCommand(command: CommandOnLeg, status: CallStatus | undefined, details: CommandDetails): Verdict {
   const state = status?.state ?? initiated
-  if (status?.commandId === asked.commandId) return { kind: 'done' }
+  if (status?.commandId === details.commandId) return { kind: 'done' }
   if (ALREADY[state]?.includes(command) === true) return { kind: 'noop' }
   if (!ALLOWED[state].includes(command)) return refusal('invalid-call-state', state)
-  const transfer = command === 'transfer' ? transferUnderWay(status) : undefined
-  return transfer === undefined ? { kind: 'send', as: command } : judgeSecondTransfer(transfer, state, asked)
+  const transfer = command === 'transfer' ? pendingTransfer(status) : undefined
+  return transfer === undefined ? { kind: 'send', as: command } : checkSecondTransfer(transfer, state, details)
 }
 
-/** While one transfer is under way: the same target completes it, another has to wait. */
-function judgeSecondTransfer(transfer: Transfer, state: CallState, asked: Asked): Verdict {
-  if (transfer.otherCallId !== null && transfer.otherCallId === asked.consultationCallId) return { kind: 'done' }
+/** While a transfer is pending, a transfer to the same target completes it; one to another target is refused. */
+function checkSecondTransfer(transfer: Transfer, state: CallState, details: CommandDetails): Verdict {
+  if (transfer.otherCallId !== null && transfer.otherCallId === details.consultationCallId) return { kind: 'done' }
   const isOwn = transfer.role === TransferRole.transferring
-  if (!isOwn || !isSameAddress(transfer.target, asked.target ?? '')) return refusal('transfer-in-progress', state)
+  if (!isOwn || !isSameAddress(transfer.target, details.target ?? '')) return refusal('transfer-in-progress', state)
   return transfer.blind ? { kind: 'noop' } : { kind: 'send', as: 'completeTransfer' }
 }
 
@@ -85,14 +85,13 @@ const refusal = (code: 'invalid-call-state' | 'transfer-in-progress', currentSta
   allowedCommands: ALLOWED[currentState],
 })
 
-/** The transfer that this leg takes part in and that has not come out yet. */
-function transferUnderWay(status: CallStatus | undefined): Transfer | undefined {
+function pendingTransfer(status: CallStatus | undefined): Transfer | undefined {
   const transfer = status?.transfer ?? undefined
-  const isUnderWay = transfer?.status === TransferStatus.started || transfer?.status === TransferStatus.ringing
-  return isUnderWay ? transfer : undefined
+  const isPending = transfer?.status === TransferStatus.started || transfer?.status === TransferStatus.ringing
+  return isPending ? transfer : undefined
 }
 
-/** The same number in another spelling (RFC 3966: scheme and visual separators) is the same address. */
+/** Numbers are compared without the `tel:` scheme and visual separators (RFC 3966), other addresses literally. */
 export function isSameAddress(one: string, other: string): boolean {
   return canonical(one) === canonical(other)
 }
