@@ -1,10 +1,4 @@
-export {
-  ALLOWED,
-  type CommandOnLeg,
-  checkCommand,
-  isSameAddress,
-  type Verdict,
-} from './call-model/check-command.ts'
+export { type CommandOnLeg, checkCommand, isSameAddress, type Verdict } from './call-model/check-command.ts'
 export { applyReport, type Leg } from './call-model/leg.ts'
 export {
   type DeviceReport,
@@ -23,4 +17,4 @@ export { type AgentEntry, provisionAgents } from './simulator/agents.ts'
 export type { RemoteAction } from './simulator/call-group.ts'
 export { parseScenario, type Scenario } from './simulator/scenario.ts'
 export { createSimulator, type InboundCall, type Simulator, type SimulatorDeps } from './simulator/simulator.ts'
-export type { MemoryChange, Remembered, SimulatorMemory } from './simulator/storage.ts'
+export type { SimulatorStorage } from './simulator/storage.ts'

@@ -3,27 +3,27 @@ import type { Platform } from '../platform.ts'
 import type { Harness, OpenHarness } from './harness.ts'
 import { createObserver, type Observer } from './observer.ts'
 
-/** What a test of a platform works with: its world, what was told of it, and the ways to act. Made anew for every test. */
-export class Stage {
-  #on: Harness | undefined
+/** One test's platform and observer, with short forms of what tests do. Set up again for every test. */
+export class Fixture {
+  #harness: Harness | undefined
   #observer = createObserver()
   #platform: Platform | undefined
 
-  async set(open: OpenHarness): Promise<void> {
+  async setUp(open: OpenHarness): Promise<void> {
     this.#observer = createObserver()
-    this.#on = await open(this.#observer)
-    this.#platform = this.#on.platform
+    this.#harness = await open(this.#observer)
+    this.#platform = this.#harness.platform
     await this.#platform.start(this.#observer.listener)
   }
 
-  async strike(): Promise<void> {
+  async tearDown(): Promise<void> {
     await this.platform.stop()
     this.#observer.verify()
   }
 
-  get on(): Harness {
-    if (this.#on === undefined) throw new Error('the stage is not set')
-    return this.#on
+  get harness(): Harness {
+    if (this.#harness === undefined) throw new Error('setUp has not run')
+    return this.#harness
   }
 
   get observer(): Observer {
@@ -31,7 +31,7 @@ export class Stage {
   }
 
   get platform(): Platform {
-    if (this.#platform === undefined) throw new Error('the stage is not set')
+    if (this.#platform === undefined) throw new Error('setUp has not run')
     return this.#platform
   }
 
@@ -39,37 +39,39 @@ export class Stage {
     this.#platform = platform
   }
 
-  leg(callId: CallId, agentUri = this.on.alice) {
-    return { tenant: this.on.tenant, callId, agentUri, commandId: newCommandId() }
+  /** A command on alice's leg, with a new commandId. */
+  leg(callId: CallId, agentUri = this.harness.alice) {
+    return { tenant: this.harness.tenant, callId, agentUri, commandId: newCommandId() }
   }
 
-  talk(callId: CallId, agentUri = this.on.alice, holdFirst: readonly CallId[] = []) {
+  /** `leg` for answer and resume. */
+  talk(callId: CallId, agentUri = this.harness.alice, holdFirst: readonly CallId[] = []) {
     return { ...this.leg(callId, agentUri), holdFirst }
   }
 
-  states(callId: CallId, agentUri = this.on.alice): number[] {
+  states(callId: CallId, agentUri = this.harness.alice): number[] {
     return this.observer.eventsOf(callId, agentUri).map(({ state }) => state)
   }
 
-  async inState(callId: CallId, state: CallState, agentUri = this.on.alice): Promise<CallStatus> {
-    await this.on.until(() => this.observer.latest(callId, agentUri)?.state === state)
+  async untilState(callId: CallId, state: CallState, agentUri = this.harness.alice): Promise<CallStatus> {
+    await this.harness.until(() => this.observer.latest(callId, agentUri)?.state === state)
     const status = this.observer.latest(callId, agentUri)
-    if (status === undefined) throw new Error('it is there')
+    if (status === undefined) throw new Error(`${agentUri} has no leg of call ${callId}`)
     return status
   }
 
-  async dial(destination: string, agentUri = this.on.alice, callId = newCallId()): Promise<CallId> {
+  async dial(destination: string, agentUri = this.harness.alice, callId = newCallId()): Promise<CallId> {
     const dial = { destination, cli: '+15550199', correlationId: 'crm-1' }
     await this.platform.dial({ ...this.leg(callId, agentUri), ...dial })
     return callId
   }
 
-  /** A customer whom alice talks to. */
-  async customer(): Promise<CallId> {
-    const callId = await this.on.ring(this.on.alice)
-    await this.inState(callId, CallState.alerting)
+  /** An inbound call that alice has answered. */
+  async customerCall(): Promise<CallId> {
+    const callId = await this.harness.ring(this.harness.alice)
+    await this.untilState(callId, CallState.alerting)
     await this.platform.answer(this.talk(callId))
-    await this.inState(callId, CallState.connected)
+    await this.untilState(callId, CallState.connected)
     return callId
   }
 
@@ -77,9 +79,9 @@ export class Stage {
     await this.platform.transfer({ ...this.leg(callId), target, correlationId: null, consultationCallId })
   }
 
-  /** Alice talks to a customer, and consults. */
-  async consulting(target = this.on.bob): Promise<readonly [CallId, CallId]> {
-    const [callId, consultation] = [await this.customer(), newCallId()]
+  /** A customer's call that alice transfers attended: its id and that of the consultation. */
+  async consultation(target = this.harness.bob): Promise<readonly [CallId, CallId]> {
+    const [callId, consultation] = [await this.customerCall(), newCallId()]
     await this.transfer(callId, target, consultation)
     return [callId, consultation]
   }

@@ -1,108 +1,118 @@
 import type { CallId, CommandId } from '@switchhook/contracts'
 import type { LegReport } from '../platform.ts'
 
-/** Whoever is at one end of a call. */
+// Call groups and steps are stored, and replicas of two versions read each other's. Names of their fields and kinds of
+// steps must not change.
+
 export type Party =
   | { readonly kind: 'agent'; readonly agentUri: string; readonly device: string | null }
-  /** `address` is as it was dialled, or as it called. */
+  /** `address` as dialled, or as received from the caller. */
   | { readonly kind: 'outside'; readonly address: string }
 
-/** A transfer that has not come out yet. */
-export interface SwitchedTransfer {
+/** A transfer that has not ended yet. */
+export interface PendingTransfer {
   /** The agent who transfers. */
   readonly by: string
   readonly target: Party
   /**
-   * The call in which the target is rung for the customer; null: it is not rung yet, or is consulted. An agent whose leg in
-   * the call has ended cannot get another one there, and is rung in a call of his own.
+   * The call in which the target rings for the customer; null: the target does not ring yet, or is consulted. It is another
+   * call if the target is an agent whose leg of this call has ended, because an ended leg is final.
    */
   readonly ringsIn: CallId | null
-  /** null: blind, or completed while the target still rang. */
+  /** null: a blind transfer, or one that was completed while the target was ringing. */
   readonly consultation: CallId | null
   /** The agent has left; the customer waits for the target alone. */
   readonly isAbandoned: boolean
 }
 
-/** A call in the simulated switch: two parties, and perhaps a third one to whom it is being transferred. */
-export interface SwitchedCall {
+/** A call has two parties, and during a transfer a third one. */
+export interface SimulatedCall {
   readonly callId: CallId
-  /** `over` is final. */
+  /** seized: the called party is not ringing yet. `over` is final. */
   readonly phase: 'seized' | 'ringing' | 'talking' | 'over'
   readonly caller: Party
   readonly called: Party
   readonly cli: string | null
   readonly correlationId: string | null
-  /** How long an outside caller stays on the line, once answered; null: as long as anybody. */
+  /** How long an outside caller talks after the answer; null: `LONGEST_TALK_MS`. */
   readonly talkMs: number | null
-  /** The call that this one is a consultation for. */
+  /** Of a consultation: the original call. */
   readonly forCallId: CallId | null
-  readonly transfer: SwitchedTransfer | null
+  readonly transfer: PendingTransfer | null
 }
 
 /**
- * A call and its consultations, which change together in one write. `legs` holds the latest report of every leg there ever
- * was; those whose order is `step` were made by the last step, and are told again by whoever does not know that they were.
+ * A call and its consultations, stored as one record because they change together. `legs` has the latest report of every
+ * leg, ended legs included. The reports whose order equals `step` belong to the last step; a process that does not know
+ * whether they were delivered to the listener delivers them again.
  */
-export interface Session {
+export interface CallGroup {
   readonly tenant: string | null
-  /** The id of its first call. */
+  /** The id of the first call. */
   readonly sessionId: CallId
+  /** Counts the steps that changed something. */
   readonly step: number
-  readonly calls: Readonly<Record<CallId, SwitchedCall>>
+  readonly calls: Readonly<Record<CallId, SimulatedCall>>
   readonly legs: readonly LegReport[]
-  /** The last commands that were carried out: the same one again does no more. */
+  /** The latest commands, so that a repeated one has no effect. */
   readonly commands: readonly CommandId[]
 }
 
-/** The far end does something, as a development endpoint or the clock wants it. */
 export type RemoteAction = 'answer' | 'hangup' | 'hold' | 'resume'
 
-/** Something that befalls a call. `commandId` null: it was done at the agent's phone. */
-export type Cue =
-  /** The switch begins to look for the called party. */
+/** Something that happens to a call group: a command, an action of the outside party, or a timer. */
+export type Step =
+  /** The called party has been found. */
   | { readonly kind: 'route'; readonly callId: CallId }
   | { readonly kind: 'ring-out'; readonly callId: CallId }
   | { readonly kind: 'remote'; readonly callId: CallId; readonly action: RemoteAction }
-  /** The same for the target of a transfer, in the call that is being transferred. */
+  /** The same for the target of a transfer. `callId` is the transferred call. */
   | { readonly kind: 'transfer-route' | 'transfer-answer' | 'transfer-ring-out'; readonly callId: CallId }
-  | LegCue
-  | { readonly kind: 'device-gone'; readonly agentUri: string }
-  /** Nothing: says again what was said last. */
+  | AgentStep
+  | { readonly kind: 'device-offline'; readonly agentUri: string }
+  /** Changes nothing. Applying it repeats the last reports if necessary. */
   | { readonly kind: 'tell' }
 
-export type LegCue = {
+/** An agent acts on a leg, by a command or (`commandId` null) at the phone. */
+export type AgentStep = {
   readonly callId: CallId
   readonly agentUri: string
   readonly commandId: CommandId | null
 } & (
   | { readonly kind: 'answer' | 'hangup' | 'hold' | 'resume' | 'completeTransfer' }
-  /** What had to come before it could not be had: another call did not let itself be held. */
-  | { readonly kind: 'answer in vain' | 'resume in vain' }
+  /** The command fails, because another call of the agent could not be held first. */
+  | { readonly kind: 'fail-answer' | 'fail-resume' }
   | {
       readonly kind: 'transfer'
+      /** `asked` is the address as requested. */
       readonly target: Party & { readonly asked: string }
       readonly correlationId: string | null
       readonly consultationCallId: CallId | null
     }
 )
 
-/** What is known of a device that is to be rung. */
+/** Whether a device can ring: busy means that all its lines are in use. */
 export type DeviceState = 'free' | 'busy' | 'offline'
 
-/** A cue that falls due later. */
-export interface LaterCue {
-  readonly cue: Cue
+export interface ScheduledStep {
+  readonly step: Step
   readonly dueInMs: number
 }
 
-/** What became of a session. */
-export interface Played {
-  readonly session: Session
-  readonly later: readonly LaterCue[]
+export interface StepResult {
+  /** The same object if the step changed nothing. */
+  readonly group: CallGroup
+  readonly scheduled: readonly ScheduledStep[]
 }
 
-/** Reports that the last step of a session has made. */
-export const latestReports = ({ legs, step }: Session): readonly LegReport[] =>
+export const reportsOfLastStep = ({ legs, step }: CallGroup): readonly LegReport[] =>
   legs.filter(({ order }) => order === step)
 
-export const isOver = ({ calls }: Session): boolean => Object.values(calls).every(({ phase }) => phase === 'over')
+export const isOver = ({ calls }: CallGroup): boolean => Object.values(calls).every(({ phase }) => phase === 'over')
+
+export const isAgent = (party: Party, agentUri: string): boolean =>
+  party.kind === 'agent' && party.agentUri === agentUri
+
+/** The party that the agent talks to. */
+export const otherParty = ({ caller, called }: SimulatedCall, agentUri: string): Party =>
+  isAgent(caller, agentUri) ? called : caller

@@ -9,68 +9,69 @@ import {
   uuidV5,
 } from '@switchhook/contracts'
 import type { Ending, LegReport } from '../platform.ts'
-import type { Cue, LaterCue, Party, Played, Session, SwitchedCall } from './call-group.ts'
+import type { CallGroup, Party, PendingTransfer, ScheduledStep, SimulatedCall, Step, StepResult } from './call-group.ts'
+import { otherParty } from './call-group.ts'
 import { outsideParty } from './destinations.ts'
 
 /** More than a client repeats. */
-const COMMANDS_REMEMBERED = 8
+const REMEMBERED_COMMANDS = 8
 
-/** Who ended a call: an agent, somebody outside, or the switch itself. */
-export type EndedByWhom = { readonly agentUri: string } | 'outside' | 'switch'
+/** The agent, an outside party or the simulated switch itself. */
+export type EndedByParty = { readonly agentUri: string } | 'outside' | 'switch'
 
-type Opening = Pick<LegReport, 'state' | 'direction' | 'role'> & Partial<LegReport>
+export type HowEnded = Omit<Ending, 'endedBy'>
+
+type NewLeg = Pick<LegReport, 'state' | 'direction' | 'role'> & Partial<LegReport>
 
 /**
- * A session while one step is made of it. What is changed here is seen by the rest of the step; `finish` makes the next
- * session of it, in which every leg that was touched has one new report.
+ * The call group while one step is applied to it. The rules of the simulator read it, change calls, report legs and schedule
+ * further steps; each sees the changes of the previous ones. `finish` returns the next call group, with one new report for
+ * every leg that was reported.
  */
-export class Board {
-  readonly #session: Session
+export class Draft {
+  readonly #group: CallGroup
   readonly #at: string
   readonly #commandId: CommandId | null
-  readonly #calls: Map<CallId, SwitchedCall>
+  readonly #calls: Map<CallId, SimulatedCall>
   readonly #legs: Map<string, LegReport>
-  readonly #later: LaterCue[] = []
+  readonly #scheduled: ScheduledStep[] = []
   #isChanged = false
 
-  constructor(session: Session, at: string, commandId: CommandId | null) {
-    this.#session = session
+  /** @param at time of the step, ISO 8601, UTC */
+  constructor(group: CallGroup, at: string, commandId: CommandId | null) {
+    this.#group = group
     this.#at = at
     this.#commandId = commandId
-    this.#calls = new Map(Object.values(session.calls).map((call) => [call.callId, call]))
-    this.#legs = new Map(session.legs.map((leg) => [legKey(leg.callId, leg.agentUri), leg]))
+    this.#calls = new Map(Object.values(group.calls).map((call) => [call.callId, call]))
+    this.#legs = new Map(group.legs.map((leg) => [legKey(leg.callId, leg.agentUri), leg]))
   }
 
   /** A call that is not over. */
-  call(callId: CallId | null): SwitchedCall | undefined {
+  call(callId: CallId | null): SimulatedCall | undefined {
     const call = callId === null ? undefined : this.#calls.get(callId)
     return call?.phase === 'over' ? undefined : call
   }
 
-  put(call: SwitchedCall): SwitchedCall {
-    this.#isChanged = true
-    this.#calls.set(call.callId, call)
-    return call
+  /** Of a consultation: the call whose transfer is pending. */
+  originalOf({ callId, forCallId }: SimulatedCall): SimulatedCall | undefined {
+    const original = this.call(forCallId)
+    return original?.transfer?.consultation === callId ? original : undefined
   }
 
-  /** Has this agent ever been in the call? What has ended cannot begin again. */
-  hasHadLeg(callId: CallId, agentUri: string): boolean {
-    return this.#legs.has(legKey(callId, agentUri))
-  }
-
-  /** What an agent's leg said last of its transfer, ended or not. */
-  lastTransferOf(callId: CallId, agentUri: string): Transfer | null {
-    return this.#legs.get(legKey(callId, agentUri))?.transfer ?? null
-  }
-
-  /** The call whose transfer rings its target in this one. */
-  transferRingingIn(callId: CallId): SwitchedCall | undefined {
+  /** The call whose transfer rings its target in this call. */
+  transferRingingIn(callId: CallId): SimulatedCall | undefined {
     return [...this.#calls.values()].find(({ transfer, phase }) => phase !== 'over' && transfer?.ringsIn === callId)
   }
 
-  /** A new call id, the same whenever this step is made again. */
-  ownCallId(callId: CallId): CallId {
-    return uuidV5(callId, `rings again ${this.#session.step}`) as CallId
+  /** Calls in which this agent has a leg that has not ended. */
+  callsOf(agentUri: string): readonly SimulatedCall[] {
+    return [...this.#calls.values()].filter(({ callId }) => this.leg(callId, agentUri) !== undefined)
+  }
+
+  putCall(call: SimulatedCall): SimulatedCall {
+    this.#isChanged = true
+    this.#calls.set(call.callId, call)
+    return call
   }
 
   /** An agent's leg that has not ended. */
@@ -79,20 +80,36 @@ export class Board {
     return leg?.state === CallState.ended ? undefined : leg
   }
 
+  /** The legs that have not ended. */
   legsOf(callId: CallId): readonly LegReport[] {
     return [...this.#legs.values()].filter((leg) => leg.callId === callId && leg.state !== CallState.ended)
   }
 
-  /** Calls in which this agent has a live leg. */
-  callsOf(agentUri: string): readonly SwitchedCall[] {
-    return [...this.#calls.values()].filter(({ callId }) => this.leg(callId, agentUri) !== undefined)
+  /** The leg of the customer in a transfer by `agentUri`, if the customer is an agent. */
+  customerLeg(call: SimulatedCall, agentUri: string): LegReport | undefined {
+    const customer = otherParty(call, agentUri)
+    return customer.kind === 'agent' ? this.leg(call.callId, customer.agentUri) : undefined
   }
 
-  /** A leg begins: `party` is in the call with `other`. */
-  open(call: SwitchedCall, party: Party, other: Party, opening: Opening): void {
+  /** The transfer in an agent's leg, which may have ended. */
+  lastTransferOf(callId: CallId, agentUri: string): Transfer | null {
+    return this.#legs.get(legKey(callId, agentUri))?.transfer ?? null
+  }
+
+  /**
+   * The call in which a transfer's target rings. An agent whose leg of the call has ended rings in a call with a new id,
+   * derived from the step, so that repeating the step gives the same id.
+   */
+  targetsCallId({ callId }: SimulatedCall, { target }: PendingTransfer): CallId {
+    const hasHadLeg = target.kind === 'agent' && this.#legs.has(legKey(callId, target.agentUri))
+    return hasHadLeg ? (uuidV5(callId, `rings again ${this.#group.step}`) as CallId) : callId
+  }
+
+  /** Adds the leg of `party`, whose remote party is `other`. Only agents have legs. */
+  addLeg(call: SimulatedCall, party: Party, other: Party, leg: NewLeg): void {
     if (party.kind !== 'agent') return
-    this.#tell({
-      tenant: this.#session.tenant,
+    this.#report({
+      tenant: this.#group.tenant,
       callId: call.callId,
       agentUri: party.agentUri,
       device: party.device,
@@ -105,53 +122,48 @@ export class Board {
       consultation: null,
       ending: null,
       failedCommand: null,
-      ...opening,
+      ...leg,
     })
   }
 
-  /** Something about a live leg is new. */
-  tell(leg: LegReport | undefined, change: Partial<LegReport>): void {
-    // A command that came to nothing is told once.
-    if (leg !== undefined) this.#tell({ ...leg, failedCommand: null, ...change })
+  /** Reports a change of a leg. */
+  report(leg: LegReport | undefined, change: Partial<LegReport>): void {
+    // A failed command is in one report only.
+    if (leg !== undefined) this.#report({ ...leg, failedCommand: null, ...change })
   }
 
-  end(
-    leg: LegReport | undefined,
-    ending: Omit<Ending, 'endedBy'>,
-    by: EndedByWhom,
-    change: Partial<LegReport> = {},
-  ): void {
+  endLeg(leg: LegReport | undefined, how: HowEnded, by: EndedByParty, change: Partial<LegReport> = {}): void {
     if (leg === undefined) return
-    this.tell(leg, {
+    this.report(leg, {
       ...change,
       state: CallState.ended,
       remoteHeld: false,
       consultation: null,
-      ending: { ...ending, endedBy: endedByOf(by, leg.agentUri) },
+      ending: { ...how, endedBy: endedByOf(by, leg.agentUri) },
     })
   }
 
-  later(cue: Cue, dueInMs: number): void {
-    this.#later.push({ cue, dueInMs })
+  schedule(step: Step, dueInMs: number): void {
+    this.#scheduled.push({ step, dueInMs })
   }
 
-  finish(): Played {
-    if (!this.#isChanged) return { session: this.#session, later: [] }
-    const { commands, step } = this.#session
-    const session: Session = {
-      ...this.#session,
+  finish(): StepResult {
+    if (!this.#isChanged) return { group: this.#group, scheduled: [] }
+    const { commands, step } = this.#group
+    const group: CallGroup = {
+      ...this.#group,
       step: step + 1,
       calls: Object.fromEntries(this.#calls),
       legs: [...this.#legs.values()],
-      commands: this.#commandId === null ? commands : [this.#commandId, ...commands].slice(0, COMMANDS_REMEMBERED),
+      commands: this.#commandId === null ? commands : [this.#commandId, ...commands].slice(0, REMEMBERED_COMMANDS),
     }
-    return { session, later: this.#later }
+    return { group, scheduled: this.#scheduled }
   }
 
-  #tell(leg: Omit<LegReport, 'order' | 'at' | 'commandId'>): void {
+  #report(leg: Omit<LegReport, 'order' | 'at' | 'commandId'>): void {
     this.#isChanged = true
-    const told = { ...leg, order: this.#session.step + 1, at: this.#at, commandId: this.#commandId }
-    this.#legs.set(legKey(leg.callId, leg.agentUri), told)
+    const report = { ...leg, order: this.#group.step + 1, at: this.#at, commandId: this.#commandId }
+    this.#legs.set(legKey(leg.callId, leg.agentUri), report)
   }
 }
 
@@ -162,7 +174,7 @@ export function remotePartyOf(party: Party): RemoteParty {
   return { uri: party.agentUri, number: null, name: null, type: PartyType.agent }
 }
 
-function endedByOf(by: EndedByWhom, agentUri: string): EndedBy {
+function endedByOf(by: EndedByParty, agentUri: string): EndedBy {
   if (by === 'switch') return EndedBy.system
   return by !== 'outside' && by.agentUri === agentUri ? EndedBy.agent : EndedBy.remote
 }

@@ -1,11 +1,18 @@
 import { type CallId, isNotExecuted } from '@switchhook/contracts'
 import { type PlatformListener, PlatformUnavailable } from '../platform.ts'
-import { play, rungBy } from './apply-step.ts'
-import { type Cue, type DeviceState, isOver, type LaterCue, latestReports, type Session } from './call-group.ts'
-import type { SimulatorMemory } from './storage.ts'
+import { agentToRing, applyStep } from './apply-step.ts'
+import {
+  type CallGroup,
+  type DeviceState,
+  isOver,
+  reportsOfLastStep,
+  type ScheduledStep,
+  type Step,
+} from './call-group.ts'
+import type { SimulatorStorage } from './storage.ts'
 
-export interface SessionsDeps {
-  readonly memory: SimulatorMemory
+export interface StepRunnerDeps {
+  readonly storage: SimulatorStorage
   readonly deviceOf: (tenant: string | null, agentUri: string) => Promise<DeviceState>
   readonly listener: () => PlatformListener | undefined
   readonly onError: (message: string, error: unknown) => void
@@ -13,85 +20,86 @@ export interface SessionsDeps {
   readonly now: () => number
 }
 
-/** What the timer of a session carries. */
-export interface SessionTimer {
+/** The stored payload of a scheduled step's timer. */
+export interface StepTimer {
   readonly sessionId: CallId
-  readonly cue: Cue
+  readonly cue: Step
 }
 
-export interface Sessions {
+export interface StepRunner {
   /**
-   * Stores a new session and tells of it. One that is there already stays as it is. Rejects as the memory does: then the
-   * session may have been stored or not.
+   * Stores a new call group and reports its legs. If the call exists already, nothing happens. A rejection of the storage
+   * leaves open whether it was stored.
    */
-  begin(session: Session, later: readonly LaterCue[]): Promise<void>
+  begin(group: CallGroup, scheduled: readonly ScheduledStep[]): Promise<void>
   /**
-   * The same for a command that must not be refused if it may be carried out.
-   * @throws PlatformUnavailable when the session has certainly not been stored
+   * The same for a command, which must resolve if it may have been stored.
+   * @throws PlatformUnavailable if the call group was certainly not stored
    */
-  beginIfInDoubt(session: Session, later: readonly LaterCue[]): Promise<void>
+  beginIfInDoubt(group: CallGroup, scheduled: readonly ScheduledStep[]): Promise<void>
   /**
-   * Resolves to `true` when the step is stored, or may be, and to `false` if there is no such call. A step that cannot be
-   * reported now is reported by its timer.
-   * @throws PlatformUnavailable when the step has certainly not been stored
+   * Applies a step to the group of a call. Resolves to `true` once the step is stored, or may be, and to `false` if the call
+   * does not exist. If the step cannot be reported now, its timer reports it later.
+   * @throws PlatformUnavailable if the step was certainly not stored
    */
-  apply(tenant: string | null, callId: CallId, cue: Cue): Promise<boolean>
-  find(tenant: string | null, callId: CallId): Promise<Session | undefined>
+  apply(tenant: string | null, callId: CallId, step: Step): Promise<boolean>
+  find(tenant: string | null, callId: CallId): Promise<CallGroup | undefined>
 }
 
-/** Longer than any call; every change begins it anew. */
+/** Longer than any call; each step starts the time again. */
 const KEPT_MS = 24 * 60 * 60_000
-/** What is over is kept for late commands. */
-const KEPT_AFTER_MS = 15 * 60_000
-/** What nobody has told after so long is told by whoever gets the timer. */
-const TELL_AGAIN_MS = 5_000
-const TOLD_REMEMBERED = 10_000
+/** For late commands and for `lookUp`. */
+const KEPT_AFTER_END_MS = 15 * 60_000
+/** After this time a timer repeats reports that were not delivered to the listener. */
+const REPORT_AGAIN_MS = 5_000
+const REMEMBERED_STEPS = 10_000
 
 interface Loaded {
-  readonly session: Session
+  readonly group: CallGroup
   readonly version: number
 }
 
 /**
- * The sessions in the memory. A step is stored before it is told, and the stored session holds what the step has to tell:
- * whoever loads a session whose last step it has not told itself tells that first. So a process may die anywhere, and no
- * report is lost; one that comes twice, or late, is known by its order.
+ * Runs steps on the stored call groups. A step is stored first, with its reports and the timers of the steps that it
+ * schedules, and is then reported. A process that loads a group reports the last step again unless it has reported it
+ * itself. So no report is lost when a process dies; repeated and late reports are recognised by their order.
  */
-export function createSessions({ memory, deviceOf, listener, onError, now }: SessionsDeps): Sessions {
-  const toldSteps = new Map<CallId, number>()
+export function createStepRunner({ storage, deviceOf, listener, onError, now }: StepRunnerDeps): StepRunner {
+  /** The last step that this process has reported of each call group. */
+  const reportedSteps = new Map<CallId, number>()
 
   async function load(tenant: string | null, callId: CallId): Promise<Loaded | undefined> {
-    const [found] = await memory.read(tenant, [keyOf(callId)])
-    const value = found?.value as Session | Alias | undefined
+    const [found] = await storage.read(tenant, [keyOf(callId)])
+    const value = found?.value as CallGroup | Alias | undefined
     if (found === undefined || found.version === 0 || value === undefined) return undefined
-    return 'alias' in value ? load(tenant, value.alias) : { session: value, version: found.version }
+    return 'alias' in value ? load(tenant, value.alias) : { group: value, version: found.version }
   }
 
-  async function tell(session: Session): Promise<void> {
-    if (toldSteps.get(session.sessionId) === session.step) return
-    const reports = latestReports(session)
-    const told = listener()
-    // Nobody listens yet, or any more: it is told when somebody does.
-    if (told === undefined) return
-    if (reports.length > 0) await told.legs(reports)
-    toldSteps.delete(session.sessionId)
-    toldSteps.set(session.sessionId, session.step)
-    const [oldest] = toldSteps.keys()
-    if (toldSteps.size > TOLD_REMEMBERED && oldest !== undefined) toldSteps.delete(oldest)
+  async function report(group: CallGroup): Promise<void> {
+    if (reportedSteps.get(group.sessionId) === group.step) return
+    const reports = reportsOfLastStep(group)
+    const current = listener()
+    // Before start and after stop there is no listener; the timer reports the step later.
+    if (current === undefined) return
+    if (reports.length > 0) await current.legs(reports)
+    reportedSteps.delete(group.sessionId)
+    reportedSteps.set(group.sessionId, group.step)
+    const [oldest] = reportedSteps.keys()
+    if (reportedSteps.size > REMEMBERED_STEPS && oldest !== undefined) reportedSteps.delete(oldest)
   }
 
   async function store(
-    session: Session,
+    group: CallGroup,
     expectedVersion: number,
-    later: readonly LaterCue[],
+    scheduled: readonly ScheduledStep[],
     known: readonly CallId[],
   ): Promise<'committed' | 'conflict'> {
-    const { tenant, sessionId, calls } = session
+    const { tenant, sessionId, calls } = group
     const aliases = Object.keys(calls).filter((callId) => callId !== sessionId && !known.includes(callId as CallId))
-    const cues: readonly LaterCue[] = [...later, { cue: { kind: 'tell' }, dueInMs: TELL_AGAIN_MS }]
-    return memory.write(tenant, {
+    const timers: readonly ScheduledStep[] = [...scheduled, { step: { kind: 'tell' }, dueInMs: REPORT_AGAIN_MS }]
+    return storage.write(tenant, {
       records: [
-        { key: keyOf(sessionId), expectedVersion, value: session, ttlMs: isOver(session) ? KEPT_AFTER_MS : KEPT_MS },
+        { key: keyOf(sessionId), expectedVersion, value: group, ttlMs: isOver(group) ? KEPT_AFTER_END_MS : KEPT_MS },
         ...aliases.map((callId) => ({
           key: keyOf(callId as CallId),
           expectedVersion: 0,
@@ -99,73 +107,75 @@ export function createSessions({ memory, deviceOf, listener, onError, now }: Ses
           ttlMs: KEPT_MS,
         })),
       ],
-      timers: cues.map(({ cue, dueInMs }) => ({
-        id: timerId(sessionId, cue),
+      timers: timers.map(({ step, dueInMs }) => ({
+        id: timerId(sessionId, step),
         dueInMs,
-        payload: { sessionId, cue } satisfies SessionTimer,
+        payload: { sessionId, cue: step } satisfies StepTimer,
       })),
     })
   }
 
-  /** What cannot be told now is told by the timer. */
-  async function tellOrLater(session: Session): Promise<void> {
-    await tell(session).catch((error: unknown) => onError('a simulated call could not be told, will try again', error))
+  async function reportNowOrLater(group: CallGroup): Promise<void> {
+    await report(group).catch((error: unknown) =>
+      onError('a simulated call could not be reported, will try again', error),
+    )
   }
 
-  /** A write that failed may have happened all the same: then the reports tell. */
-  async function inDoubt(session: Session, cause: unknown): Promise<void> {
-    const stored = await load(session.tenant, session.sessionId).catch(() => 'unknown' as const)
-    if (stored === undefined) throw new PlatformUnavailable('the simulator has no memory to dial with', { cause })
+  /** A write that failed may have been executed. If it was, the reports show it. */
+  async function requireStored(group: CallGroup, cause: unknown): Promise<void> {
+    const stored = await load(group.tenant, group.sessionId).catch(() => 'unknown' as const)
+    if (stored === undefined) throw new PlatformUnavailable('the simulator could not store the call', { cause })
   }
 
-  async function begin(session: Session, later: readonly LaterCue[]): Promise<void> {
-    const result = await store(session, 0, later, [])
-    if (result === 'committed') await tellOrLater(session)
+  async function begin(group: CallGroup, scheduled: readonly ScheduledStep[]): Promise<void> {
+    const result = await store(group, 0, scheduled, [])
+    if (result === 'committed') await reportNowOrLater(group)
   }
 
   return {
     begin,
-    beginIfInDoubt: (session, later) => begin(session, later).catch((cause: unknown) => inDoubt(session, cause)),
-    async apply(tenant, callId, cue) {
+    beginIfInDoubt: (group, scheduled) =>
+      begin(group, scheduled).catch((cause: unknown) => requireStored(group, cause)),
+    async apply(tenant, callId, step) {
       for (;;) {
         const loaded = await load(tenant, callId).catch((cause: unknown) => {
-          throw new PlatformUnavailable('the simulator has no memory to look into', { cause })
+          throw new PlatformUnavailable('the simulator could not read the call', { cause })
         })
         if (loaded === undefined) return false
-        const { session, version } = loaded
-        await tell(session)
-        const rung = rungBy(session, cue)
-        const device = rung === undefined ? 'free' : await deviceOf(tenant, rung)
+        const { group, version } = loaded
+        await report(group)
+        const agentUri = agentToRing(group, step)
+        const device = agentUri === undefined ? 'free' : await deviceOf(tenant, agentUri)
         const at = new Date(now()).toISOString()
-        const played = play(session, cue, { at, deviceOf: () => device })
-        if (played.session === session) return true
-        const known = Object.keys(session.calls) as CallId[]
-        const result = await store(played.session, version, played.later, known).catch((error: unknown) => {
+        const next = applyStep(group, step, { at, deviceOf: () => device })
+        if (next.group === group) return true
+        const known = Object.keys(group.calls) as CallId[]
+        const result = await store(next.group, version, next.scheduled, known).catch((error: unknown) => {
           if (isNotExecuted(error)) {
-            throw new PlatformUnavailable('the simulator cannot store the step', { cause: error })
+            throw new PlatformUnavailable('the simulator could not store the step', { cause: error })
           }
           onError('a step of a simulated call may be lost', error)
           return 'in doubt' as const
         })
         if (result === 'conflict') continue
-        if (result === 'committed') await tellOrLater(played.session)
-        if (isOver(played.session)) toldSteps.delete(session.sessionId)
+        if (result === 'committed') await reportNowOrLater(next.group)
+        if (isOver(next.group)) reportedSteps.delete(group.sessionId)
         return true
       }
     },
-    find: async (tenant, callId) => (await load(tenant, callId))?.session,
+    find: async (tenant, callId) => (await load(tenant, callId))?.group,
   }
 }
 
-/** Under the id of a consultation: where to look. */
+/** Stored under the id of each further call of a group. */
 interface Alias {
   readonly alias: CallId
 }
 
 const keyOf = (callId: CallId): string => `simulated:${callId}`
 
-/** One timer per call and kind of cue: setting it again moves it. */
-function timerId(sessionId: CallId, cue: Cue): string {
-  const what = [cue.kind, 'callId' in cue ? cue.callId : '', 'action' in cue ? cue.action : '']
-  return `simulator:session:${sessionId}:${what.join(':')}`
+/** One timer per call and kind of step: scheduling a step again moves its timer. */
+function timerId(sessionId: CallId, step: Step): string {
+  const parts = [step.kind, 'callId' in step ? step.callId : '', 'action' in step ? step.action : '']
+  return `simulator:session:${sessionId}:${parts.join(':')}`
 }

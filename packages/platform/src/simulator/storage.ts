@@ -1,33 +1,32 @@
-/** What a record of the simulator's memory holds; version 0: there is none. */
-export interface Remembered {
+/** A stored record and its version, or version 0 if there is none. */
+export interface StoredRecord {
   readonly version: number
   readonly value: unknown
 }
 
-/** What is written in one step. */
-export interface MemoryChange {
+/** Records and timers that are written together. */
+export interface StorageChange {
   readonly records: readonly {
     readonly key: string
-    /** 0: there must be none. */
+    /** 0: the record must not exist. */
     readonly expectedVersion: number
     readonly value: unknown
-    /** Forgotten after so long. */
     readonly ttlMs: number
   }[]
-  /** An id that is already set is set anew. They fall due even if this process dies: `Simulator.due`. */
+  /** A timer with a known id replaces it. When it is due, a replica calls `Simulator.due`, even if this process has died. */
   readonly timers: readonly { readonly id: string; readonly dueInMs: number; readonly payload: unknown }[]
 }
 
 /**
- * What the simulator knows lies outside of the process, so calls go on after a restart, and any number of replicas play
- * them together.
+ * What the simulator needs of a database. All its state is here, so that calls continue after a restart and any number of
+ * replicas can run them together.
  */
-export interface SimulatorMemory {
+export interface SimulatorStorage {
   /** In the order of the keys, all of one moment. */
-  read(tenant: string | null, keys: readonly string[]): Promise<readonly Remembered[]>
+  read(tenant: string | null, keys: readonly string[]): Promise<readonly StoredRecord[]>
   /**
-   * All or nothing; `conflict`, and nothing, if a record has another version by now. A write that fails may have happened,
-   * unless it rejects with Unavailable whose `fate` is `not-executed`.
+   * Writes everything, or nothing and resolves to `conflict` if a record has another version. A write that rejects may have
+   * been executed, unless it rejects with Unavailable whose `fate` is `not-executed`.
    */
-  write(tenant: string | null, change: MemoryChange): Promise<'committed' | 'conflict'>
+  write(tenant: string | null, change: StorageChange): Promise<'committed' | 'conflict'>
 }

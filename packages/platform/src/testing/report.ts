@@ -3,7 +3,7 @@ import type { LegReport } from '../platform.ts'
 
 const NORMAL_END = { endReason: EndReason.normal, endedBy: EndedBy.remote, cause: 16, sipCode: null }
 
-/** A report of an outbound leg, with an ending where its state wants one. */
+/** A report of alice's outbound leg. An ended leg has a normal end. */
 export function aReport(more: Partial<LegReport> = {}): LegReport {
   const order = more.order ?? 1
   return {

@@ -1,28 +1,28 @@
-import type { MemoryChange, Remembered, SimulatorMemory } from '../simulator/storage.ts'
+import type { SimulatorStorage, StorageChange, StoredRecord } from '../simulator/storage.ts'
 
-interface SetTimer {
+interface Timer {
   readonly id: string
   readonly tenant: string | null
   readonly dueAtMs: number
   readonly payload: unknown
 }
 
-/** A memory with a clock that only a test moves: conflicts and timers as the real one has them, and no waiting. */
-export class VirtualMemory implements SimulatorMemory {
+/** A storage in memory with the conflicts and timers of the real one, and a clock that only the test moves. */
+export class VirtualStorage implements SimulatorStorage {
   nowMs = Date.UTC(2026, 0, 1)
-  /** Set: every access fails with it. */
+  /** If set, every access rejects with it. */
   outage: Error | undefined
-  #records = new Map<string, Remembered>()
-  #timers = new Map<string, SetTimer>()
+  #records = new Map<string, StoredRecord>()
+  #timers = new Map<string, Timer>()
 
-  async read(tenant: string | null, keys: readonly string[]): Promise<readonly Remembered[]> {
+  async read(tenant: string | null, keys: readonly string[]): Promise<readonly StoredRecord[]> {
     if (this.outage !== undefined) throw this.outage
     return keys.map((key) =>
       structuredClone(this.#records.get(nameOf(tenant, key)) ?? { version: 0, value: undefined }),
     )
   }
 
-  async write(tenant: string | null, { records, timers }: MemoryChange): Promise<'committed' | 'conflict'> {
+  async write(tenant: string | null, { records, timers }: StorageChange): Promise<'committed' | 'conflict'> {
     if (this.outage !== undefined) throw this.outage
     const versionOf = (key: string): number => this.#records.get(nameOf(tenant, key))?.version ?? 0
     if (records.some(({ key, expectedVersion }) => versionOf(key) !== expectedVersion)) return 'conflict'
@@ -35,7 +35,7 @@ export class VirtualMemory implements SimulatorMemory {
     return 'committed'
   }
 
-  /** The result puts records and timers back as they are now, as a Redis does that comes back from an older file. */
+  /** Returns a function that restores the present records and timers, like a Redis that loads an older file. */
   backUp(): () => void {
     const records = new Map(this.#records)
     const timers = new Map(this.#timers)
@@ -45,8 +45,8 @@ export class VirtualMemory implements SimulatorMemory {
     }
   }
 
-  /** Moves the clock from one timer to the next, and hands each to `due`, until so long has passed. */
-  async pass(ms: number, due: (timer: { tenant: string | null; payload: unknown }) => Promise<void>): Promise<void> {
+  /** Moves the clock forward by `ms`, and calls `due` with each timer at its time. */
+  async advance(ms: number, due: (timer: { tenant: string | null; payload: unknown }) => Promise<void>): Promise<void> {
     const end = this.nowMs + ms
     for (let next = this.#next(end); next !== undefined; next = this.#next(end)) {
       this.nowMs = Math.max(this.nowMs, next.dueAtMs)
@@ -56,7 +56,7 @@ export class VirtualMemory implements SimulatorMemory {
     this.nowMs = end
   }
 
-  #next(end: number): SetTimer | undefined {
+  #next(end: number): Timer | undefined {
     const [first] = [...this.#timers.values()].toSorted((a, b) => a.dueAtMs - b.dueAtMs)
     return first !== undefined && first.dueAtMs <= end ? first : undefined
   }

@@ -21,7 +21,7 @@ export function openSimulator(deps: {
     liveCalls,
     now,
     onError: (message, error) => log.warn(message, { error }),
-    memory: {
+    storage: {
       async read(tenant, keys) {
         const records = await store.read(tenant, keys)
         return records.map((record) => record ?? { version: 0, value: undefined })
