@@ -40,7 +40,9 @@ export interface DialCommand extends LegCommand {
 
 /** A command that connects the agent to this leg. */
 export interface TalkCommand extends LegCommand {
-  /** The agent's other connected calls. The platform holds them, and reports them as held, before it connects this leg. */
+  /**
+   * The agent's other connected calls. The platform holds them, and reports them as held, before it connects this leg.
+   */
   readonly holdFirst: readonly CallId[]
 }
 
@@ -139,51 +141,57 @@ export class PlatformUnavailable extends Error {
  *   held by then.) Any other rejection leaves the result open, and reports show it. A command never rejects because of
  *   something that happens after the platform has accepted it.
  * - A command that does not fit the leg's state, because the leg changed after the api checked it, leaves the leg as it
- *   is and is reported as `failedCommand`. On a leg that has ended or does not exist, and for `hold` of a held or `resume`
- *   of a connected leg, nothing happens and nothing is reported.
+ *   is and is reported as `failedCommand`. On a leg that has ended or does not exist, and for `hold` of a held or
+ *   `resume` of a connected leg, nothing happens and nothing is reported.
  * - Repeating a commandId has no effect, even after a restart.
  * - Reports of one leg have rising orders, follow the transitions of the call model, and end with `ended`.
  *
- * If an agent's device goes offline, the agent's legs end with reason deviceUnavailable. A blind transfer that the agent
- * has started goes on without the agent, and an attended transfer is completed.
+ * If an agent's device goes offline, the agent's legs end with reason deviceUnavailable. A blind transfer that the
+ * agent has started continues without the agent, and an attended transfer is completed.
  */
 export interface Platform {
   /** Starts to report. Reports that were not stored before a restart are repeated. */
   start(listener: PlatformListener): Promise<void>
   /**
-   * Stops reporting. Resolves when no command and no report is in progress. Calls go on; what happens to them meanwhile is
-   * reported after the next start.
+   * Stops reporting. Resolves when no command and no report is in progress. Calls continue, and changes until the next
+   * start are reported after it.
    */
   stop(): Promise<void>
   /** The agent of exactly this tenant, or undefined if the platform does not have it. */
   findAgent(tenant: string | null, agentUri: string): Promise<ProvisionedAgent | undefined>
   /**
-   * Starts a call under the given id: the leg is reported as initiated, then usually proceeding, connected, ended. If the
-   * destination is an agent, that agent's leg of the same call is reported as alerting. A call that cannot be set up ends
-   * with its reason: busy, badAddress, noAnswer. Dialling the same callId again has no effect, whatever the commandId.
+   * Starts a call under the given id: the leg is reported as initiated, then usually proceeding, connected, ended. If
+   * the destination is an agent, that agent's leg of the same call is reported as alerting. A call that cannot be set
+   * up ends with its reason: busy, badAddress, noAnswer. Dialling the same callId again has no effect, whatever the
+   * commandId.
    */
   dial(command: DialCommand): Promise<void>
-  /** Connects an alerting leg. If a call of `holdFirst` cannot be held, both the hold and the answer are reported failed. */
+  /**
+   * Connects an alerting leg. If a call of `holdFirst` cannot be held, both the hold and the answer are reported
+   * failed.
+   */
   answer(command: TalkCommand): Promise<void>
   /**
-   * Ends this agent's leg, with reason cancelled or rejected if the call was not answered, otherwise normal. In a transfer
-   * that this agent has started:
-   * - blind: the leg ends with reason transferred, and the other party waits for the target alone;
-   * - attended, on either leg: the transfer is completed as by `completeTransfer`. If the target does not ring yet, hanging
-   *   up the consultation cancels the transfer.
+   * Ends this agent's leg, and the call with it. The reason is normal after an answer; before it, cancelled if the
+   * agent dialled and rejected if the agent was called. In a transfer that this agent has started:
+   * - blind: the leg ends with reason transferred, and the other party waits for the target. If the target fails, the
+   *   call ends;
+   * - attended, on either leg: the transfer is completed as by `completeTransfer`. If the target does not ring yet,
+   *   hanging up the consultation cancels the transfer.
    */
   hangup(command: LegCommand): Promise<void>
   /** Puts a connected leg on hold. If the other party is an agent, that agent's leg is reported as `remoteHeld`. */
   hold(command: LegCommand): Promise<void>
   /**
-   * Connects a held leg again; `holdFirst` works as in `answer`, and never contains this call's own consultation. If this agent is transferring the call, resume cancels the
-   * transfer: its status becomes cancelled, and the target's leg or the consultation ends with reason cancelled.
+   * Connects a held leg again. `holdFirst` works as in `answer`; it never contains the consultation of this call. If
+   * this agent is transferring the call, resume cancels the transfer: its status becomes cancelled, and the target's
+   * leg or the consultation ends with reason cancelled.
    */
   resume(command: TalkCommand): Promise<void>
   /**
    * Starts a transfer. The leg is held, with `transfer.status` started and then ringing.
-   * - Blind: when the target answers, the leg ends with reason transferred, and the target has a leg of the same call. (An
-   *   agent whose leg of this call has ended gets a new call id; `transfer.otherCallId` refers to this call.)
+   * - Blind: when the target answers, the leg ends with reason transferred, and the target has a leg of the same call.
+   *   (An agent whose leg of this call has ended gets a new call id; `transfer.otherCallId` refers to this call.)
    * - Attended: the agent also gets a leg of the consultation call, which rings the target. The transfer ends with
    *   `completeTransfer`, `hangup` or `resume`.
    *
@@ -193,15 +201,16 @@ export interface Platform {
   /**
    * Completes the attended transfer that this agent has started; the command names the original call. If the target has
    * answered, both legs of the agent end with reason transferred, and the target changes from the consultation to the
-   * original call. If the target still rings, only the consultation ends, and the target rings in the original call, as in
-   * a blind transfer.
+   * original call. If the target still rings, only the consultation ends, and the target rings in the original call, as
+   * in a blind transfer.
    */
   completeTransfer(command: LegCommand): Promise<void>
   /**
    * The latest report of every leg of a call, ended legs included; empty if the platform does not know the call. Their
-   * orders are comparable with those of the reports. The platform may forget a call after it has ended; the api ends a
-   * stored leg that is missing here with reason platformLost.
-   * @throws PlatformUnavailable if the platform cannot answer, which must not look like an unknown call
+   * orders compare with those of the reports. The platform may forget a call after it has ended; a leg that the api has
+   * stored as live and that is missing here ends with reason platformLost.
+   * @throws if the platform cannot answer, PlatformUnavailable or the error of its storage: a failure must not look
+   * like an unknown call
    */
   lookUp(tenant: string | null, callId: CallId): Promise<readonly LegReport[]>
 }

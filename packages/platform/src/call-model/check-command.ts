@@ -30,7 +30,7 @@ export type Verdict =
 const { unknown, initiated, alerting, connected, held, ended, proceeding } = CallState
 
 /** The commands that change something in each state. All others are refused, except those in `ALREADY`. */
-export const ALLOWED: Readonly<Record<CallState, readonly CommandOnLeg[]>> = {
+const ALLOWED: Readonly<Record<CallState, readonly CommandOnLeg[]>> = {
   [unknown]: ['hangup'],
   [initiated]: ['hangup'],
   [proceeding]: ['hangup'],

@@ -25,7 +25,7 @@ export interface Harness {
   readonly setDevice: (agentUri: string, online: boolean) => Promise<void>
   /** Cuts the adapter off from the platform or its storage (`true`), or connects it again. */
   readonly cutOff: (isCut: boolean) => void
-  /** Replaces the adapter's process by a new one, without stopping the first. The result has been started. */
+  /** The adapter's process dies without `stop`, and another one takes over. Resolves once that one has started. */
   readonly restart: (observer: Observer) => Promise<Platform>
 }
 

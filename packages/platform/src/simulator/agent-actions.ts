@@ -111,8 +111,9 @@ function leaveTransfer(draft: Draft, call: SimulatedCall, leaving: Leaving): voi
 }
 
 /**
- * Completes an attended transfer. If the target has answered, it is connected to the customer. Otherwise it rings for the
- * customer from now on, and the agent's leg stays on hold until the target answers, so that the customer can return.
+ * Completes an attended transfer. If the target has answered, it is connected to the customer. Otherwise it rings for
+ * the customer from now on, and the agent's leg stays on hold until the target answers, so that the customer can
+ * return.
  */
 function completeTransfer(draft: Draft, call: SimulatedCall, leaving: Leaving): void {
   const { transfer } = call

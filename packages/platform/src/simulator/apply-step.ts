@@ -13,9 +13,9 @@ export interface StepContext {
 }
 
 /**
- * The rules of the simulated switch: computes the next call group, with its reports, and the steps to schedule. Pure: the
- * same step on the same call group gives the same result. A step that no longer fits (a timer after the hang-up) changes
- * nothing. A command that no longer fits a live leg is reported as failed. A repeated command has no effect.
+ * The rules of the simulated switch: computes the next call group, with its reports, and the steps to schedule. Pure:
+ * the same step on the same call group gives the same result. A step that no longer fits (a timer after the hang-up)
+ * changes nothing. A command that no longer fits a live leg is reported as failed. A repeated command has no effect.
  */
 export function applyStep(group: CallGroup, step: Step, context: StepContext): StepResult {
   const commandId = 'commandId' in step ? step.commandId : null

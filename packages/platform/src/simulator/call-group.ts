@@ -15,8 +15,8 @@ export interface PendingTransfer {
   readonly by: string
   readonly target: Party
   /**
-   * The call in which the target rings for the customer; null: the target does not ring yet, or is consulted. It is another
-   * call if the target is an agent whose leg of this call has ended, because an ended leg is final.
+   * The call in which the target rings for the customer; null: the target does not ring yet, or is consulted. It is
+   * another call if the target is an agent whose leg of this call has ended, because an ended leg is final.
    */
   readonly ringsIn: CallId | null
   /** null: a blind transfer, or one that was completed while the target was ringing. */
@@ -42,9 +42,9 @@ export interface SimulatedCall {
 }
 
 /**
- * A call and its consultations, stored as one record because they change together. `legs` has the latest report of every
- * leg, ended legs included. The reports whose order equals `step` belong to the last step; a process that does not know
- * whether they were delivered to the listener delivers them again.
+ * A call and its consultations, stored as one record because they change together. `legs` has the latest report of
+ * every leg, ended legs included. The reports whose order equals `step` belong to the last step; a process that does
+ * not know whether they were delivered to the listener delivers them again.
  */
 export interface CallGroup {
   readonly tenant: string | null

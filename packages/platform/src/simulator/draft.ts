@@ -24,9 +24,9 @@ export type HowEnded = Omit<Ending, 'endedBy'>
 type NewLeg = Pick<LegReport, 'state' | 'direction' | 'role'> & Partial<LegReport>
 
 /**
- * The call group while one step is applied to it. The rules of the simulator read it, change calls, report legs and schedule
- * further steps; each sees the changes of the previous ones. `finish` returns the next call group, with one new report for
- * every leg that was reported.
+ * The call group while one step is applied to it. The rules of the simulator read it, change calls, report legs and
+ * schedule further steps; each sees the changes of the previous ones. `finish` returns the next call group, with one
+ * new report for every leg that was reported.
  */
 export class Draft {
   readonly #group: CallGroup
@@ -97,8 +97,8 @@ export class Draft {
   }
 
   /**
-   * The call in which a transfer's target rings. An agent whose leg of the call has ended rings in a call with a new id,
-   * derived from the step, so that repeating the step gives the same id.
+   * The call in which a transfer's target rings. An agent whose leg of the call has ended rings in a call with a new
+   * id, derived from the step, so that repeating the step gives the same id.
    */
   targetsCallId({ callId }: SimulatedCall, { target }: PendingTransfer): CallId {
     const hasHadLeg = target.kind === 'agent' && this.#legs.has(legKey(callId, target.agentUri))

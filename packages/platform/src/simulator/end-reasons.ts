@@ -1,6 +1,9 @@
 import { EndReason } from '@switchhook/contracts'
 
-/** End reasons with the Q.850 causes and SIP codes that Asterisk reports for them (SIP: RFC 3261; Q.850 in SIP: RFC 3326). */
+/**
+ * End reasons with the Q.850 causes and SIP codes that Asterisk reports for them (SIP: RFC 3261; Q.850 in SIP: RFC
+ * 3326).
+ */
 export const ENDINGS = {
   normal: { endReason: EndReason.normal, cause: 16, sipCode: null },
   cancelled: { endReason: EndReason.cancelled, cause: 127, sipCode: 487 },

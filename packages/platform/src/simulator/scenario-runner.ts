@@ -32,7 +32,9 @@ export interface ScenarioDeps {
 const TRIED_AGENTS = 8
 const KEPT_MS = 24 * 60 * 60_000
 
-/** Generates one stream of calls for the whole installation: the number of the next call is stored, for all replicas. */
+/**
+ * Generates one stream of calls for the whole installation: the number of the next call is stored, for all replicas.
+ */
 export function createScenarioRunner(scenario: Scenario, deps: ScenarioDeps) {
   const { storage, isIdle, ring, dial, act } = deps
   const { tenant } = scenario
@@ -68,7 +70,8 @@ export function createScenarioRunner(scenario: Scenario, deps: ScenarioDeps) {
     if (agent === undefined) return
     const colleague = await findIdle(plan.colleagueAt, agent)
     const moves = movesOf(plan, callId, agent.agentUri, colleague?.agentUri ?? '+15550100')
-    // The moves are scheduled before the call begins: a move without its call is harmless, a call without its moves is not.
+    // The moves are scheduled before the call begins: a move without its call is harmless, but a call without its moves
+    // is not.
     await storage.write(tenant, {
       records: [],
       timers: moves.map(({ name, atMs, move }) =>

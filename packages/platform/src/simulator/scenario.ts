@@ -1,6 +1,8 @@
 import { compileSchema } from '@switchhook/contracts'
 
-/** The content of the `SIMULATOR_SCENARIO` file: a contact center that generates its own calls. Shares are from 0 to 1. */
+/**
+ * The content of the `SIMULATOR_SCENARIO` file: a contact center that generates its own calls. Shares are from 0 to 1.
+ */
 export interface Scenario {
   /** The same seed generates the same calls. */
   readonly seed: number

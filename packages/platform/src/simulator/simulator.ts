@@ -1,3 +1,17 @@
+/**
+ * The simulated contact center: commands in, scheduled steps, reports out.
+ *
+ * 1. A command, an action of an outside party or a due timer becomes a *step* of a *call group*, which is a call with
+ *    its consultations (`call-group.ts`). `begin-call.ts` makes the first step of a call.
+ * 2. `apply-step.ts` applies the step. It is pure; its rules are in `calls.ts`, `transfers.ts` and `agent-actions.ts`,
+ *    the behaviour of phone numbers in `destinations.ts`. A `Draft` collects the results: the next call group, the
+ *    reports, and steps to schedule, for example the answer of the called party.
+ * 3. `step-runner.ts` stores the call group and the timers of the scheduled steps in one write, then reports the legs
+ *    to the listener. A due timer comes back through `due`, on any replica, and is the next step.
+ *
+ * `devices.ts` stores which agents' devices are online. `scenario-runner.ts` generates calls of a busy contact center.
+ */
+
 import { type CallId, CallState, newCallId } from '@switchhook/contracts'
 import type { LegCommand, Platform, PlatformListener, ProvisionedAgent } from '../platform.ts'
 import { createDirectory } from './agents.ts'
@@ -43,19 +57,6 @@ export interface Simulator extends Platform {
   setDevice(agent: ProvisionedAgent, online: boolean): Promise<void>
 }
 
-/**
- * The simulated contact center: commands in, scheduled steps, reports out.
- *
- * 1. A command, an action of an outside party or a due timer becomes a *step* of a *call group*, which is a call with its
- *    consultations (`call-group.ts`). `begin-call.ts` makes the first step of a call.
- * 2. `apply-step.ts` applies the step. It is pure; its rules are in `calls.ts`, `transfers.ts` and `agent-actions.ts`, the
- *    behaviour of phone numbers in `destinations.ts`. A `Draft` collects the results: the next call group, the reports, and
- *    steps to schedule, for example the answer of the called party.
- * 3. `step-runner.ts` stores the call group and the timers of the scheduled steps in one write, then reports the legs to the
- *    listener. A due timer comes back through `due`, on any replica, and is the next step.
- *
- * `devices.ts` stores which agents' devices are online. `scenario-runner.ts` generates calls of a busy contact center.
- */
 export function createSimulator(deps: SimulatorDeps): Simulator {
   const { agents, scenario, storage, liveCalls, onError, now } = deps
   const { find, partyOf } = createDirectory(agents)

@@ -28,8 +28,8 @@ export interface StepTimer {
 
 export interface StepRunner {
   /**
-   * Stores a new call group and reports its legs. If the call exists already, nothing happens. A rejection of the storage
-   * leaves open whether it was stored.
+   * Stores a new call group and reports its legs. If the call exists already, nothing happens. A rejection of the
+   * storage leaves open whether it was stored.
    */
   begin(group: CallGroup, scheduled: readonly ScheduledStep[]): Promise<void>
   /**
@@ -38,8 +38,8 @@ export interface StepRunner {
    */
   beginIfInDoubt(group: CallGroup, scheduled: readonly ScheduledStep[]): Promise<void>
   /**
-   * Applies a step to the group of a call. Resolves to `true` once the step is stored, or may be, and to `false` if the call
-   * does not exist. If the step cannot be reported now, its timer reports it later.
+   * Applies a step to the group of a call. Resolves to `true` once the step is stored, or may be, and to `false` if the
+   * call does not exist. If the step cannot be reported now, its timer reports it later.
    * @throws PlatformUnavailable if the step was certainly not stored
    */
   apply(tenant: string | null, callId: CallId, step: Step): Promise<boolean>
