@@ -1,8 +1,9 @@
 import { EndReason } from '@switchhook/contracts'
-import { applyAgentStep, deviceOffline } from './agent-actions.ts'
+import { applyAgentStep } from './agent-actions.ts'
 import type { CallGroup, DeviceState, Step, StepResult } from './call-group.ts'
 import { remote, ringOut, route } from './calls.ts'
 import { Draft } from './draft.ts'
+import { deviceOffline } from './leave-call.ts'
 import { routeTransfer, stopRinging, targetAnswered, targetFailed } from './transfers.ts'
 
 export interface StepContext {

@@ -3,9 +3,9 @@
  *
  * 1. A command, an action of an outside party or a due timer becomes a *step* of a *call group*, which is a call with
  *    its consultations (`call-group.ts`). `begin-call.ts` makes the first step of a call.
- * 2. `apply-step.ts` applies the step. It is pure; its rules are in `calls.ts`, `transfers.ts` and `agent-actions.ts`,
- *    the behaviour of phone numbers in `destinations.ts`. A `Draft` collects the results: the next call group, the
- *    reports, and steps to schedule, for example the answer of the called party.
+ * 2. `apply-step.ts` applies the step. It is pure; its rules are in `calls.ts`, `transfers.ts`, `leave-call.ts` and
+ *    `agent-actions.ts`, the behaviour of phone numbers in `destinations.ts`. A `Draft` collects the results: the next
+ *    call group, the reports, and steps to schedule, for example the answer of the called party.
  * 3. `step-runner.ts` stores the call group and the timers of the scheduled steps in one write, then reports the legs
  *    to the listener. A due timer comes back through `due`, on any replica, and is the next step.
  *
