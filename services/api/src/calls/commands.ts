@@ -8,7 +8,7 @@ import {
   parseCallId,
   parseCommandId,
 } from '@switchhook/contracts'
-import { type CommandOnLeg, judgeCommand, type Platform, PlatformUnavailable, type Verdict } from '@switchhook/platform'
+import { type CommandOnLeg, checkCommand, type Platform, PlatformUnavailable, type Verdict } from '@switchhook/platform'
 import type { Agent } from '../agents/agent.ts'
 import type { Center } from '../center/center.ts'
 import type { Answer, Caller, Route, RouteRequest, Schema } from '../http/route.ts'
@@ -93,7 +93,7 @@ export async function allowCommand(
   const isDialler = call?.dialled?.agentUri === agentUri && !call.isAbandoned
   if (call === undefined || (leg === undefined && !isDialler)) throw new AppError('call-not-found')
   const commandId = parseCommandId(idFor('command'))
-  const verdict = judgeCommand(command, leg, { commandId, ...transfer })
+  const verdict = checkCommand(command, leg, { commandId, ...transfer })
   if (verdict.kind === 'refuse') {
     const { code, currentState, allowedCommands } = verdict
     throw new AppError(code, { currentState, allowedCommands })

@@ -24,7 +24,7 @@ export function openSimulatorPlatform({ config, log, now }: Base, { store, timer
   }
 }
 
-/** Creates the simulator with its memory and its timers in the store. */
+/** Creates the simulator with its storage and timers in Redis. */
 export function openSimulator(deps: {
   readonly agents: readonly AgentEntry[]
   readonly scenario: Scenario | null
@@ -41,7 +41,7 @@ export function openSimulator(deps: {
     liveCalls: async (tenant, agentUri) => (await readAgent(store, tenant, agentUri)).calls.map(({ callId }) => callId),
     now,
     onError: (message, error) => log.warn(message, { error }),
-    memory: {
+    storage: {
       async read(tenant, keys) {
         const records = await store.read(tenant, keys)
         return records.map((record) => record ?? { version: 0, value: undefined })
