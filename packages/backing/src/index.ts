@@ -5,7 +5,6 @@ export { localProvider } from './local-provider.ts'
 export { type ClusterNode, startPrivateCluster } from './private-cluster.ts'
 export { controlPrivateRabbitmq } from './private-rabbitmq.ts'
 export { redisBinary } from './private-redis.ts'
-export { amqpAnswers, httpAnswers, httpSucceeds, redisAnswers } from './probe.ts'
 export { DaemonFailed, startDaemon, stopDaemon } from './process/daemon.ts'
 export { freePort, isTaken } from './process/free-port.ts'
 export { runningPid } from './process/pid-file.ts'
@@ -20,6 +19,7 @@ export {
   type RedisAddress,
   startWanted,
 } from './provider.ts'
+export { amqpAnswers, httpAnswers, httpSucceeds, redisAnswers } from './reachable.ts'
 export { rememberPorts } from './remember-ports.ts'
 export { composeFile, repository } from './repository.ts'
 export {

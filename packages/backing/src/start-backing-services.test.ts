@@ -1,21 +1,24 @@
 import { type Addresses, type BackingName, type BackingProvider, BackingUnavailable } from './provider.ts'
 import { type BackingServices, startBackingServices } from './start-backing-services.ts'
 
-interface FakeRung extends BackingProvider {
-  readonly asked: BackingName[][]
+interface FakeProvider extends BackingProvider {
+  readonly startRequests: BackingName[][]
   readonly stops: () => number
 }
 
-function fakeProvider(name: BackingProvider['name'], behaviour: { missing?: string; fails?: Error } = {}): FakeRung {
-  const asked: BackingName[][] = []
+function fakeProvider(
+  name: BackingProvider['name'],
+  behaviour: { missing?: string; fails?: Error } = {},
+): FakeProvider {
+  const startRequests: BackingName[][] = []
   let stops = 0
   return {
     name,
-    asked,
+    startRequests,
     stops: () => stops,
     missing: async () => behaviour.missing,
     start: async (wanted): Promise<Addresses> => {
-      asked.push([...wanted])
+      startRequests.push([...wanted])
       if (behaviour.fails !== undefined) throw behaviour.fails
       return {
         ...(wanted.includes('rabbitmq') && { rabbitmq: { amqpUrl: `amqp://${name}`, managementUrl: null } }),
@@ -46,7 +49,7 @@ test('Docker is preferred to installed programs', async () => {
     redisUrl: 'redis://docker',
     providers: { rabbitmq: 'docker', redis: 'docker' },
   })
-  expect(local.asked).toEqual([])
+  expect(local.startRequests).toEqual([])
 })
 
 test('without a Docker engine, installed programs are used without a message', async () => {
@@ -54,7 +57,7 @@ test('without a Docker engine, installed programs are used without a message', a
   const docker = fakeProvider('docker', { missing: 'no Docker engine answers' })
   const services = await start(docker, fakeProvider('local'), {}, (line) => said.push(line))
   expect(services.providers).toEqual({ rabbitmq: 'local', redis: 'local' })
-  expect([docker.asked, said]).toEqual([[], []])
+  expect([docker.startRequests, said]).toEqual([[], []])
 })
 
 test('a Docker engine that cannot start the containers is reported in one line, and installed programs are used', async () => {
@@ -78,13 +81,13 @@ test('given URLs are used unchanged, and nothing is started or stopped', async (
     redisUrl: 'redis://there',
     providers: { rabbitmq: 'given', redis: 'given' },
   })
-  expect([docker.asked, docker.stops()]).toEqual([[], 0])
+  expect([docker.startRequests, docker.stops()]).toEqual([[], 0])
 })
 
 test('only servers without a given URL are started', async () => {
   const docker = fakeProvider('docker')
   const services = await start(docker, fakeProvider('local'), { REDIS_URL: 'redis://there' })
-  expect(docker.asked).toEqual([['rabbitmq']])
+  expect(docker.startRequests).toEqual([['rabbitmq']])
   expect(services.providers).toEqual({ rabbitmq: 'docker', redis: 'given' })
   await services.stop()
   expect(docker.stops()).toBe(1)
@@ -111,7 +114,7 @@ test('if no provider works, the error lists the reasons and the remedies', async
 test('a server that fails to start is an error, and no other provider is tried', async () => {
   const local = fakeProvider('local')
   await expect(start(fakeProvider('docker', { fails: new Error('crashed') }), local)).rejects.toThrow('crashed')
-  expect(local.asked).toEqual([])
+  expect(local.startRequests).toEqual([])
 })
 
 test('BACKING allows one provider only', async () => {

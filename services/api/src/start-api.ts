@@ -46,7 +46,7 @@ export interface Api {
   /** Every request needs these. */
   readonly checks: Readonly<Record<'redis' | 'installation', () => boolean>>
   /** The api works without these for a while: events wait in the outbox, and a wrong clock shows in every process. */
-  readonly withoutWhich: Readonly<Record<'rabbitmq' | 'clock', () => boolean>>
+  readonly optional: Readonly<Record<'rabbitmq' | 'clock', () => boolean>>
 }
 
 /** Composes the service from its features and starts it. Waits for Redis, but not for the broker. */
@@ -107,6 +107,6 @@ export async function startApi(options: StartApiOptions): Promise<Api> {
   return {
     port: server.port,
     checks: { redis: readiness.redis, installation: readiness.installation },
-    withoutWhich: { rabbitmq: readiness.rabbitmq, clock: readiness.clock },
+    optional: { rabbitmq: readiness.rabbitmq, clock: readiness.clock },
   }
 }

@@ -66,7 +66,7 @@ export async function startWorker(service: Service<WorkerConfig>): Promise<Runni
     config.DELIVERY_TIMEOUT + PROBE_SLACK_MS,
     (subscriptionId) => {
       meter.cooldown()
-      log.info('endpoint cools down', { subscriptionId, cooldownMs })
+      log.info('cool-down began', { subscriptionId, cooldownMs })
     },
     notices,
   )

@@ -40,7 +40,7 @@ export async function openLink({ url, name, log, setUp, changed }: LinkOptions):
 
   async function giveUp(session: Session, error: Error): Promise<void> {
     if (current !== session || closing) return
-    log.warn('giving up a RabbitMQ connection', { connection: name, error })
+    log.warn('closing a failed RabbitMQ connection', { connection: name, error })
     await pTimeout(session.model.close(), { milliseconds: CLOSE_TIMEOUT_MS }).catch(() => {
       dropSocket(session.model, error)
       // amqplib misses a connection that is lost while it closes; the event makes it reconnect.

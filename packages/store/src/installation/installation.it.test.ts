@@ -110,7 +110,7 @@ test('a Redis that lost its data is noticed without traffic, refuses every messa
   expect(errors()).toEqual([
     {
       level: 'error',
-      message: `Redis lost its data: it holds no installation, this process belongs to ${id}`,
+      message: `Redis lost its data: it holds no installation, but this process belongs to ${id}`,
       fields: { redis: null, process: id },
     },
   ])

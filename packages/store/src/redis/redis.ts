@@ -115,7 +115,7 @@ function watch(
   client.on('error', trouble)
   client.on('close', () => trouble(new Error('the connection was closed')))
   client.on('ready', () => {
-    if (loggedAt !== undefined) log.info('Redis is back', { connection: name })
+    if (loggedAt !== undefined) log.info('reconnected to Redis', { connection: name })
     loggedAt = undefined
   })
   return trouble

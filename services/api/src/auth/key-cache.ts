@@ -61,7 +61,7 @@ export function startKeyCache({ fetchKeys, refreshMs, cooldownMs, log }: KeyCach
     async keysFor(kid) {
       if (!knows(keys, kid) && mayFetch()) await refresh()
       if (keys === undefined || (failed && !knows(keys, kid))) {
-        throw new AppError('service-unavailable', { detail: "The identity provider's signing keys cannot be fetched" })
+        throw new AppError('service-unavailable', { detail: "The identity provider's signing keys cannot be fetched." })
       }
       return keys
     },

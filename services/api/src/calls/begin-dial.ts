@@ -105,10 +105,10 @@ const isFresh = ({ at }: { readonly at: string }, nowMs: number): boolean => now
 
 /** A device can start a call if it is online and all its other calls are on hold. */
 function requireDevice(agent: Agent, callId: CallId, nowMs: number): void {
-  if (!agent.isOnline) throw new AppError('agent-device-unavailable', { detail: "The agent's device is offline" })
+  if (!agent.isOnline) throw new AppError('agent-device-unavailable', { detail: "The agent's device is offline." })
   const dialling = agent.reserved.some((other) => other.callId !== callId && isFresh(other, nowMs))
   const inCall = agent.calls.some((other) => other.callId !== callId && other.state !== CallState.held)
   if (dialling || inCall) {
-    throw new AppError('agent-device-unavailable', { detail: 'The agent is in a call that is not on hold' })
+    throw new AppError('agent-device-unavailable', { detail: 'The agent is in a call that is not on hold.' })
   }
 }

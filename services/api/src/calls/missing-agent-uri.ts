@@ -16,7 +16,7 @@ export const missingAgentUri = (status: StatusWithoutAgent): FailureCode | Failu
 export const missingAgentUriNote = (status: StatusWithoutAgent): string =>
   status === 400
     ? ''
-    : '\n\nA request without an `agentUri`, or without a body, is answered 401 `missing-agent-uri`. A new access token does not help.'
+    : '\n\nA request without an `agentUri`, or without a body, gets 401 `missing-agent-uri`. A new access token does not help.'
 
 /**
  * Validates the body of a call command. A missing agentUri has its own error code, whatever else is wrong with the body. It
@@ -31,7 +31,8 @@ export const validateCallCommand =
     if (isMissing(fields?.['agentUri'])) {
       const others = faults.filter(({ pointer }) => pointer !== '/agentUri')
       const errors = [{ pointer: '/agentUri', detail: 'is required' }, ...others]
-      const detail = body === undefined ? 'The request has no body, so no agentUri.' : 'The body has no agentUri.'
+      const detail =
+        body === undefined ? 'The request has no body and therefore no agentUri.' : 'The body has no agentUri.'
       return new AppError('missing-agent-uri', {
         status: statusWithoutAgent,
         // Clients react to a 401 with a new token.

@@ -37,7 +37,7 @@ export function createTransferRoute(deps: CallRouteDeps): Route<TransferBody> {
 
     if (othersToHold(agent, call.callId).length > 0) {
       throw new AppError('agent-device-unavailable', {
-        detail: 'The agent talks on another call; hold that call first.',
+        detail: 'The agent is connected on another call; hold that call first.',
       })
     }
     const consultation = {

@@ -28,7 +28,7 @@ const DELIVERY = '/api/v1/webhooks/deliveries/{deliveryId}'
 
 const params = { deliveryId: deliveryIdSchema }
 
-const FIRST_ATTEMPT = 'The first attempt of this delivery is not finished'
+const FIRST_ATTEMPT = 'The first attempt of this delivery is not finished.'
 
 export function createDeliveryRoutes({
   subscriptions,
@@ -65,7 +65,7 @@ export function createDeliveryRoutes({
     summary: 'List the deliveries of a subscription',
     description:
       'Lists deliveries, the newest first; by default only parked ones. Parked deliveries are listed for 30 days. Other states are listed for the latest ' +
-      '1000 deliveries of the subscription, and acknowledged or withdrawn ones for 1 hour. (These numbers are defaults.) New deliveries do not move others to another page. One request ' +
+      '1000 deliveries of the subscription, and acknowledged or withdrawn ones for 1 hour. (These numbers are defaults.) New deliveries do not shift the pages. One request ' +
       'searches a thousand entries, so a page can have fewer items than `limit`, or none, and still have a `nextCursor`.',
     params: { id: subscriptionIdSchema },
     query: deliveryQuery,

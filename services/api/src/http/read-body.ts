@@ -39,7 +39,7 @@ function absentBody({ isBodyOptional, validatesAbsentBody }: Route): object | un
   if (isBodyOptional === true) return {}
   if (validatesAbsentBody === true) return undefined
   // Reported before a wrong content type, which may be missing as well.
-  throw new AppError('malformed-json', { detail: 'There is no body; send a JSON object, as application/json' })
+  throw new AppError('malformed-json', { detail: 'There is no body; send a JSON object, as application/json.' })
 }
 
 /** The headers say that there is no body (RFC 9112, section 6.3). */

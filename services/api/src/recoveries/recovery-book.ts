@@ -124,7 +124,7 @@ export function createRecoveryBook(deps: {
     const difference = differenceOf(newest, request)
     if (difference === undefined) return newest
     throw new AppError('recovery-in-progress', {
-      detail: `Recovery ${newest.recoveryId} is running with ${difference}. Cancel it or wait for its end, then repeat the request, with a new Idempotency-Key if you sent one`,
+      detail: `Recovery ${newest.recoveryId} is running with ${difference}. Cancel it or wait for its end, then repeat the request, with a new Idempotency-Key if you sent one.`,
     })
   }
 

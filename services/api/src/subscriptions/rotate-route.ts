@@ -74,6 +74,6 @@ export function createRotateRoute(deps: RotateRouteDeps): Route<Rotation> {
 function assertFewFormer(signing: Signing, nowMs: number): void {
   if (formerSecretsAt(signing, nowMs).length <= MOST_FORMER_SECRETS) return
   throw new AppError('too-many-secrets', {
-    detail: `At most ${MOST_FORMER_SECRETS} previous secrets can sign. Wait for one to expire, or end all of them with overlapSeconds 0`,
+    detail: `At most ${MOST_FORMER_SECRETS} previous secrets can sign. Wait for one to expire, or end all of them with overlapSeconds 0.`,
   })
 }

@@ -40,7 +40,7 @@ export async function startApiUnderTest(
   const shutdown = new Shutdown(log, 10_000)
   const metrics = createMetrics('api')
   const keyTiming = { refreshMs: 60_000, cooldownMs: 0, timeoutMs: 2_000 }
-  const { port, checks, withoutWhich } = await startApi({ config, log, shutdown, metrics, keyTiming, ...options })
+  const { port, checks, optional } = await startApi({ config, log, shutdown, metrics, keyTiming, ...options })
   const url = `http://127.0.0.1:${port}`
   const document = (await (await fetch(`${url}/api/v1/openapi.json`)).json()) as Parameters<
     typeof createCheckedClient
@@ -52,7 +52,7 @@ export async function startApiUnderTest(
     log: lines,
     metrics,
     takesRequests: () => Object.values(checks).every((holds) => holds()),
-    isReady: () => [...Object.values(checks), withoutWhich.rabbitmq].every((holds) => holds()),
+    isReady: () => [...Object.values(checks), optional.rabbitmq].every((holds) => holds()),
     close: async () => {
       expect(await shutdown.run()).toBe(true)
     },

@@ -105,7 +105,7 @@ test('an expired check sends nothing', async () => {
   expect([posts, saved]).toEqual([[], []])
 })
 
-test('for a deleted subscription or a secret that cannot be opened, nothing is sent and the result says so', async () => {
+test('for a deleted subscription or a secret that cannot be decrypted, nothing is sent and the result says so', async () => {
   for (const [refused, subscription, canSign] of [
     ['subscription-not-found', null, true],
     ['secret-unavailable', {}, false],

@@ -90,14 +90,14 @@ test('the Standard Webhooks library accepts events and test deliveries, and reje
   expect(() => verify('stale')).toThrow('Message timestamp too old')
 })
 
-test('a secret that cannot be opened is logged once, without the secret, and its deliveries cannot be signed', () => {
+test('a secret that cannot be decrypted is logged once, without the secret, and its deliveries cannot be signed', () => {
   for (let n = 0; n < 3; n++) expect(signer.canSign(signedBy(LOST))).toBe(false)
   expect(opened).toEqual([LOST])
   expect(said).toEqual([[expect.any(String), { tenant: 'acme', subscriptionId, error: expect.any(VaultError) }]])
   expect(() => signer.headersOf(signedBy(LOST))).toThrow('must not be sent')
 })
 
-test('a former secret that cannot be opened is left out; the current one signs', () => {
+test('a former secret that cannot be decrypted is left out; the current one signs', () => {
   const until = new Date(NOW + 1_000).toISOString()
   const headers = signer.headersOf(signedBy(sealed, [{ secret: LOST, until }]))
   expect(headers['webhook-signature']).toBe(signer.headersOf(signedBy(sealed))['webhook-signature'])

@@ -23,7 +23,7 @@ export interface SignerDeps {
 const MOST_OPENED = 10_000
 
 export function createSigner({ vault, log, now }: SignerDeps): Signer {
-  /** By owner and sealed text. Null: the secret cannot be opened, and trying again would not help. */
+  /** By owner and sealed text. Null: the secret cannot be decrypted, and trying again would not help. */
   const opened = new LRUCache<string, { readonly key: KeyObject | null }>({ max: MOST_OPENED })
 
   function open({ tenant, subscriptionId }: Delivery, sealed: string): KeyObject | null {
@@ -35,7 +35,7 @@ export function createSigner({ vault, log, now }: SignerDeps): Signer {
       key = signingKeyOf(vault.open(sealed, subscriptionSecret(tenant, subscriptionId)))
     } catch (error) {
       if (!(error instanceof VaultError)) throw error
-      log.error('a webhook secret cannot be opened; its deliveries wait', { tenant, subscriptionId, error })
+      log.error('a webhook secret cannot be decrypted; its deliveries wait', { tenant, subscriptionId, error })
     }
     opened.set(name, { key })
     return key

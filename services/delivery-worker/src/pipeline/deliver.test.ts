@@ -416,7 +416,7 @@ describe('deliver', () => {
       expect(parked).toHaveLength(1)
     })
 
-    test('does not limit a last slot whose secret cannot be opened, nor count its waits', async () => {
+    test('does not limit a last slot whose secret cannot be decrypted, nor count its waits', async () => {
       const sent: Delivery[] = []
       const { deliver, steps } = aWorld(ok, {
         admit: async () => ({

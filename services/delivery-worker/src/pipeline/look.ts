@@ -31,7 +31,7 @@ export function createLook({ waitsMs, isSettled, admit, breaker, unfinished }: L
       return { kind: 'sendable', delivery: admitted, before: { health, probe }, lease }
     }
     const openUntilMs = health.openUntilMs ?? 0
-    const isForGood = isPostponedLongEnough(admitted, openUntilMs, waitsMs)
-    return withheldResult(admitted, { kind: 'cooling', isForGood }, openUntilMs)
+    const isFinal = isPostponedLongEnough(admitted, openUntilMs, waitsMs)
+    return withheldResult(admitted, { kind: 'cooling', isFinal }, openUntilMs)
   }
 }

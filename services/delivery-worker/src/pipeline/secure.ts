@@ -48,7 +48,7 @@ export function createSecure({ waitsMs, cooldownMs, isSettled, retryLater, park,
       }
       case 'postpone': {
         // The slot stays open, because the same slot comes back. Only cool-downs count towards the limit of a last slot;
-        // one whose secret cannot be opened waits until it can.
+        // one whose secret cannot be decrypted waits until it can.
         const { postponed = 0 } = delivery
         const waitMs = postponeMs(postponed, waitsMs, cooldownMs)
         const postponement = openUntilMs === undefined ? undefined : postponedBy(waitMs, delivery, openUntilMs)

@@ -131,20 +131,20 @@ describe('admit', () => {
   })
 
   test.each([0, 1])(
-    'after %i attempts, a delivery whose secret cannot be opened is not sent unsigned',
+    'after %i attempts, a delivery whose secret cannot be decrypted is not sent unsigned',
     async (attempt) => {
       const stored = { ...subscription, signing: signingBy('of a lost key') }
       await expect(admitWith(stored, { ...first, attempt })).resolves.toEqual({
-        admitted: { kind: 'unsignable', isForGood: false },
+        admitted: { kind: 'unsignable', isFinal: false },
         ...found(stored),
       })
     },
   )
 
-  test('a delivery of a deleted subscription whose secret cannot be opened is withheld for good', async () => {
+  test('a delivery of a deleted subscription whose secret cannot be decrypted is withheld for good', async () => {
     const retry = { ...first, slot: 1, attempt: 1, signing: signingBy('of a lost key') }
     await expect(admitWith(undefined, retry)).resolves.toEqual({
-      admitted: { kind: 'unsignable', isForGood: true },
+      admitted: { kind: 'unsignable', isFinal: true },
       ...found(undefined),
     })
   })

@@ -47,7 +47,7 @@ export function createAdmit({ look, canSign, nowMs }: AdmitDeps): (delivery: Del
     }
     const admitted = subscription === undefined ? delivery : withCurrent(subscription, delivery)
     if (canSign(admitted)) return { ...found, admitted }
-    return { ...found, admitted: { kind: 'unsignable', isForGood: subscription === undefined } }
+    return { ...found, admitted: { kind: 'unsignable', isFinal: subscription === undefined } }
   }
 }
 

@@ -4,19 +4,11 @@ import { resultOf } from './classify.ts'
 import { isTransientFailure } from './decide.ts'
 
 /*
- * The circuit breaker of an endpoint. One small hash per subscription in Redis, shared by all workers; times are Redis' own.
+ * The worker's side of the circuit breaker. States and transitions: breaker-store.ts in packages/store.
  *
- *             BREAKER_FAILURES transient failures in a row
- *    closed ────────────────────────────────────────────────► open (cool-down)
- *      ▲                                                       │        ▲
- *      │ any other answer                    BREAKER_COOLDOWN  │        │ the probe fails
- *      │                                     has passed        ▼        │
- *      └─────────────────────────────────────────────────── probing ────┘
- *
- * - closed: every delivery is POSTed. note-failure.lua counts a failure and opens the breaker in the same step.
+ * - closed: every delivery is POSTed.
  * - open: nothing is POSTed. A delivery that falls due uses up its slot; one in its last slot is postponed instead.
- * - probing: claim-probe.lua gives one worker the probe, the one POST that decides. All other deliveries are treated as
- *   while open. A probe lapses after a while, in case its worker has died.
+ * - probing: one worker makes the probe, the one POST that decides. All other deliveries are treated as while open.
  *
  * A 2xx and a rejection (a 4xx, for example) both show that the endpoint works, so both close the breaker. An answer to a
  * POST that began before the breaker opened also closes it. A failure of such a POST changes nothing.
@@ -29,7 +21,7 @@ export interface Before {
   readonly probe: string | undefined
 }
 
-/** Decides for all workers alike whether an endpoint is contacted. */
+/** Decides for all workers whether an endpoint is contacted. */
 export interface Breaker {
   /** Undefined: another worker makes the probe. */
   readonly claimProbe: (delivery: Delivery) => Promise<string | undefined>

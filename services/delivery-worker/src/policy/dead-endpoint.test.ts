@@ -62,8 +62,8 @@ function simulate({ arrivalsS, repairedAtS, postS }: { arrivalsS: number; repair
       if (isProbe) breaker.isProbing = true
       posts.push({ endsAtS: nowS + (nowS < repairedAtS ? postS : 0), delivery, isProbe })
     } else {
-      const isForGood = isPostponedLongEnough(delivery, openUntilS * 1_000, WAITS_MS)
-      conclude(delivery, { kind: 'cooling', isForGood }, nowS)
+      const isFinal = isPostponedLongEnough(delivery, openUntilS * 1_000, WAITS_MS)
+      conclude(delivery, { kind: 'cooling', isFinal }, nowS)
     }
   }
 

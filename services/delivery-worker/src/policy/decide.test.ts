@@ -22,26 +22,31 @@ describe('decide', () => {
     ['a cool-down does not use up a slot beyond a shortened schedule', { kind: 'cooling' }, 5, { kind: 'postpone' }],
     [
       'a last slot that has waited long enough for a cool-down is parked',
-      { kind: 'cooling', isForGood: true },
+      { kind: 'cooling', isFinal: true },
       2,
       { kind: 'park', reason: 'exhausted' },
     ],
     [
       'a former last slot continues on a schedule that became longer',
-      { kind: 'cooling', isForGood: true },
+      { kind: 'cooling', isFinal: true },
       1,
       { kind: 'retry', slot: 2, waitMs: 60_000 },
     ],
     [
-      'a secret that cannot be opened uses up the slot',
+      'a secret that cannot be decrypted uses up the slot',
       { kind: 'unsignable' },
       0,
       { kind: 'retry', slot: 1, waitMs: 10_000 },
     ],
-    ['a secret that cannot be opened does not use up the last slot', { kind: 'unsignable' }, 2, { kind: 'postpone' }],
+    [
+      'a secret that cannot be decrypted does not use up the last slot',
+      { kind: 'unsignable' },
+      2,
+      { kind: 'postpone' },
+    ],
     [
       'unless its subscription has gone: then nothing can open it any more',
-      { kind: 'unsignable', isForGood: true },
+      { kind: 'unsignable', isFinal: true },
       2,
       { kind: 'park', reason: 'exhausted' },
     ],
@@ -113,7 +118,7 @@ describe('decide', () => {
     }
   }
 
-  // Without the limit of the last slot (`isForGood`), which cooldown.test.ts and dead-endpoint.test.ts check.
+  // Without the limit of the last slot (`isFinal`), which cooldown.test.ts and dead-endpoint.test.ts check.
   test('in any order of cool-downs and failures, the schedule is followed and no delivery is given up without a POST', () => {
     const anyResult = fc.oneof<fc.Arbitrary<Outcome | Withheld>[]>(
       fc.constant({ kind: 'cooling' as const }),

@@ -129,7 +129,7 @@ function createAttemptCounters(metrics: Metrics): (attempt: Attempt) => Counter 
 function createDecisionCounters(metrics: Metrics) {
   const family = metrics.counter(
     'switchhook_decisions_total',
-    'Decisions about deliveries, with their reason: a failed POST, a cool-down, a secret that cannot be opened, or why the delivery was parked.',
+    'Decisions about deliveries, with their reason: a failed POST, a cool-down, a secret that cannot be decrypted, or why the delivery was parked.',
   )
   const of = (decision: string, reason = 'none'): Counter => family.of({ decision, reason })
   const parked = Object.fromEntries(PARKED_REASONS.map((reason) => [reason, of('parked', reason)])) as Record<

@@ -67,8 +67,8 @@ function summarise(
   )
   verify(acknowledged.length === firsts.length, 'nothing was delivered twice')
   screen.table('Summary', [
-    ['deliveries', `${firsts.length}, every one acknowledged in the end, none twice`],
-    ['POSTs', `${arrivals.length}, of which ${arrivals.length - firsts.length} after a failure`],
+    ['deliveries', `${firsts.length}, all acknowledged, no duplicates`],
+    ['POSTs', `${arrivals.length}, including ${arrivals.length - firsts.length} after a failure`],
     [
       'from event to endpoint',
       `median ${latencies[Math.floor(latencies.length / 2)]} ms, longest ${latencies.at(-1)} ms`,

@@ -3,7 +3,7 @@ import { type BackingServices, type Home, repository } from '@switchhook/backing
 import { addressesOf, DEV_AUDIENCE, devTenants } from '@switchhook/dev-idp'
 import type { StackOptions } from './stack-options.ts'
 
-/** One process of the stack, without RabbitMQ and Redis. */
+/** One process of the stack other than RabbitMQ and Redis. */
 export interface Member {
   /** `api-1`, `fanout-1`, `delivery-worker-2`, `dev-idp`: also the name of its pid file and log file. */
   readonly name: string
@@ -57,7 +57,7 @@ export function memberEnvironment(
   }
   return {
     AUTH_ISSUERS: authIssuers(idpUrl, Number(set['DEV_IDP_TENANTS'] ?? 0)),
-    // Receivers on this machine are the point of a local stack.
+    // A local stack delivers to receivers on this machine.
     WEBHOOK_ALLOWED_NETWORKS: '127.0.0.0/8,::1/128',
     ...common,
     AMQP_URL: backing.amqpUrl,
@@ -67,7 +67,7 @@ export function memberEnvironment(
   }
 }
 
-/** What the api trusts: one issuer per tenant of the local identity provider. */
+/** The issuers that the api trusts: one per tenant of the local identity provider. */
 const authIssuers = (idpUrl: string, furtherTenants: number): string =>
   JSON.stringify(
     devTenants(furtherTenants).map(({ tenant }) => {

@@ -102,7 +102,7 @@ describe('bodies', () => {
       const headers = { authorization, ...(type !== undefined && { 'content-type': type }) }
       expect(await api.call('POST', PATH, { headers })).toMatchObject({
         status: 400,
-        body: { code: 'malformed-json', detail: 'There is no body; send a JSON object, as application/json' },
+        body: { code: 'malformed-json', detail: 'There is no body; send a JSON object, as application/json.' },
       })
     },
   )
