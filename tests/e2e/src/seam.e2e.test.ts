@@ -62,7 +62,7 @@ test('an invalid message goes to quarantine once, with the reason, and blocks no
     ['call.rating', JSON.stringify({ ...event, eventType: 'call.rating' }), /\/eventType must be one of/],
     ['call.status', JSON.stringify({ ...event, eventId: undefined }), /\/eventId is required/],
     ['call.status', JSON.stringify({ ...event, data: 'ring' }), /\/data must be an object/],
-    ['call.status', JSON.stringify({ ...event, occurredAt: 'yesterday' }), /\/occurredAt must be a time/],
+    ['call.status', JSON.stringify({ ...event, occurredAt: 'yesterday' }), /\/occurredAt must be an RFC 3339 time/],
     ['agent.status', JSON.stringify(event), /routing key/],
   ]
   for (const [routingKey, payload] of bad) await publish(routingKey, payload)

@@ -19,6 +19,15 @@ const BODY = Buffer.from('{"data": {"a": 1.0, "b": 12345678901234567890, "c": "Z
 let client: PostClient
 let receiver: Receiver
 
+// The first POST of a process loads and compiles the HTTP client, which can exceed the deadline on a busy machine.
+beforeAll(async () => {
+  const server = await startReceiver()
+  const cold = createPostClient({ timeoutMs: 10_000, maxSockets: 1, guard, lookup })
+  await cold.post(deliveryTo(server.url('/')), 1)
+  await cold.close()
+  await server.close()
+})
+
 beforeEach(async () => {
   client = createPostClient({ timeoutMs: TIMEOUT_MS, maxSockets: 10, guard, lookup })
   receiver = await startReceiver()
