@@ -1,8 +1,8 @@
 import type { CallId, CommandId } from '@switchhook/contracts'
 import type { LegReport } from '../platform.ts'
 
-// Call groups and steps are stored, and replicas of two versions read each other's. Names of their fields and kinds of
-// steps must not change.
+// Call groups and scheduled steps are stored, and replicas of two versions read each other's. Names of their fields and kinds
+// of steps that are scheduled must not change.
 
 export type Party =
   | { readonly kind: 'agent'; readonly agentUri: string; readonly device: string | null }

@@ -24,7 +24,10 @@ export const subscriptionsRoutes = (deps: SubscriptionRoutesDeps & RotateRouteDe
 export interface SubscriptionsFeature extends Feature {
   /** Confirms the installation before it reports that there is no subscription. */
   readonly store: SubscriptionStore
-  /** For routes that answer 404 without the subscription: the http layer confirms the installation on every 404. */
+  /**
+   * Use it only where a missing subscription is answered with 404: it does not confirm the installation itself. The http
+   * layer does, on every 404.
+   */
   readonly storeFor404: Pick<SubscriptionStore, 'find'>
   readonly healthOf: (subscription: Subscription) => Promise<Health>
   /** Seals webhook secrets with the current key. Never rejects: the next start repeats what failed. */

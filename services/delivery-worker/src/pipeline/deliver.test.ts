@@ -214,6 +214,79 @@ describe('deliver', () => {
     expect(await deliverAfterWait({ nowMs: () => 1, isSettled })).toEqual({ looks: 2, leases: [] })
   })
 
+  test('a delivery whose copy was POSTed here, and not settled, while it waited for a turn is not POSTed again', async () => {
+    const due = aDelivery()
+    let isRedisAway = true
+    let posts = 0
+    let deliveries = 0
+    const { deliver, steps } = aWorld(ok, {
+      isolation: {
+        take: () => deliveries++ > 0,
+        wait: async () => {
+          await expect(deliver(due)).rejects.toThrow('away')
+          isRedisAway = false
+          return true
+        },
+        release: () => {},
+        moveToLane: () => Promise.reject(new Error('it has a turn')),
+      },
+      admit: async (admitted) => ({
+        admitted,
+        health: healthy,
+        lease: { subscription: {} as Subscription, trustedUntilMs: Infinity },
+      }),
+      post: async () => {
+        posts += 1
+        return ok
+      },
+      settle: async (_delivery, _attempt, { state }) => {
+        if (isRedisAway) throw new Unavailable('redis', 'away')
+        steps.push(state)
+      },
+    })
+    await deliver(due)
+    expect([posts, ...steps]).toEqual([1, 'acknowledged', 'report acknowledged'])
+  })
+
+  test('a result without a POST is not kept: the delivery that comes back is looked at again', async () => {
+    const looks: Admission[] = [
+      { admitted: { kind: 'unsignable' }, health: healthy },
+      { admitted: aDelivery(), health: healthy },
+    ]
+    const { deliver, steps } = aWorld(ok, {
+      admit: async () => looks.shift() as Admission,
+      retryLater: () => Promise.reject(new Unavailable('rabbitmq', 'away')),
+    })
+    const due = aDelivery()
+    await expect(deliver(due)).rejects.toThrow('away')
+    await deliver(due)
+    expect(steps).toContain('settle slot 0 acknowledged')
+  })
+
+  test('a copy that is withheld does not drop the result of a POST that is not settled yet', async () => {
+    const due = aDelivery({ slot: 1, attempt: 1 })
+    let isRedisAway = true
+    let copyLooks = (_admission: Admission): void => {}
+    const looks = [
+      (): Promise<Admission> => new Promise((resolve) => (copyLooks = resolve)),
+      async (): Promise<Admission> => ({ admitted: due, health: healthy }),
+      async (): Promise<Admission> => ({ admitted: due, health: healthy }),
+    ]
+    const { deliver, steps } = aWorld(ok, {
+      admit: () => (looks.shift() as () => Promise<Admission>)(),
+      settle: async () => {
+        if (isRedisAway) throw new Unavailable('redis', 'away')
+      },
+    })
+    const copy = deliver(due)
+    await expect(deliver(due)).rejects.toThrow('away')
+    copyLooks({ admitted: due, health: { state: 'open', consecutiveFailures: 5, openUntilMs: STARTED_MS } })
+    await copy
+    isRedisAway = false
+    await deliver(due)
+    expect(steps.filter((step) => step.startsWith('post'))).toHaveLength(1)
+  })
+
   test('a first attempt that was sent to the url of a renewed lease is retried at that url', async () => {
     const published: Delivery[] = []
     const { deliver, attempts } = aWorld(down, {
@@ -416,7 +489,7 @@ describe('deliver', () => {
       expect(parked).toHaveLength(1)
     })
 
-    test('does not limit a last slot whose secret cannot be decrypted, nor count its waits', async () => {
+    test('does not limit a last slot whose secret cannot be opened, nor count its waits', async () => {
       const sent: Delivery[] = []
       const { deliver, steps } = aWorld(ok, {
         admit: async () => ({

@@ -51,12 +51,13 @@ export type Deliver = (due: Delivery, source: Source) => Promise<void>
  * is away, the POST is not repeated: its result is kept in `unfinished` until it is settled.
  *
  * A delivery is looked at once, and the look travels with it. A delivery that waited for a turn is looked at again only if
- * the lease of its look has ended, or this worker has seen the endpoint fail. So a look is at most one lease old when a turn
+ * the lease of its look has ended, this worker has seen the endpoint fail, or this worker has POSTed another copy of it. So a look is at most one lease old when a turn
  * begins, and it is safe to rely on it:
  * - Ledger: only a second copy of the message can have settled the slot since. The POST is then a duplicate, just as if the
  *   copy had settled the slot during the POST. `secure` rules out a second retry.
- * - Breaker: a cool-down that this worker began is always seen. If another worker began it within that time, the endpoint
- *   gets one more POST, just as from the attempts in flight.
+ * - Breaker: a cool-down that this worker began is always seen. If another worker began it within that time, each delivery
+ *   that gets a turn before its lease ends is still POSTed, just like the attempts in flight. They are at most as many as
+ *   the subscription has turns in that time.
  * - Subscription: a first attempt is written only while its lease is valid, whatever the look said.
  */
 export function createDeliver(deps: DeliverDeps): Deliver {
@@ -91,7 +92,8 @@ export function createDeliver(deps: DeliverDeps): Deliver {
         report(result.delivery, result.attempt, decision, result.outcome)
         // Last: if it cannot be published, the message comes back and repeats the notice without the report.
         if (decision.kind === 'park') await noticeParked(result.delivery)
-        unfinished.forget(due)
+        // A copy that is withheld must not drop the result of a POST that is not settled yet.
+        if (result.attempt !== null) unfinished.forget(due)
       } catch (error) {
         if (result.attempt !== null) unfinished.keep(due, result)
         throw error

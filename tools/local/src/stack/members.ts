@@ -1,6 +1,6 @@
 import { join } from 'node:path'
 import { type BackingServices, type Home, repository } from '@switchhook/backing'
-import { addressesOf, DEV_AUDIENCE, devTenants } from '@switchhook/dev-idp'
+import { addressesOf, DEV_AUDIENCE, devIdpFields, devTenants } from '@switchhook/dev-idp'
 import type { StackOptions } from './stack-options.ts'
 
 /** One process of the stack other than RabbitMQ and Redis. */
@@ -56,7 +56,7 @@ export function memberEnvironment(
     }
   }
   return {
-    AUTH_ISSUERS: authIssuers(idpUrl, Number(set['DEV_IDP_TENANTS'] ?? 0)),
+    AUTH_ISSUERS: authIssuers(idpUrl, devIdpFields.DEV_IDP_TENANTS.parse(set['DEV_IDP_TENANTS'] ?? '0')),
     // A local stack delivers to receivers on this machine.
     WEBHOOK_ALLOWED_NETWORKS: '127.0.0.0/8,::1/128',
     ...common,
