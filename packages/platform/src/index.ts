@@ -23,4 +23,6 @@ export type { MemoryChange, Remembered, SimulatorMemory } from './simulator/memo
 export { type AgentEntry, provisionAgents } from './simulator/provision-agents.ts'
 export { parseScenario, type Scenario } from './simulator/scenario.ts'
 export type { RemoteAction } from './simulator/session.ts'
+export { keyOf as simulatedCallKey } from './simulator/sessions.ts'
 export { createSimulator, type InboundCall, type Simulator, type SimulatorDeps } from './simulator/simulator.ts'
+export { type ChangedStep, stepOf } from './simulator/step-of-change.ts'

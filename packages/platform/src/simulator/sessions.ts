@@ -160,7 +160,8 @@ interface Alias {
   readonly alias: CallId
 }
 
-const keyOf = (callId: CallId): string => `simulated:${callId}`
+/** Key of a call's record in the memory. */
+export const keyOf = (callId: CallId): string => `simulated:${callId}`
 
 /** One timer per call and kind of cue: setting it again moves it. */
 function timerId(sessionId: CallId, cue: Cue): string {

@@ -1,6 +1,6 @@
 import type { CallId } from '@switchhook/contracts'
 import type { LegReport, Platform, PlatformListener } from '@switchhook/platform'
-import type { StateStore } from '@switchhook/store'
+import type { StateChange, StateStore } from '@switchhook/store'
 import { type Agent, agentKey, newAgent, type PresenceSetting, readAgent } from '../agents/agent.ts'
 import {
   type AgentChange,
@@ -12,7 +12,7 @@ import {
 import { beginDial, type DialBegun, type DialOptions } from '../calls/begin-dial.ts'
 import { type Call, callKey, callRecord, hasBegun, isLive } from '../calls/call.ts'
 import { PROBE_SILENT_MS, PROBE_UNREPORTED_DIAL_MS, probeTimer, reportsOfProbe } from '../calls/silent-call-probe.ts'
-import type { Step, Transact } from '../state/transact.ts'
+import { RecordChanged, type Step, type Transact } from '../state/transact.ts'
 import { agentEvent, keysOf, recordReports } from './record-reports.ts'
 
 /** A due timer of this tenant. */
@@ -34,6 +34,14 @@ export interface Center {
   readAgent(tenant: string | null, agentUri: string): Promise<Agent>
   /** Reads a call and one of its agents as of one moment. */
   readLeg(tenant: string | null, callId: CallId, agentUri: string): Promise<{ call: Call | undefined; agent: Agent }>
+  /**
+   * Records reports in one step with records and timers of the platform adapter, all or nothing. `conflict`: a record of
+   * the adapter has another version, and nothing was written. Rejects like `StateStore.commit`.
+   */
+  readonly recordWith: (
+    reports: readonly LegReport[],
+    own: Pick<StateChange, 'records' | 'timers'>,
+  ) => Promise<'committed' | 'conflict'>
   /** See `beginDial`. */
   beginDial(call: Call, options: DialOptions): Promise<DialBegun>
   /** Stores a consultation call before the platform receives the transfer. */
@@ -77,16 +85,22 @@ export function createCenter(deps: CenterDeps): Center {
     return (await readCalls(tenant, [callId]))[0]
   }
 
-  async function record(reports: readonly LegReport[]): Promise<void> {
+  async function record(
+    reports: readonly LegReport[],
+    own: Pick<StateChange, 'records' | 'timers'> = { records: [], timers: [] },
+  ): Promise<void> {
     const [first] = reports
     if (first === undefined) return
     const keys = keysOf(reports)
-    await transact(first.tenant, keys, (values) => {
+    const decide = (values: readonly unknown[]): Step<void> => {
       const stored = new Map(keys.map((key, at) => [key, values[at]]))
-      const writing = recordReports(stored, reports, { wrapUpMs })
-      const traceparent = traceOf(stored)
-      return { result: undefined, ...(writing && { writing: { ...writing, traceparent } }) }
-    })
+      const recorded = recordReports(stored, reports, { wrapUpMs })
+      if (recorded === undefined && own.records.length === 0) return { result: undefined }
+      const { records = [], events = [], timers = [] } = recorded ?? {}
+      const writing = { records, events, timers: [...timers, ...own.timers], traceparent: traceOf(stored) }
+      return { result: undefined, writing }
+    }
+    await transact(first.tenant, keys, decide, own.records)
   }
 
   const changeAgent = (
@@ -105,10 +119,19 @@ export function createCenter(deps: CenterDeps): Center {
 
   return {
     listener: {
-      legs: record,
+      legs: (reports) => record(reports),
       device: async (report) => {
         await changeAgent(report.tenant, report.agentUri, (agent) => applyDevice(agent, report))
       },
+    },
+    recordWith: async (reports, own) => {
+      try {
+        await record(reports, own)
+        return 'committed'
+      } catch (error) {
+        if (error instanceof RecordChanged) return 'conflict'
+        throw error
+      }
     },
     findCall,
     readCalls,

@@ -1,4 +1,5 @@
 import type { Platform } from '@switchhook/platform'
+import type { Center } from '../center/center.ts'
 import type { ApiConfig } from '../config.ts'
 import type { Base } from '../feature.ts'
 import type { Route } from '../http/route.ts'
@@ -14,9 +15,12 @@ export interface OpenedPlatform {
   readonly developmentRoutes: readonly Route[]
 }
 
+/** @param record for an adapter whose own state is in the same store as the calls */
+type OpenPlatform = (base: Base, state: State, record: Center['recordWith']) => OpenedPlatform
+
 /** One entry per value of `PLATFORM`. Each adapter has a folder of its own beside `simulator/`. */
-const PLATFORMS: Readonly<Record<ApiConfig['PLATFORM'], (base: Base, state: State) => OpenedPlatform>> = {
+const PLATFORMS: Readonly<Record<ApiConfig['PLATFORM'], OpenPlatform>> = {
   simulator: openSimulatorPlatform,
 }
 
-export const openPlatform = (base: Base, state: State): OpenedPlatform => PLATFORMS[base.config.PLATFORM](base, state)
+export const openPlatform: OpenPlatform = (base, state, record) => PLATFORMS[base.config.PLATFORM](base, state, record)
