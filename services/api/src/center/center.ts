@@ -12,6 +12,7 @@ import {
 import { beginDial, type DialBegun, type DialOptions } from '../calls/begin-dial.ts'
 import { type Call, callKey, callRecord, hasBegun, isLive } from '../calls/call.ts'
 import { PROBE_SILENT_MS, PROBE_UNREPORTED_DIAL_MS, probeTimer, reportsOfProbe } from '../calls/silent-call-probe.ts'
+import type { ReadAheadStore } from '../state/read-ahead.ts'
 import { RecordChanged, type Step, type Transact } from '../state/transact.ts'
 import { agentEvent, keysOf, recordReports } from './record-reports.ts'
 
@@ -32,7 +33,7 @@ export interface Center {
   readCalls(tenant: string | null, callIds: readonly CallId[]): Promise<readonly Call[]>
   /** Resolves to a new agent if none is stored. */
   readAgent(tenant: string | null, agentUri: string): Promise<Agent>
-  /** Reads a call and one of its agents as of one moment. */
+  /** Reads a call and one of its agents as of one moment, and ahead what a command on this leg reads next. */
   readLeg(tenant: string | null, callId: CallId, agentUri: string): Promise<{ call: Call | undefined; agent: Agent }>
   /**
    * Records reports in one step with records and timers of the platform adapter, all or nothing. `conflict`: a record of
@@ -56,6 +57,10 @@ export interface Center {
 
 export interface CenterDeps {
   readonly store: Pick<StateStore, 'read'>
+  /** Reads `keys`, and ahead the records that a command reads next. Absent: reads nothing ahead. */
+  readonly readAhead?: ReadAheadStore['readAhead']
+  /** Keys of the platform adapter's own records that a command on this call reads. */
+  readonly platformKeys?: (callId: CallId) => readonly string[]
   readonly transact: Transact
   readonly platform: Pick<Platform, 'lookUp'>
   /** Length of after-call work; 0: none. */
@@ -68,6 +73,7 @@ export interface CenterDeps {
 
 export function createCenter(deps: CenterDeps): Center {
   const { store, transact, platform, wrapUpMs, now, traceOfRequest = () => undefined } = deps
+  const { platformKeys = () => [], readAhead = (tenant, keys) => store.read(tenant, keys) } = deps
   const isoNow = (): string => new Date(now()).toISOString()
 
   /** Later reports of the call, hours later as well, belong to the trace of this request. */
@@ -137,7 +143,8 @@ export function createCenter(deps: CenterDeps): Center {
     readCalls,
     readAgent: (tenant, agentUri) => readAgent(store, tenant, agentUri),
     readLeg: async (tenant, callId, agentUri) => {
-      const [call, agent] = await store.read(tenant, [callKey(callId), agentKey(agentUri)])
+      const keys = [callKey(callId), agentKey(agentUri)]
+      const [call, agent] = await readAhead(tenant, keys, [...keys, ...platformKeys(callId)])
       return {
         call: call?.value as Call | undefined,
         agent: (agent?.value as Agent | undefined) ?? newAgent(agentUri),

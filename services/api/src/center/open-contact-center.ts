@@ -21,13 +21,15 @@ export async function openContactCenter(base: Base, state: State): Promise<Conta
   const { config, now, traceOfRequest } = base
   const center = createCenter({
     store: state.store,
+    readAhead: (...read) => state.store.readAhead(...read),
+    platformKeys: (callId) => keysOfCall(callId),
     transact: state.transact,
     platform: { lookUp: (tenant, callId) => platform.lookUp(tenant, callId) },
     wrapUpMs: config.WRAP_UP_SECONDS * 1_000,
     now,
     traceOfRequest,
   })
-  const { platform, timers, developmentRoutes } = openPlatform(base, state, center.recordWith)
+  const { platform, keysOfCall, timers, developmentRoutes } = openPlatform(base, state, center.recordWith)
   await platform.start(center.listener)
   return {
     platform,

@@ -1,3 +1,4 @@
+import type { CallId } from '@switchhook/contracts'
 import type { Platform } from '@switchhook/platform'
 import type { Center } from '../center/center.ts'
 import type { ApiConfig } from '../config.ts'
@@ -10,6 +11,8 @@ import { openSimulatorPlatform } from './simulator/open-simulator.ts'
 /** A platform adapter together with the parts that only this adapter has. */
 export interface OpenedPlatform {
   readonly platform: Platform
+  /** Keys of the adapter's own records that a command on this call reads. */
+  readonly keysOfCall: (callId: CallId) => readonly string[]
   readonly timers: TimerOwners
   /** Routes without a token that act on the platform from outside. Empty in production. */
   readonly developmentRoutes: readonly Route[]

@@ -1,15 +1,16 @@
 import { hostname } from 'node:os'
-import { createOutbox, createStateStore, createTimerStore, type StateStore } from '@switchhook/store'
+import { createOutbox, createStateStore, createTimerStore } from '@switchhook/store'
 import type { Base } from '../feature.ts'
 import { type OutboxRelay, startOutboxRelay } from './outbox-relay.ts'
 import { createPublishEvent } from './publish-event.ts'
+import { createReadAheadStore, type ReadAheadStore } from './read-ahead.ts'
 import { countTimers, createEventMeter, showGauges } from './state-meter.ts'
 import { createTimerLoop, type TimerOwners } from './timer-loop.ts'
 import { createTransact, type Transact, type Writing } from './transact.ts'
 
 /** The stored state of calls, agents and recoveries, with the outbox and the timers that its commits feed. */
 export interface State {
-  readonly store: StateStore
+  readonly store: ReadAheadStore
   /** Commits a step of the contact center; its events count and belong to the trace of the current request. */
   readonly transact: Transact
   /** Must be called after a commit that did not use `transact`: wakes the relay and the timer loop. */
@@ -23,7 +24,8 @@ export interface State {
 }
 
 /** Starts the outbox relay. The timers start later, when their owners are ready. */
-export async function openState({ redis, broker, metrics, tracing, log, traceOfRequest }: Base): Promise<State> {
+export async function openState(base: Base): Promise<State> {
+  const { redis, broker, metrics, tracing, log, traceOfRequest, aheadOfRequest } = base
   const outbox = createOutbox(redis, `${hostname()}-${process.pid}`)
   // Housekeeping only: if it fails, the next start repeats it.
   await outbox.removeIdleRelays().catch((error: unknown) => log.warn('idle relays were not removed', { error }))
@@ -31,7 +33,7 @@ export async function openState({ redis, broker, metrics, tracing, log, traceOfR
   const publish = createPublishEvent({ publish: (event) => broker.publishEvent(event), tracing, log })
   const relay = startOutboxRelay({ outbox: meter.relaying(outbox), publish, log })
 
-  const store = createStateStore(redis)
+  const store = createReadAheadStore(createStateStore(redis), aheadOfRequest)
   const timerStore = createTimerStore(redis)
   const loop = createTimerLoop(timerStore, log)
   showGauges(metrics, { outbox, timers: timerStore, redis })

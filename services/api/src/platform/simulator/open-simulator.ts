@@ -1,3 +1,4 @@
+import type { CallId } from '@switchhook/contracts'
 import {
   type AgentEntry,
   createSimulator,
@@ -5,6 +6,7 @@ import {
   provisionAgents,
   type Scenario,
   type Simulator,
+  simulatedCallKey,
   stepOf,
 } from '@switchhook/platform'
 import type { Logger } from '@switchhook/runtime'
@@ -31,6 +33,7 @@ export function openSimulatorPlatform({ config, log, now }: Base, { store, timer
   })
   return {
     platform: simulator,
+    keysOfCall: (callId: CallId) => [simulatedCallKey(callId)],
     timers: { simulator: (timer) => simulator.due(timer) } satisfies TimerOwners,
     developmentRoutes: config.NODE_ENV === 'production' ? [] : createSimulatorRoutes({ simulator }),
   }
