@@ -9,7 +9,7 @@ import type { TimerOwners } from '../state/timer-loop.ts'
 import { openSimulatorPlatform } from './simulator/open-simulator.ts'
 
 /** A platform adapter together with the parts that only this adapter has. */
-export interface OpenedPlatform {
+interface OpenedPlatform {
   readonly platform: Platform
   /** Keys of the adapter's own records that a command on this call reads. */
   readonly keysOfCall: (callId: CallId) => readonly string[]
