@@ -56,6 +56,7 @@ export { createOutbox, type Outbox, type OutboxEntry } from './state/outbox.ts'
 export { createStateStore, type StateChange, type StateRecord, type StateStore } from './state/state-store.ts'
 export { createTimerStore, type DueTimer, type TimerStore } from './state/timer-store.ts'
 export { type CheckStore, createCheckStore } from './subscriptions/check-store.ts'
+export type { MatchedSubscription } from './subscriptions/subscription-index.ts'
 export type { SubscriptionPage, SubscriptionQuery } from './subscriptions/subscription-order.ts'
 export {
   createSubscriptionStore,
