@@ -6,6 +6,9 @@ export interface KnownTenant {
   readonly index: SubscriptionIndex
 }
 
+/** A tenant without subscriptions takes about as much memory as this many entries. */
+const ENTRIES_PER_TENANT = 4
+
 /**
  * Remembers the tenants that were used last, up to a number of index entries over all of them. The tenant that is
  * remembered last is kept whatever its size: otherwise each of its events would read all its subscriptions.
@@ -31,8 +34,7 @@ export class RecentTenants {
 
   set(tenant: string | null, { revision, index }: KnownTenant): void {
     this.delete(tenant)
-    // A tenant without subscriptions takes memory too.
-    const entries = 1 + index.size
+    const entries = ENTRIES_PER_TENANT + index.size
     this.#tenants.set(tenant, { revision, index, entries })
     this.#entries += entries
     for (const [oldest] of this.#tenants) {
