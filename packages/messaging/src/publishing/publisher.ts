@@ -23,7 +23,7 @@ interface Pending extends Route {
   readonly mode: PublishMode
   readonly sentAt: number
   readonly resolve: () => void
-  readonly reject: (error: Error) => void
+  readonly reject: (error: unknown) => void
   wasReturned: boolean
 }
 
@@ -194,7 +194,7 @@ export class Publisher {
       } catch (error) {
         mode.inFlight.delete(pending)
         if (error instanceof IllegalOperationError) this.#fail(pending, unavailable(error), 'not-connected')
-        else reject(error as Error)
+        else reject(error)
       }
     })
   }

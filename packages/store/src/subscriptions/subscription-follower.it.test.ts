@@ -4,6 +4,7 @@ import { type TestRedis, testRedis } from '@switchhook/testkit'
 import fc from 'fast-check'
 import { revisionKey, subscriptionChangesKey, subscriptionsKey } from '../keys.ts'
 import { openRedis, type Redis, run } from '../redis/redis.ts'
+import { matchOf } from './subscription-index.ts'
 import { createSubscriptionStore, type SubscriptionStore } from './subscription-store.ts'
 
 const log = { debug() {}, info() {}, warn() {}, error() {} }
@@ -84,11 +85,7 @@ test('whoever writes, and however little is listed, a match equals the plain fil
         for (const eventType of EVENT_TYPES) {
           const expected = there.filter((each) => receives(each, eventType))
           const found = await fanout.matching(TENANT, eventType)
-          expect(found.toSorted(byId)).toEqual(
-            expected
-              .map(({ id, tenant, url, eventTypes, enabled }) => ({ id, tenant, url, eventTypes, enabled }))
-              .toSorted(byId),
-          )
+          expect(found.toSorted(byId)).toEqual(expected.map(matchOf).toSorted(byId))
         }
       }
       for (const { by, what, at, eventTypes, enabled } of changes) {

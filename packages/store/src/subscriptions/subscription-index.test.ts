@@ -1,6 +1,6 @@
 import { EVENT_TYPES, parseSubscriptionId, receives, type Subscription } from '@switchhook/contracts'
 import fc from 'fast-check'
-import { SubscriptionIndex } from './subscription-index.ts'
+import { matchOf, SubscriptionIndex } from './subscription-index.ts'
 
 const idOf = (n: number) => parseSubscriptionId(`00000000-0000-4000-8000-${String(n).padStart(12, '0')}`)
 
@@ -36,13 +36,7 @@ test('after any changes, the index matches what filtering all subscriptions matc
       let entries = 0
       for (const eventType of EVENT_TYPES) {
         const expected = [...all.values()].filter((each) => receives(each, eventType))
-        const view = expected.map(({ id, tenant, url, eventTypes, enabled }) => ({
-          id,
-          tenant,
-          url,
-          eventTypes,
-          enabled,
-        }))
+        const view = expected.map(matchOf)
         const found = index.matching(eventType)
         expect(found.toSorted(byId)).toEqual(view.toSorted(byId))
         entries += found.length

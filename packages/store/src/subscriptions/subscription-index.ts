@@ -3,6 +3,14 @@ import { EVENT_TYPES, type EventType, type Subscription, type SubscriptionId } f
 /** What fan-out needs of a subscription: no secret, no description. */
 export type MatchedSubscription = Pick<Subscription, 'id' | 'tenant' | 'url' | 'eventTypes' | 'enabled'>
 
+export const matchOf = ({ id, tenant, url, eventTypes, enabled }: Subscription): MatchedSubscription => ({
+  id,
+  tenant,
+  url,
+  eventTypes,
+  enabled,
+})
+
 /** A tenant's enabled subscriptions by event type. An event costs as much as the subscriptions that match it. */
 export class SubscriptionIndex {
   readonly #byType = new Map<EventType, Map<SubscriptionId, MatchedSubscription>>()
@@ -25,9 +33,8 @@ export class SubscriptionIndex {
   put(id: SubscriptionId, subscription: Subscription | undefined): void {
     for (const subscriptions of this.#byType.values()) subscriptions.delete(id)
     if (subscription === undefined || !subscription.enabled) return
-    const { url, enabled } = subscription
     const eventTypes = this.#shared(subscription.eventTypes)
-    const matched = { id, tenant: this.#tenant, url, eventTypes, enabled }
+    const matched = { ...matchOf(subscription), tenant: this.#tenant, eventTypes }
     for (const eventType of eventTypes) this.#of(eventType).set(id, matched)
   }
 

@@ -2,6 +2,7 @@ import { newSubscriptionId, type Subscription } from '@switchhook/contracts'
 import { type TestRedis, testRedis } from '@switchhook/testkit'
 import { subscriptionsKey } from '../keys.ts'
 import { openRedis, type Redis, run } from '../redis/redis.ts'
+import { matchOf } from './subscription-index.ts'
 import { createSubscriptionStore, type SubscriptionStore } from './subscription-store.ts'
 
 const log = { debug() {}, info() {}, warn() {}, error() {} }
@@ -38,9 +39,6 @@ const subscription = (over: Partial<Subscription> = {}): Subscription => ({
   createdAt: '2026-11-20T12:00:00.000Z',
   ...over,
 })
-
-/** What fan-out gets of a subscription: neither its secrets nor its description. */
-const matched = ({ id, tenant, url, eventTypes, enabled }: Subscription) => ({ id, tenant, url, eventTypes, enabled })
 
 test('revise works on the stored subscription, even if others write in between', async () => {
   const created = subscription({ description: '' })
@@ -144,8 +142,8 @@ test('enabled subscriptions match their event types', async () => {
   const both = subscription({ eventTypes: ['call.status', 'agent.status'] })
   const disabled = subscription({ enabled: false })
   for (const each of [calls, both, disabled]) await store.create(each)
-  expect(new Set(await store.matching('acme', 'call.status'))).toEqual(new Set([calls, both].map(matched)))
-  expect(await store.matching('acme', 'agent.status')).toEqual([matched(both)])
+  expect(new Set(await store.matching('acme', 'call.status'))).toEqual(new Set([calls, both].map(matchOf)))
+  expect(await store.matching('acme', 'agent.status')).toEqual([matchOf(both)])
 })
 
 test('the next match sees every earlier write of another process', async () => {
@@ -179,7 +177,7 @@ test('an emptied Redis has no subscriptions, and those created afterwards match'
   expect(await store.matching('acme', 'call.status')).toEqual([])
   const created = subscription()
   await elsewhere.create(created)
-  expect(await store.matching('acme', 'call.status')).toEqual([matched(created)])
+  expect(await store.matching('acme', 'call.status')).toEqual([matchOf(created)])
 })
 
 test('creating an existing subscription changes nothing and returns the stored one', async () => {
