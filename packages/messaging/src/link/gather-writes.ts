@@ -5,18 +5,18 @@ import type { Writable } from 'node:stream'
  * or acknowledgement. No write waits longer than until the end of the tick.
  */
 export function gatherWrites(stream: Pick<Writable, 'cork' | 'uncork' | 'write'>): void {
-  const write: (...chunk: Parameters<Writable['write']>) => boolean = stream.write.bind(stream)
+  const { write } = stream
   let isGathering = false
   const release = (): void => {
     isGathering = false
     stream.uncork()
   }
-  stream.write = (...chunk: Parameters<Writable['write']>) => {
+  stream.write = (...chunk: unknown[]): boolean => {
     if (!isGathering) {
       isGathering = true
       stream.cork()
       process.nextTick(release)
     }
-    return write(...chunk)
+    return Reflect.apply(write, stream, chunk) as boolean
   }
 }
