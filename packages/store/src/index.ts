@@ -62,6 +62,7 @@ export {
 } from './state/state-store.ts'
 export { createTimerStore, type DueTimer, type TimerStore } from './state/timer-store.ts'
 export { type CheckStore, createCheckStore } from './subscriptions/check-store.ts'
+export type { MatchedSubscription } from './subscriptions/subscription-index.ts'
 export type { SubscriptionPage, SubscriptionQuery } from './subscriptions/subscription-order.ts'
 export {
   createSubscriptionStore,

@@ -44,6 +44,7 @@ export interface ScriptReplies {
   'state/take-back-events': number
   'subscriptions/begin-check': 'begun' | 'running' | 'too-many'
   'subscriptions/build-order': 0 | 1
+  'subscriptions/read-changes': [revision: string, ...idsAndSubscriptions: string[]] | null
   'subscriptions/read-page': string[] | null
   'subscriptions/write-subscription': 0 | 1
 }
