@@ -6,7 +6,7 @@ import { classifyError, classifyStatus } from '../policy/classify.ts'
 import { openConnections } from './connections.ts'
 import type { LeaseExpired, PostTerms } from './post-under-lease.ts'
 import { createTargets } from './targets.ts'
-import { createUndiciAdapter, LeaseRanOut, preparedPost } from './undici-adapter.ts'
+import { createUndiciAdapter, preparedPost, type Sent } from './undici-adapter.ts'
 
 export interface PostOptions {
   /** Deadline of the whole attempt: name look-up, connection, TLS, sending, and the status line of the answer. */
@@ -43,37 +43,42 @@ export function createPostClient({ timeoutMs, maxSockets, guard, lookup, sign }:
     validateStatus: () => true,
   })
 
-  /** Rejects with the error if no answer arrives. */
   async function send(
     delivery: Delivery,
     attempt: number,
     how: Pick<AxiosRequestConfig, 'adapter' | 'timeout'>,
-  ): Promise<Outcome> {
+  ): Promise<Outcome | LeaseExpired> {
     const target = targetOf(delivery.url)
     if (target.kind !== 'target') return target
     const headers = withTrial(delivery.trial, { ...headersOf(delivery, attempt), ...sign?.(delivery) })
-    const { status, data } = await client.request<string | undefined>({
+    const { data: sent } = await client.request<Sent>({
       method: 'post',
       // One object that axios passes on untouched. Given separately, the headers would be copied one by one.
       data: preparedPost(target, headers, delivery.body),
       ...how,
     })
-    const outcome = classifyStatus(status)
-    return outcome.kind === 'answered' && data !== undefined ? { ...outcome, answer: data } : outcome
+    switch (sent.kind) {
+      case 'error':
+        return classifyError(sent.error)
+      case 'unwritten':
+        return { kind: 'lease-expired', ...(sent.broken !== undefined && { broken: classifyError(sent.broken) }) }
+      case 'answer': {
+        const outcome = classifyStatus(sent.status)
+        return outcome.kind === 'answered' && sent.excerpt !== undefined
+          ? { ...outcome, answer: sent.excerpt }
+          : outcome
+      }
+    }
   }
 
   return {
-    post: (delivery, attempt) => send(delivery, attempt, {}).catch(classifyError),
-    async postLeased(delivery, attempt, terms) {
-      try {
-        const how = { adapter: createUndiciAdapter(connections, terms), timeout: terms.timeoutMs }
-        return await send(delivery, attempt, how)
-      } catch (error) {
-        if (!(error instanceof LeaseRanOut)) return classifyError(error)
-        const { broken } = error
-        return { kind: 'lease-expired', ...(broken !== undefined && { broken: classifyError(broken) }) }
-      }
+    async post(delivery, attempt) {
+      const outcome = await send(delivery, attempt, {})
+      if (outcome.kind === 'lease-expired') throw new Error('a POST without a lease cannot outlast one')
+      return outcome
     },
+    postLeased: (delivery, attempt, terms) =>
+      send(delivery, attempt, { adapter: createUndiciAdapter(connections, terms), timeout: terms.timeoutMs }),
     close: () => connections.close(),
   }
 }
