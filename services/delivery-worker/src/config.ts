@@ -39,7 +39,7 @@ export const workerFields = {
     integer({ min: 1, max: 1_000 }, 10),
   ),
   SUBSCRIPTION_CONCURRENCY_QUICK: described(
-    'The same while the endpoint answers within 250 ms. Not more than `SUBSCRIPTION_CONCURRENCY`: always the same number.',
+    'What this limit can grow to while the endpoint answers within 250 ms. Up to `SUBSCRIPTION_CONCURRENCY`: it does not grow.',
     integer({ min: 1, max: 1_000 }, 100),
   ),
   DELIVERY_RETENTION: sharedFields.DELIVERY_RETENTION,

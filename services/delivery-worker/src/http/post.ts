@@ -1,12 +1,12 @@
 import type { LookupFunction } from 'node:net'
 import { type Delivery, type Outcome, withTrial } from '@switchhook/contracts'
 import type { AddressGuard } from '@switchhook/egress'
-import { Axios, type AxiosRequestConfig } from 'axios'
+import { Axios } from 'axios'
 import { classifyError, classifyStatus } from '../policy/classify.ts'
 import { openConnections } from './connections.ts'
 import type { LeaseExpired, PostTerms } from './post-under-lease.ts'
 import { createTargets } from './targets.ts'
-import { createUndiciAdapter, preparedPost, type Sent } from './undici-adapter.ts'
+import { createUndiciAdapter, PreparedPost, type Sent, type WriteTerms } from './undici-adapter.ts'
 
 export interface PostOptions {
   /** Deadline of the whole attempt: name look-up, connection, TLS, sending, and the status line of the answer. */
@@ -34,29 +34,16 @@ export function createPostClient({ timeoutMs, maxSockets, guard, lookup, sign }:
   const targetOf = createTargets(guard)
   const connections = openConnections({ connections: maxSockets, connectTimeoutMs: timeoutMs, guard, lookup })
   // The bare class: an instance with axios' defaults merges all of them into every request, which doubles its cost.
-  const client = new Axios({
-    adapter: createUndiciAdapter(connections),
-    timeout: timeoutMs,
-    // The body is already bytes, and the answer's excerpt is already text.
-    transformRequest: [],
-    transformResponse: [],
-    validateStatus: () => true,
-  })
+  // The bare class with only an adapter: axios merges every further default into every request. It checks no status and
+  // transforms nothing, because the body is already bytes and the answer's excerpt is already text.
+  const client = new Axios({ adapter: createUndiciAdapter(connections) })
 
-  async function send(
-    delivery: Delivery,
-    attempt: number,
-    how: Pick<AxiosRequestConfig, 'adapter' | 'timeout'>,
-  ): Promise<Outcome | LeaseExpired> {
+  async function send(delivery: Delivery, attempt: number, terms: WriteTerms): Promise<Outcome | LeaseExpired> {
     const target = targetOf(delivery.url)
     if (target.kind !== 'target') return target
     const headers = withTrial(delivery.trial, { ...headersOf(delivery, attempt), ...sign?.(delivery) })
-    const { data: sent } = await client.request<Sent>({
-      method: 'post',
-      // One object that axios passes on untouched. Given separately, the headers would be copied one by one.
-      data: preparedPost(target, headers, delivery.body),
-      ...how,
-    })
+    const data = new PreparedPost(target, headers, delivery.body, terms)
+    const { data: sent } = await client.request<Sent>({ method: 'post', data })
     switch (sent.kind) {
       case 'error':
         return classifyError(sent.error)
@@ -73,12 +60,12 @@ export function createPostClient({ timeoutMs, maxSockets, guard, lookup, sign }:
 
   return {
     async post(delivery, attempt) {
-      const outcome = await send(delivery, attempt, {})
+      const terms = { trustedUntilMs: Infinity, isReplay: false, timeoutMs }
+      const outcome = await send(delivery, attempt, terms).catch(classifyError)
       if (outcome.kind === 'lease-expired') throw new Error('a POST without a lease cannot outlast one')
       return outcome
     },
-    postLeased: (delivery, attempt, terms) =>
-      send(delivery, attempt, { adapter: createUndiciAdapter(connections, terms), timeout: terms.timeoutMs }),
+    postLeased: (delivery, attempt, terms) => send(delivery, attempt, terms).catch(classifyError),
     close: () => connections.close(),
   }
 }

@@ -13,24 +13,31 @@ import type { Target } from './targets.ts'
 const MAX_ANSWER_BYTES = 4_096
 const MAX_ANSWER_MS = 1_000
 
-/** When the request may be written, and where. */
+/** When the request may be written and where, and when it must be answered. */
 export interface WriteTerms {
   /** From then on the request is not written. Monotonic, in ms. */
   readonly trustedUntilMs: number
   /** Uses a fresh connection, because the same request broke on a kept one before. */
   readonly isReplay: boolean
+  /** The deadline of the status line. */
+  readonly timeoutMs: number
 }
 
-/** A complete request, which axios passes through as its `data`. */
-export type PreparedPost = Dispatcher.DispatchOptions
+/** A complete request. A class, because axios copies a plain object that is passed as its `data`, headers and all. */
+export class PreparedPost {
+  readonly request: Dispatcher.DispatchOptions
+  readonly terms: WriteTerms
 
-export const preparedPost = (
-  { origin, path }: Pick<Target, 'origin' | 'path'>,
-  headers: Readonly<Record<string, string>>,
-  body: Buffer,
-): PreparedPost => ({ origin, path, method: 'POST', headers, body })
-
-const ANY_TIME: WriteTerms = { trustedUntilMs: Infinity, isReplay: false }
+  constructor(
+    { origin, path }: Pick<Target, 'origin' | 'path'>,
+    headers: Readonly<Record<string, string>>,
+    body: Buffer,
+    terms: WriteTerms,
+  ) {
+    this.request = { origin, path, method: 'POST', headers, body }
+    this.terms = terms
+  }
+}
 
 /** The result of a request, as the adapter resolves with it. */
 export type Sent =
@@ -45,19 +52,18 @@ export type Sent =
 
 /**
  * An axios adapter over undici, which takes a third of the time of Node's own client (docs/performance.md). It sends a
- * `preparedPost`. Its `data` is a `Sent`: at the status line of a 2xx, whose body is dropped, and after the excerpt of any
- * other answer. Errors are data too, because axios extends the stack trace of each rejection. `timeout` is the deadline of
- * the status line.
+ * `PreparedPost`. Its `data` is a `Sent`: at the status line of a 2xx, whose body is dropped, and after the excerpt of any
+ * other answer. Errors are data too, because axios extends the stack trace of each rejection.
  */
-export function createUndiciAdapter(connections: Connections, terms: WriteTerms = ANY_TIME): AxiosAdapter {
-  return (config) =>
+export const createUndiciAdapter =
+  (connections: Connections): AxiosAdapter =>
+  (config) =>
     new Promise((resolve) => {
-      const handler = new RequestHandler(connections, config.data as PreparedPost, terms, (sent) =>
-        resolve(responseOf(sent, config)),
+      const { request, terms } = config.data as PreparedPost
+      new RequestHandler(connections, request, terms, (sent) => resolve(responseOf(sent, config))).begin(
+        terms.timeoutMs,
       )
-      handler.begin(config.timeout ?? 0)
     })
-}
 
 /**
  * Handles one request and its answer. If the server closes an idle connection just as the request is written to it, the
