@@ -229,6 +229,7 @@ describe('deliver', () => {
           isRedisAway = false
           return true
         },
+        noteAnswer: () => {},
         release: () => {},
         moveToLane: () => Promise.reject(new Error('it has a turn')),
       },
