@@ -34,7 +34,7 @@ test('a delivery id is a GUID of version 5, the same for the same event and subs
   )
 })
 
-test('deliveries of another event or another subscription have another id', () => {
+test('deliveries of different events or subscriptions have different ids', () => {
   fc.assert(
     fc.property(
       eventId,
@@ -50,13 +50,13 @@ test('deliveries of another event or another subscription have another id', () =
   )
 })
 
-test('new ids are GUIDs and never the same', () => {
+test('new ids are unique GUIDs', () => {
   const ids = Array.from({ length: 100 }, () => [newEventId(), newSubscriptionId(), newCallId()]).flat()
   expect(new Set<string>(ids).size).toBe(300)
   expect(ids.every(isGuid)).toBe(true)
 })
 
-test('a GUID in upper case is the same as in lower case', () => {
+test('a GUID in upper case equals the one in lower case', () => {
   fc.assert(
     fc.property(guid, (id) => {
       expect(parseEventId(id.toUpperCase())).toBe(id)
@@ -73,7 +73,7 @@ const parsers = [
   ['command id', parseCommandId],
 ] as const
 
-test.each(parsers)('what is not a GUID is not a %s, and the error does not quote it', (kind, parse) => {
+test.each(parsers)('a %s that is not a GUID is rejected, and the error does not quote it', (kind, parse) => {
   const good = '2ed6657d-e927-568b-95e1-2665a8aea6a2'
   const bad = [
     '',
@@ -96,7 +96,7 @@ test.each([undefined, null, 5, {}, ['2ed6657d-e927-568b-95e1-2665a8aea6a2']])('%
   expect(isGuid(value)).toBe(false)
 })
 
-test('telling of an outage, or of the end of a run, again is the same event; another outage or run is another', () => {
+test('the notice of one outage or run always has the same id; different outages or runs have different ids', () => {
   const subscription = newSubscriptionId()
   const delivery = deliveryIdOf(newEventId(), subscription)
   const ids = [

@@ -1,11 +1,52 @@
 export {
+  type Delivery,
+  type DeliveryHeaders,
+  deliveryHeaders,
+  deliveryHeadersSchema,
+  type Postponement,
+  parseDelivery,
+} from './deliveries/delivery.ts'
+export { DELIVERY_HEADERS, REQUIRED_DELIVERY_HEADERS } from './deliveries/delivery-headers.ts'
+export { exampleDeliveryOf, firstDeliveriesOf } from './deliveries/first-delivery.ts'
+export {
+  type Attempt,
+  isTransientStatus,
+  type Outcome,
+  OutcomeNumber,
+  PARKED_REASONS,
+  type ParkedReason,
+  ParkedReasonNumber,
+  UNREACHABLE_REASONS,
+  type UnreachableReason,
+} from './deliveries/outcome.ts'
+export {
+  type CheckedPost,
+  type CheckFacts,
+  type CheckResult,
+  parseReceiverCheck,
+  type ReceiverCheck,
+  readCheckResult,
+} from './deliveries/receiver-check.ts'
+export { signedAtMs, type Trial, withTrial } from './deliveries/trial.ts'
+export {
+  AppError,
+  FAILURES,
+  type FailureCode,
+  type FailureExtra,
+  type Fate,
+  isNotExecuted,
+  Unavailable,
+} from './errors/failure.ts'
+export { type Problem, toProblem } from './errors/problem.ts'
+export { compileSchema, type Fault, type Validation } from './errors/validator.ts'
+export {
   AgentReason,
   type AgentStatus,
   DeviceStatus,
   STATUS_NAMES,
   Status,
-} from './agent.ts'
-export { agentStatusSchema, statusCodeSchema } from './agent-status-schema.ts'
+} from './events/agent.ts'
+export { agentStatusSchema, statusCodeSchema } from './events/agent-status-schema.ts'
 export {
   CALL_COMMANDS,
   type CallCommand,
@@ -23,19 +64,10 @@ export {
   type Transfer,
   TransferRole,
   TransferStatus,
-} from './call.ts'
-export { callStatusSchema } from './call-status-schema.ts'
-export {
-  type Delivery,
-  type DeliveryHeaders,
-  deliveryHeaders,
-  deliveryHeadersSchema,
-  type Postponement,
-  parseDelivery,
-} from './delivery.ts'
-export { DELIVERY_HEADERS, REQUIRED_DELIVERY_HEADERS } from './delivery-headers.ts'
-export { describeEvents } from './describe-events.ts'
-export { type Envelope, envelopesOf } from './envelope.ts'
+} from './events/call.ts'
+export { callStatusSchema } from './events/call-status-schema.ts'
+export { describeEvents } from './events/describe-events.ts'
+export { type Envelope, envelopesOf } from './events/envelope.ts'
 export {
   EVENT_TYPES,
   type EventType,
@@ -44,23 +76,22 @@ export {
   platformEventSchema,
   serialiseEvent,
   Unparsable,
-} from './event.ts'
+} from './events/event.ts'
 export {
   describeEventTypes,
   EVENT_CATALOGUE,
   type EventTypeDescription,
-} from './event-catalogue.ts'
-export { canonicalCallId, type EventSubject, MAX_SUBJECT_LENGTH, subjectOf } from './event-subject.ts'
+} from './events/event-catalogue.ts'
+export { canonicalCallId, type EventSubject, MAX_SUBJECT_LENGTH, subjectOf } from './events/event-subject.ts'
 export {
-  AppError,
-  FAILURES,
-  type FailureCode,
-  type FailureExtra,
-  type Fate,
-  isNotExecuted,
-  Unavailable,
-} from './failure.ts'
-export { exampleDeliveryOf, firstDeliveriesOf } from './first-delivery.ts'
+  type DeliveryParked,
+  type EndpointFailing,
+  type EndpointRecovered,
+  isNotice,
+  type ParkedLimitExceeded,
+  withoutQuery,
+} from './events/notice.ts'
+export { numberedSchema } from './events/numbered-schema.ts'
 export {
   type CallId,
   type CommandId,
@@ -88,49 +119,19 @@ export {
 } from './ids.ts'
 export { INSTALLATION_HEADER, type InstallationId, readInstallation } from './installation.ts'
 export {
-  type DeliveryParked,
-  type EndpointFailing,
-  type EndpointRecovered,
-  isNotice,
-  type ParkedLimitExceeded,
-  withoutQuery,
-} from './notice.ts'
-export { numberedSchema } from './numbered-schema.ts'
-export {
-  type Attempt,
-  type Outcome,
-  OutcomeNumber,
-  PARKED_REASONS,
-  type ParkedReason,
-  ParkedReasonNumber,
-  UNREACHABLE_REASONS,
-  type UnreachableReason,
-} from './outcome.ts'
-export { type Problem, toProblem } from './problem.ts'
-export {
-  type CheckedPost,
-  type CheckFacts,
-  type CheckResult,
-  parseReceiverCheck,
-  type ReceiverCheck,
-  readCheckResult,
-} from './receiver-check.ts'
-export {
   type FormerSecret,
   formerSecretsAt,
   formerValidUntil,
   MOST_FORMER_SECRETS,
   rotateSecret,
   type Signing,
-} from './signing.ts'
-export { receives, type Subscription } from './subscription.ts'
+} from './subscriptions/signing.ts'
+export { receives, type Subscription } from './subscriptions/subscription.ts'
 export {
   isLeaseValid,
   leaseEndsAt,
   olderLeasesEndAt,
   SUBSCRIPTION_LEASE_MARGIN_MS,
   SUBSCRIPTION_LEASE_MS,
-} from './subscription-lease.ts'
+} from './subscriptions/subscription-lease.ts'
 export { newTraceparent, readTraceparent, traceIdOf, traceIdOfEvent } from './trace-context.ts'
-export { signedAtMs, type Trial, withTrial } from './trial.ts'
-export { compileSchema, type Fault, type Validation } from './validator.ts'

@@ -1,14 +1,14 @@
-import { Unparsable } from './event.ts'
+import { Unparsable } from './events/event.ts'
 import { type Guid, isGuid } from './ids.ts'
 
-/** One Redis with its data. Its messages in RabbitMQ mean nothing to the Redis of another installation. */
+/** Identifies one Redis with its data. Its messages in RabbitMQ must not be processed against another Redis. */
 export type InstallationId = Guid<'installation id'>
 
 /** AMQP header of every event, delivery and receiver check that Switchhook publishes. */
 export const INSTALLATION_HEADER = 'sh-installation'
 
 /**
- * Reads the header of a message. Absent: the message is from an outside platform, or from a version without the header.
+ * Reads the header of a message. Undefined: the message comes from an outside platform or an earlier version.
  * @throws Unparsable unless the header is absent or a GUID
  */
 export function readInstallation(header: unknown): InstallationId | undefined {

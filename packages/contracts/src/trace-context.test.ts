@@ -5,12 +5,12 @@ import { newTraceparent, readTraceparent, traceIdOf, traceIdOfEvent } from './tr
 const TRACE = '4bf92f3577b34da6a3ce929d0e0e4736'
 const GIVEN = `00-${TRACE}-00f067aa0ba902b7-01`
 
-test('the example of the specification is understood', () => {
+test('the example of the specification is accepted', () => {
   expect(readTraceparent(GIVEN)).toBe(GIVEN)
   expect(traceIdOf(GIVEN)).toBe(TRACE)
 })
 
-test('of a later version what is known is taken', () => {
+test('a later version is read as version 00', () => {
   const known = GIVEN.slice(2)
   expect(readTraceparent(`cc${known}-what-the-future-will-be-like`)).toBe(GIVEN)
   expect(readTraceparent(`cc${known}`)).toBe(GIVEN)
@@ -34,7 +34,7 @@ test.each<[string, unknown]>([
   expect(readTraceparent(value)).toBeUndefined()
 })
 
-test('whatever comes, the answer can be read again or is nothing', () => {
+test('any value is either rejected or read to a context that can be read again', () => {
   fc.assert(
     fc.property(fc.oneof(fc.anything(), fc.string()), (value) => {
       const read = readTraceparent(value)
@@ -43,7 +43,7 @@ test('whatever comes, the answer can be read again or is nothing', () => {
   )
 })
 
-test('a new context is well formed, another each time, of the trace that is asked for', () => {
+test('a new context is well formed, unique, and belongs to the requested trace', () => {
   const [one, other] = [newTraceparent(), newTraceparent()]
   expect(readTraceparent(one)).toBe(one)
   expect(traceIdOf(one)).not.toBe(traceIdOf(other))

@@ -68,13 +68,13 @@ async function connectedNode(): Promise<BrokerNode> {
 function keepPublishing(): { readonly confirmed: Set<string>; stop(): Promise<void> } {
   const confirmed = new Set<string>()
   const stopping = new AbortController()
-  const keepPublishinge = async (): Promise<void> => {
+  const publishUntilConfirmed = async (): Promise<void> => {
     const delivery = sampleDelivery()
     await eventually(() => broker.publishDelivery(delivery), PATIENT)
     confirmed.add(delivery.deliveryId)
   }
   const publishUntilStopped = async (): Promise<void> => {
-    while (!stopping.signal.aborted) await keepPublishinge()
+    while (!stopping.signal.aborted) await publishUntilConfirmed()
   }
   const running = Promise.all(Array.from({ length: 3 }, publishUntilStopped))
   return {

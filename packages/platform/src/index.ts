@@ -1,10 +1,4 @@
-export {
-  ALLOWED,
-  type CommandOnLeg,
-  isSameAddress,
-  judgeCommand,
-  type Verdict,
-} from './call-model/judge-command.ts'
+export { type CommandOnLeg, checkCommand, isSameAddress, type Verdict } from './call-model/check-command.ts'
 export { applyReport, type Leg } from './call-model/leg.ts'
 export {
   type DeviceReport,
@@ -19,8 +13,10 @@ export {
   type TalkCommand,
   type TransferCommand,
 } from './platform.ts'
-export type { MemoryChange, Remembered, SimulatorMemory } from './simulator/memory.ts'
-export { type AgentEntry, provisionAgents } from './simulator/provision-agents.ts'
+export { type AgentEntry, provisionAgents } from './simulator/agents.ts'
+export type { RemoteAction } from './simulator/call-group.ts'
 export { parseScenario, type Scenario } from './simulator/scenario.ts'
-export type { RemoteAction } from './simulator/session.ts'
 export { createSimulator, type InboundCall, type Simulator, type SimulatorDeps } from './simulator/simulator.ts'
+export { type ChangedStep, stepOf } from './simulator/step-of-change.ts'
+export { keyOf as simulatedCallKey } from './simulator/step-runner.ts'
+export type { SimulatorStorage } from './simulator/storage.ts'

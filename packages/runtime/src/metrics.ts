@@ -21,7 +21,7 @@ interface Reading {
   readonly value: number
 }
 
-/** The metrics of a process, for `/metrics`. Counting is one addition; the rest of the work is done at each scrape. */
+/** The metrics of a process, for `/metrics`. Each part counts its own metrics in a `…-meter.ts` file. Counting is one addition; the rest of the work is done at each scrape. */
 export interface Metrics {
   counter(name: string, help: string): Family<Counter>
   /** @param buckets upper bounds, ascending */

@@ -27,11 +27,11 @@ test.each([
   ['another subscription', subscriptionSecret('acme', '00000000-0000-4000-8000-000000000000')],
   ['another tenant', subscriptionSecret('globex', '4f1c2a9e-8a53-4c1d-9d1e-0d6d6b1f7a11')],
   ['the installation itself', subscriptionSecret(null, '4f1c2a9e-8a53-4c1d-9d1e-0d6d6b1f7a11')],
-])('a text sealed for one subscription cannot be opened for %s', (_owner, context) => {
+])('a text sealed for one subscription cannot be decrypted for %s', (_owner, context) => {
   expect(() => vault.open(vault.seal('whsec_1', ours), context)).toThrow(VaultError)
 })
 
-test('a sealed text with one changed character cannot be opened', () => {
+test('a sealed text with one changed character cannot be decrypted', () => {
   const sealed = vault.seal('whsec_1', ours)
   const at = sealed.lastIndexOf('.') + 1
   for (let index = at; index < sealed.length - 1; index++) {
@@ -58,7 +58,7 @@ describe('key rotation', () => {
     expect([both.seal('whsec_2', ours), sealed].map((text) => both.isOfFirstKey(text))).toEqual([true, false])
   })
 
-  test('without its key a text cannot be opened, and the error names the key', () => {
+  test('without its key a text cannot be decrypted, and the error names the key', () => {
     expect(() => vault.open(sealed, ours)).toThrow('sealed with the key 2025-11')
   })
 

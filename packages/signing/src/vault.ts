@@ -2,7 +2,7 @@ import { createCipheriv, createDecipheriv, createHash, createSecretKey, randomBy
 import type { Logger } from '@switchhook/runtime'
 import type { SecretKey } from './secret-keys.ts'
 
-/** The owner of a sealed text. A sealed text that is moved to another owner's record cannot be opened. */
+/** The owner of a sealed text. A sealed text that is moved to another owner's record cannot be decrypted. */
 export type SealContext = readonly (string | null)[]
 
 /** The context of a subscription's signing secret. */
@@ -22,7 +22,7 @@ export interface Vault {
   isOfFirstKey(sealed: string): boolean
 }
 
-/** A sealed text cannot be opened. The message contains a key id at most, never the text. */
+/** A sealed text cannot be decrypted. The message contains a key id at most, never the text. */
 export class VaultError extends Error {
   override readonly name = 'VaultError'
 }

@@ -79,7 +79,7 @@ async function measure(name: FigureName, bench: Bench): Promise<void> {
   say(MEASUREMENTS[name].title)
   const figure = await MEASUREMENTS[name].measure(bench)
   if (figure === undefined) return
-  const taken = { at: new Date().toISOString(), machine: describeMachine(), rungs: bench.stack.rungs, figure }
+  const taken = { at: new Date().toISOString(), machine: describeMachine(), providers: bench.stack.providers, figure }
   write({ ...readResults(), [name]: taken })
 }
 

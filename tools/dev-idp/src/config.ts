@@ -9,11 +9,11 @@ export const devIdpFields = {
   NODE_ENV: choice(['development', 'test', 'production'], 'development'),
   LOG_LEVEL: choice(['error', 'warn', 'info', 'debug'], 'info'),
   SHUTDOWN_GRACE: duration('10s'),
-  /** In containers it answers health checks as every service does; beside a local stack there is no need. */
+  /** Set in containers, for health checks. The local runner does not need it. */
   HEALTH_PORT: optional(port()),
 }
 
 export const neverInProduction: Rule<typeof devIdpFields> = ({ NODE_ENV }) =>
   NODE_ENV === 'production'
-    ? 'NODE_ENV must not be production: this identity provider hands tokens to anybody'
+    ? 'NODE_ENV must not be production: the client secrets of this identity provider are public'
     : undefined

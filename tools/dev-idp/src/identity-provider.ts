@@ -6,7 +6,7 @@ import { tenantProvider } from './tenant-provider.ts'
 import type { DevTenant } from './tenants.ts'
 
 export interface IdentityProvider {
-  /** A tenant's issuer is this and the tenant's name. */
+  /** The issuer of a tenant is this URL plus the tenant's name. */
   readonly baseUrl: string
   close(): Promise<void>
 }
@@ -14,8 +14,8 @@ export interface IdentityProvider {
 type Handler = (request: IncomingMessage, response: ServerResponse) => unknown
 
 /**
- * Serves every tenant on one port, each below its own path. Port 0: any free one. Wherever it listens, clients are to
- * know it as 127.0.0.1: the issuer in a token must be one and the same for everybody.
+ * Serves every tenant on one port, each below its own path. Port 0 means any free port. On every interface, the issuer is
+ * http://127.0.0.1, because the issuer in a token must be the same for all clients.
  */
 export async function startIdentityProvider(options: {
   readonly host: string
@@ -31,9 +31,9 @@ export async function startIdentityProvider(options: {
       answerUnknown(tenant, options.tenants, response)
       return
     }
-    // What the provider sees is its own root; what it tells clients begins with what they asked.
+    // The provider handles its path as the root, and uses originalUrl for URLs that it returns.
     Object.assign(request, { originalUrl: request.url, url: rest.startsWith('/') ? rest : `/${rest}` })
-    // It answers every error itself.
+    // The provider answers every error itself.
     void handle(request, response)
   })
   await once(server.listen(options.port, options.host), 'listening')

@@ -23,10 +23,10 @@ export const devTenants = (further: number): readonly DevTenant[] => [
 export const DEV_AUDIENCE = 'switchhook'
 export const DEV_SCOPE = 'switchhook/.default'
 
-/** Below the tenant's issuer. The token path is the specification's (Authentication, 3). */
+/** Paths below the tenant's issuer. The specification sets the token path (Authentication, 3). */
 export const PATHS = { token: '/oauth2/v2.0/token', jwks: '/discovery/v2.0/keys' }
 
-/** Where a tenant's tokens come from, and how a service checks them. */
+/** The addresses at which clients get tokens and services get keys. */
 export function addressesOf(baseUrl: string, tenant: string): { issuer: string; tokenUrl: string; jwksUri: string } {
   const issuer = `${baseUrl}/${tenant}`
   return { issuer, tokenUrl: `${issuer}${PATHS.token}`, jwksUri: `${issuer}${PATHS.jwks}` }

@@ -124,5 +124,5 @@ test('checks do not disturb a busy consumer', async () => {
   }
   await eventually(() => expect(handled).toBe(published))
   expect(broker.isConsuming()).toBe(true)
-  expect(log.count('giving up a RabbitMQ connection')).toBe(0)
+  expect(log.count('closing a failed RabbitMQ connection')).toBe(0)
 })

@@ -63,7 +63,7 @@ export class ConsumerWatch {
     if (this.#misses < MISSES_TO_RECONNECT) return
     this.#misses = 0
     this.#isMissing = true
-    this.#log.error('a queue has no consumer of this process; reconnecting', { queue: this.#queue, problem })
+    this.#log.error('this process has no consumer on a queue; reconnecting', { queue: this.#queue, problem })
     session.fail(new Error(`${this.#queue} has no consumer of this process: ${problem}`))
   }
 

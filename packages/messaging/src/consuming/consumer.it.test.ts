@@ -411,5 +411,5 @@ test('a message in flight when the connection is lost is redelivered, and its la
   await eventually(() => expect(calls).toHaveLength(3))
   expect(calls.map(({ redelivered }) => redelivered)).toEqual([false, true, false])
   expect(await left(broker, consumer)).toBe(0)
-  expect(log.count('giving up a RabbitMQ connection')).toBe(0)
+  expect(log.count('closing a failed RabbitMQ connection')).toBe(0)
 })

@@ -1,4 +1,4 @@
--- Notes that the run that begin-redelivery began was published, unless a worker has already settled a slot of it.
+-- Records that the run of begin-redelivery.lua has been published, unless a worker has already settled one of its slots.
 -- KEYS    1 record
 -- ARGV    1 run   2 view, JSON
 -- result  1 noted, 0 the record is gone or has moved on

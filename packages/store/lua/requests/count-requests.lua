@@ -1,4 +1,4 @@
--- Counts requests of a client in the window that its first request began.
+-- Counts a client's requests in a fixed window that starts with its first request.
 -- KEYS    1 requests
 -- ARGV    1 how many   2 length of a window in s
 -- result  how many there were in this window, and ms until its end

@@ -1,5 +1,5 @@
 #!lua flags=allow-oom
--- Claims entries of one partition of the outbox for a relay: its own that it has not sent, those of dead relays, new ones.
+-- Claims outbox entries of one partition for a relay: its own unsent ones first, then those of dead relays, then new ones.
 -- Allowed while Redis is over `maxmemory`, because draining the outbox frees memory.
 -- KEYS    1 outbox
 -- ARGV    1 group   2 this relay   3 most entries   4 idle time in ms after which another relay counts as dead

@@ -1,4 +1,4 @@
--- Claims due timers of one partition and moves them back by a lease: unless they are finished, they fall due again.
+-- Claims the due timers of one partition and reschedules each to the end of a lease. An unfinished timer falls due again.
 -- KEYS    1 timers   2 payloads of the timers
 -- ARGV    1 most timers   2 lease in ms
 -- result  payloads, the longest due first

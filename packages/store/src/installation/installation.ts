@@ -87,7 +87,7 @@ export async function openInstallation(options: InstallationOptions): Promise<In
   function noteMismatch(found: StoredInstallation | undefined): Unavailable {
     const text =
       found === undefined
-        ? `Redis lost its data: it holds no installation, this process belongs to ${own.id}`
+        ? `Redis lost its data: it holds no installation, but this process belongs to ${own.id}`
         : `Redis holds installation ${found.id}, this process belongs to ${own.id}`
     if (text !== mismatch) log.error(text, { redis: found?.id ?? null, process: own.id })
     mismatch = text

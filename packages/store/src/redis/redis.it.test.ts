@@ -60,10 +60,10 @@ test('openRedis waits for a Redis that is not up yet, and logs one warning', asy
   proxy.accept()
   const redis = await opening
   expect(redis.isReady()).toBe(true)
-  expect(messages()).toEqual(['warn waiting for Redis', 'info Redis is back'])
+  expect(messages()).toEqual(['warn waiting for Redis', 'info reconnected to Redis'])
 })
 
-test('without Redis everything rejects at once with Unavailable, and works again once Redis is back', async () => {
+test('without Redis everything rejects at once with Unavailable, and works again once reconnected to Redis', async () => {
   const redis = await open()
   const subscriptions = createSubscriptionStore(redis)
   const retention = { settledRetentionMs: 1, parkedRetentionMs: 1, waitingRetentionMs: 1 }
@@ -79,7 +79,7 @@ test('without Redis everything rejects at once with Unavailable, and works again
   await redis.ready()
   expect(await subscriptions.matching('acme', 'call.status')).toEqual([])
   expect(await deliveries.isSettled({ deliveryId, run: 1, slot: 0, attempt: 0 })).toBe(false)
-  expect(messages()).toEqual(['warn waiting for Redis', 'info Redis is back'])
+  expect(messages()).toEqual(['warn waiting for Redis', 'info reconnected to Redis'])
 })
 
 test('a command in flight when the connection breaks is rejected, not sent again', async () => {
@@ -160,7 +160,7 @@ test('ready resolves for all callers that wait', async () => {
   const waiting = Array.from({ length: 50 }, () => redis.ready())
   proxy.accept()
   await Promise.all(waiting)
-  expect(messages()).toEqual(['warn waiting for Redis', 'info Redis is back'])
+  expect(messages()).toEqual(['warn waiting for Redis', 'info reconnected to Redis'])
 })
 
 test('once closed, ready and commands reject, and no warning is logged', async () => {

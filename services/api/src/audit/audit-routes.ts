@@ -101,7 +101,7 @@ export function createAuditRoutes({ auditLog }: AuditRoutesDeps): Route[] {
     description:
       "Lists what the tenant's clients changed or sent under `/api/v1/webhooks`, the newest first. Rejected requests, reads and " +
       'call commands are not recorded. An entry is kept for 90 days, and a tenant keeps its latest 10,000 entries (both are defaults). ' +
-      'New entries do not move others to another page. With `action`, one request searches a thousand entries, so a page can have ' +
+      'New entries do not shift the pages. With `action`, one request searches a thousand entries, so a page can have ' +
       'fewer items than `limit`, or none, and still have a `nextCursor`.',
     query: auditQuery,
     responses: { 200: { description: 'A page of entries.', body: auditPageSchema } },

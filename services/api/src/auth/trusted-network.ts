@@ -2,11 +2,12 @@ import ipaddr from 'ipaddr.js'
 
 type Address = ipaddr.IPv4 | ipaddr.IPv6
 
-/** Is the address in one of the networks? An IPv4 address counts the same when it is written as IPv6 (RFC 4291, 2.5.5.2). */
+/** Returns whether an address is in one of the networks. An IPv4-mapped IPv6 address counts as IPv4 (RFC 4291, 2.5.5.2). */
 export function createNetworkMatcher(cidrs: readonly string[]): (address: string | undefined) => boolean {
   const networks = cidrs.map(parseNetwork)
   return (address) => {
-    if (address === undefined || !ipaddr.isValid(address)) return false
+    // Most installations trust no network, and parsing an address costs 5 µs.
+    if (networks.length === 0 || address === undefined || !ipaddr.isValid(address)) return false
     const candidate = ipaddr.process(address)
     return networks.some(([network, prefix]) => network.kind() === candidate.kind() && candidate.match(network, prefix))
   }

@@ -311,6 +311,7 @@ describe('sending again', () => {
         await before()
         const route = createDeliveryRoutes({
           subscriptions: createSubscriptionStore(redis),
+          findSubscription: (tenant, id) => createSubscriptionStore(redis).find(tenant, id),
           deliveries: { ...createDeliveryArchive(redis), ...archive },
           deliveryLog: {
             page: () => Promise.reject(new Error('must not be called')),

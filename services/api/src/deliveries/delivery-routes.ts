@@ -13,7 +13,10 @@ import { createRedeliver } from './redeliver.ts'
 import { createSendAgain } from './send-again.ts'
 
 export interface DeliveryRoutesDeps {
+  /** For the 404 of a list: the http layer confirms the installation on every 404. */
   readonly subscriptions: Pick<SubscriptionStore, 'find'>
+  /** For answers other than 404: confirms the installation before it resolves to undefined. */
+  readonly findSubscription: SubscriptionStore['find']
   readonly deliveries: DeliveryArchive
   readonly deliveryLog: Pick<DeliveryLogReader, 'page' | 'pending'>
   readonly publishDelivery: Broker['publishDelivery']
@@ -25,17 +28,18 @@ const DELIVERY = '/api/v1/webhooks/deliveries/{deliveryId}'
 
 const params = { deliveryId: deliveryIdSchema }
 
-const FIRST_ATTEMPT = 'The first attempt of this delivery is not finished'
+const FIRST_ATTEMPT = 'The first attempt of this delivery is not finished.'
 
 export function createDeliveryRoutes({
   subscriptions,
+  findSubscription: findVerified,
   deliveries,
   deliveryLog,
   publishDelivery,
   now,
 }: DeliveryRoutesDeps): Route[] {
   const redeliver = createRedeliver({
-    findSubscription: ({ tenant, subscriptionId }) => subscriptions.find(tenant, subscriptionId),
+    findSubscription: ({ tenant, subscriptionId }) => findVerified(tenant, subscriptionId),
     find: (deliveryId) => deliveries.find(deliveryId),
     note: (deliveryId, requestId, parkedRun) => deliveries.noteRedelivery(deliveryId, requestId, parkedRun),
     sendAgain: createSendAgain({ deliveries, publish: publishDelivery, now }),
@@ -49,7 +53,7 @@ export function createDeliveryRoutes({
 
   /** Shows the subscription's current url, which the first attempt will use unless it changes before. */
   async function viewOfPending(delivery: PendingDelivery): Promise<DeliveryView> {
-    const subscription = await subscriptions.find(delivery.tenant, delivery.subscriptionId)
+    const subscription = await findVerified(delivery.tenant, delivery.subscriptionId)
     return pendingViewOf(delivery, subscription?.url ?? null)
   }
 
@@ -61,7 +65,7 @@ export function createDeliveryRoutes({
     summary: 'List the deliveries of a subscription',
     description:
       'Lists deliveries, the newest first; by default only parked ones. Parked deliveries are listed for 30 days. Other states are listed for the latest ' +
-      '1000 deliveries of the subscription, and acknowledged or withdrawn ones for 1 hour. (These numbers are defaults.) New deliveries do not move others to another page. One request ' +
+      '1000 deliveries of the subscription, and acknowledged or withdrawn ones for 1 hour. (These numbers are defaults.) New deliveries do not shift the pages. One request ' +
       'searches a thousand entries, so a page can have fewer items than `limit`, or none, and still have a `nextCursor`.',
     params: { id: subscriptionIdSchema },
     query: deliveryQuery,

@@ -138,7 +138,7 @@ const summary = {
     },
     parkedReason: parkedReasonSchema,
     parkedAt: momentOrNull('When the delivery was parked, in UTC.'),
-    nextAttemptAt: momentOrNull('About when the next attempt is due, in UTC; null if none is scheduled.'),
+    nextAttemptAt: momentOrNull('Approximate time of the next attempt, in UTC; null if none is scheduled.'),
     run: {
       type: 'integer',
       minimum: 1,

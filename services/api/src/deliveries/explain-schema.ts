@@ -72,7 +72,7 @@ const explanationSchema = component('Explanation', {
     },
     deliveredAt: momentOrNull('When the endpoint acknowledged the delivery, in UTC.'),
     nextAttemptAt: momentOrNull(
-      'About when the next attempt is due, in UTC; null if none is scheduled. A cool-down at that time postpones it again.',
+      'Approximate time of the next attempt, in UTC; null if none is scheduled. A cool-down at that time postpones it again.',
     ),
     coolingUntil: momentOrNull('When the cool-down ends, in UTC; null unless the verdict is `cooling-down`.'),
     parkedAt: momentOrNull('When the delivery was parked, in UTC.'),

@@ -37,7 +37,7 @@ export function createRedeliver(deps: RedeliverDeps): Redeliver {
       case 'not-parked':
         throw new AppError('delivery-not-parked')
       case 'busy':
-        throw new AppError('delivery-not-parked', { detail: 'Another request is sending this delivery now' })
+        throw new AppError('delivery-not-parked', { detail: 'Another request is sending this delivery now.' })
     }
   }
 

@@ -1,9 +1,9 @@
 import type { Route } from '../http/route.ts'
-import { createRoutes, type RoutesDeps } from '../routes.ts'
+import { collectRoutes, describedFeatures } from '../routes.ts'
 import { type ApiDocument, buildDocument } from './build-document.ts'
 
 /** The table of routes without dependencies: the routes can be described, not called. */
-export const describedRoutes = (): readonly Route[] => createRoutes({} as RoutesDeps)
+export const describedRoutes = (): readonly Route[] => collectRoutes(describedFeatures())
 
 export const describeApi = (): ApiDocument => buildDocument(describedRoutes())
 

@@ -4,7 +4,7 @@ export const DESCRIPTION = `Control calls and agents of a contact center, and re
 
 ## Authentication
 
-Send \`Authorization: Bearer <token>\` with every request. Get the token from your identity provider by the OAuth 2.0 client credentials flow (see the security scheme \`bearer\`). A token is valid for about an hour: reuse it, and get a new one after a 401.
+Send \`Authorization: Bearer <token>\` with every request. Get the token from your identity provider with the OAuth 2.0 client credentials flow (see the security scheme \`bearer\`). A token is valid for about an hour: reuse it, and get a new one after a 401.
 
 ## Conventions
 
@@ -67,6 +67,6 @@ export const DELIVERY_DESCRIPTION = `A POST to the \`url\` of a subscription wit
 
 Answer 401 if verification fails. A subscription whose \`signing.state\` is \`unsigned\` gets these headers after its first rotation.
 
-**Acknowledge** with any 2xx within the timeout (10 s by default), and process the event afterwards. The same delivery can arrive more than once, and deliveries can overtake each other: deduplicate by \`X-SVC-Delivery\`, never by \`sequence\`; order by \`occurredAt\`, then by \`sequence\`. After the operator restores Redis from a backup, a \`sequence\` can come twice with different content, under two delivery ids: the later \`occurredAt\` is current, and \`call-state\` shows it.
+**Acknowledge** with any 2xx within the timeout (10 s by default), and process the event afterwards. The same delivery can arrive more than once, and deliveries can arrive out of order: deduplicate by \`X-SVC-Delivery\`, never by \`sequence\`; order by \`occurredAt\`, then by \`sequence\`. After the operator restores Redis from a backup, a \`sequence\` can come twice with different content, under two delivery ids: the later \`occurredAt\` is current, and \`call-state\` shows it.
 
 **Failures.** Connection failures, timeouts, 408, 425, 429 and 5xx are retried, by default after 10 s, 1 min, 5 min, 30 min, 2 h, 4 h and 6 h: eight attempts, then the delivery is parked. \`Retry-After\` does not change the waits. Any other answer parks the delivery at once. After 5 failures in a row, over all its deliveries, an endpoint gets a cool-down: it is not contacted for 30 s, then one attempt decides whether another cool-down begins. A delivery that falls due in a cool-down uses up that slot of the schedule without an attempt and waits for the next one. In its last slot it waits for the cool-down to end; if the endpoint keeps failing for as long as the longest wait of the schedule, the delivery is parked. An installation can have other waits and another cool-down.`

@@ -104,14 +104,14 @@ const ANSWERS: Readonly<Record<string, object>> = {
 /** Examples of the further fields of a problem, by code. */
 export const PROBLEM_DETAILS: Readonly<Partial<Record<FailureCode, object>>> = {
   'invalid-request': { errors: [{ pointer: '/limit', detail: 'must be at most 100' }] },
-  'malformed-json': { detail: 'There is no body; send a JSON object, as application/json' },
+  'malformed-json': { detail: 'There is no body; send a JSON object, as application/json.' },
   'invalid-webhook-url': {
-    detail: 'The body is not a valid subscription',
+    detail: 'The body is not a valid subscription.',
     errors: [{ pointer: '/url', detail: 'must be an absolute http or https url' }],
     knownEventTypes: EVENT_TYPES,
   },
   'unknown-event-type': {
-    detail: 'The body is not a valid subscription',
+    detail: 'The body is not a valid subscription.',
     errors: [{ pointer: '/eventTypes', detail: 'is required' }],
     knownEventTypes: EVENT_TYPES,
   },

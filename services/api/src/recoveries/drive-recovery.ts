@@ -1,7 +1,7 @@
 import type { Subscription } from '@switchhook/contracts'
 import type { Logger } from '@switchhook/runtime'
 import type { BreakerStore, DueTimer, ParkedWindow } from '@switchhook/store'
-import type { Step, Transact } from '../center/transact.ts'
+import type { Step, Transact } from '../state/transact.ts'
 import { MAX_STALLED_MS, planStep, SAMPLE_TIMEOUT_MS, type Sample } from './pace.ts'
 import {
   type BatchResult,

@@ -23,10 +23,10 @@ import {
   type Redis,
 } from '@switchhook/store'
 import { eventually, type TestRedis, testRedis } from '@switchhook/testkit'
-import type { Writing } from '../center/transact.ts'
+import type { Writing } from '../state/transact.ts'
 import { attemptOf, newDelivery } from '../testing/deliveries.ts'
-import { createRecoveries } from './create-recoveries.ts'
 import type { RecoveryDriver } from './drive-recovery.ts'
+import { createRecoveries } from './recoveries-feature.ts'
 import { newRecovery, type Recovery, rangeOf, type Selection } from './recovery.ts'
 import type { RecoveryBook } from './recovery-book.ts'
 import { createRecoveryMeter, type RecoveryMeter } from './recovery-meter.ts'

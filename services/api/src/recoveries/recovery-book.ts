@@ -1,7 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import { AppError, type RecoveryId, type SubscriptionId } from '@switchhook/contracts'
 import type { StateStore } from '@switchhook/store'
-import type { Transact, Writing } from '../center/transact.ts'
+import type { Transact, Writing } from '../state/transact.ts'
 import { LONGEST_CHECK_MS } from './pace.ts'
 import { cancelled, type Recovery, type RecoveryChange } from './recovery.ts'
 import type { RecoveryMeter } from './recovery-meter.ts'
@@ -124,7 +124,7 @@ export function createRecoveryBook(deps: {
     const difference = differenceOf(newest, request)
     if (difference === undefined) return newest
     throw new AppError('recovery-in-progress', {
-      detail: `Recovery ${newest.recoveryId} is running with ${difference}. Cancel it or wait for its end, then repeat the request, with a new Idempotency-Key if you sent one`,
+      detail: `Recovery ${newest.recoveryId} is running with ${difference}. Cancel it or wait for its end, then repeat the request, with a new Idempotency-Key if you sent one.`,
     })
   }
 

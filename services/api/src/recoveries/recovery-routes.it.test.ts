@@ -241,8 +241,8 @@ test('an empty window does not use up its Idempotency-Key', async () => {
 
 test('an unknown field is rejected with the names of the known fields', async () => {
   const { body } = await recover(await subscribe(), { dry_run: true })
-  const detail = 'The body is not valid. Its members are from, to, reason, maxPerSecond, dryRun'
-  expect(body).toMatchObject({ detail, errors: [{ pointer: '/dry_run', detail: 'is not known' }] })
+  const detail = 'The body is not valid. Allowed fields: from, to, reason, maxPerSecond, dryRun.'
+  expect(body).toMatchObject({ detail, errors: [{ pointer: '/dry_run', detail: 'is not a known field' }] })
 })
 
 test('a recovery of another tenant, a malformed id and an unknown id answer 404', async () => {

@@ -58,7 +58,7 @@ export const endpointHealthSchema = component('EndpointHealth', {
       type: ['string', 'null'],
       format: 'date-time',
       description:
-        'When the endpoint last acknowledged a delivery, in UTC; null if it did not in the last 90 days. Updated a few seconds after an attempt.',
+        'When the endpoint last acknowledged a delivery, in UTC; null if it acknowledged none in the last 90 days. Updated a few seconds after an attempt.',
       examples: ['2026-11-20T17:06:01.173Z'],
     },
     lastFailureAt: {
@@ -72,7 +72,7 @@ export const endpointHealthSchema = component('EndpointHealth', {
     lastFailureOutcome: {
       type: ['string', 'null'],
       enum: ['answered', ...UNREACHABLE_REASONS, null],
-      description: `The outcome of the attempt at \`lastFailureAt\`; null if that is null. \`answered\`: see \`lastFailureStatus\`. ${UNREACHABLE_TEXT}`,
+      description: `The outcome of the attempt at \`lastFailureAt\`; null if \`lastFailureAt\` is null. \`answered\`: see \`lastFailureStatus\`. ${UNREACHABLE_TEXT}`,
       examples: [null],
     },
     lastFailureStatus: {

@@ -199,7 +199,7 @@ describe('rotate-secret', () => {
     const json = { overlap_seconds: 0 }
     const { status, body } = await api.call('POST', `${PATH}/${id}/rotate-secret`, { headers: acme, json })
     expect(status).toBe(400)
-    const detail = 'The body is not valid. Its members are overlapSeconds'
+    const detail = 'The body is not valid. Allowed fields: overlapSeconds.'
     expect(body).toMatchObject({ code: 'invalid-request', detail, errors: [{ pointer: '/overlap_seconds' }] })
     expect(await signsWith(id, vaultOf(OLD_KEY))).toEqual([secret])
   })

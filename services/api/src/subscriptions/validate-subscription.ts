@@ -13,7 +13,7 @@ export function validateSubscription(
 ): AppError | undefined {
   const errors = [...schemaFaults, ...urlFaults(body, schemaFaults, rules)]
   if (errors.length === 0) return undefined
-  const detail = 'The body is not a valid subscription'
+  const detail = 'The body is not a valid subscription.'
   const code = codeOf(errors)
   const listsEventTypes = code !== 'invalid-request' || errors.some(({ pointer }) => pointer === '')
   return new AppError(code, { detail, errors, ...(listsEventTypes && { knownEventTypes: EVENT_TYPES }) })

@@ -1,4 +1,4 @@
-import type { CheckedPost, CheckFacts } from '@switchhook/contracts'
+import { type CheckedPost, type CheckFacts, isTransientStatus } from '@switchhook/contracts'
 
 export const CHECKS = ['delivery', 'speed', 'duplicate', 'forged-signature', 'stale-timestamp'] as const
 
@@ -29,7 +29,7 @@ function checkDelivery({ plain }: CheckFacts): Finding {
 }
 
 function checkSpeed({ plain, deadlineMs }: CheckFacts): Finding {
-  if (plain.outcome !== 'delivered') return skipped('speed', NOT_DELIVERED)
+  if (plain.outcome !== 'delivered') return skipped('speed', 'Not measured: the first delivery was not acknowledged.')
   const isFast = plain.durationMs <= deadlineMs / 2
   const advice =
     `An attempt that takes longer than ${deadlineMs} ms times out and is retried. Put the delivery into a queue of your own, ` +
@@ -50,7 +50,7 @@ function checkRejections({ isSigned, forged, stale }: CheckFacts): Finding[] {
   const checkRejection = (check: Finding['check'], post: CheckedPost | undefined, advice: string): Finding => {
     if (post === undefined) return skipped(check, isSigned ? NOT_DELIVERED : NOT_SIGNED)
     if (post.status !== null && (post.status < 200 || post.status >= 300)) {
-      const isFinal = post.status >= 400 && post.status < 500 && !RETRIED.includes(post.status)
+      const isFinal = post.status >= 400 && post.status < 500 && !isTransientStatus(post.status)
       return finding(check, isFinal, post, isFinal ? null : REJECT_FINALLY)
     }
     return finding(check, false, post, advice)
@@ -69,11 +69,8 @@ function checkRejections({ isSigned, forged, stale }: CheckFacts): Finding[] {
   ]
 }
 
-/** The 4xx answers that are retried (specification, "Receiver obligations and semantics", 2). */
-const RETRIED: readonly number[] = [408, 425, 429]
-
 const REJECT_FINALLY =
-  'The endpoint rejected it, but not with a final answer. Answer 401: after a 5xx, 408, 425 or 429 a delivery is retried for half a day, and a ' +
+  'The endpoint rejected the request, but not with a final status. Answer 401: after a 5xx, 408, 425 or 429 a delivery is retried for half a day, and a ' +
   'redirect hides that the signature was the reason.'
 
 const NOT_DELIVERED = 'Not sent: the first delivery was not acknowledged.'
@@ -130,7 +127,7 @@ function adviceForStatus(status: number): string {
   }
   if (status === 404 || status === 410) return 'There is nothing at this path. Correct the url of the subscription.'
   if (status === 405) return 'The path does not accept POST. Correct the url, or accept POST there.'
-  if (status === 408 || status === 425 || status === 429) {
+  if (isTransientStatus(status) && status < 500) {
     return 'The endpoint asks to retry later. Deliveries are retried on a schedule; let the endpoint accept them at the rate of your events.'
   }
   if (status >= 500) {

@@ -61,7 +61,7 @@ export function createTrialRoutes(deps: TrialRoutesDeps): Route[] {
     const begun = await deps.checks.begin(subscription, bounds)
     if (begun === 'running') throw new AppError('check-running')
     if (begun === 'too-many') {
-      const detail = `At most ${MOST_CHECKS} checks of a tenant run at the same time`
+      const detail = `At most ${MOST_CHECKS} checks of a tenant run at the same time.`
       throw new HeaderedError('too-many-checks', { 'Retry-After': RETRY_AFTER_SECONDS }, { detail })
     }
   }

@@ -5,7 +5,7 @@ import type { ConfirmChannel } from 'amqplib'
 export interface Baseline {
   /** Pids of its processes by part, for the processor time. */
   readonly processes: Readonly<Record<string, readonly number[]>>
-  /** Hands over so many deliveries; resolves once they are stored. */
+  /** Hands over this many deliveries; resolves once they are stored. */
   readonly publish: (deliveries: number) => Promise<void>
   readonly close: () => Promise<void>
 }

@@ -55,7 +55,7 @@ export async function measureBacklog({ stack, token, say, options }: Bench): Pro
   const [healthy = [], dead = []] = endpoints.urls
   await endpoints.behave(1, 'hang')
   const management = openManagement(stack.urls.rabbitmqManagement ?? '')
-  const lagMs = stack.rungs.rabbitmq === 'local' ? COUNTS_LAG_MS.local : COUNTS_LAG_MS.others
+  const lagMs = stack.providers.rabbitmq === 'local' ? COUNTS_LAG_MS.local : COUNTS_LAG_MS.others
   const model = await connect(stack.urls.amqp)
   const channel = await model.createConfirmChannel()
   const unsubscribers = [await subscribe(stack, token, healthy), await subscribe(stack, token, dead, 'agent.status')]

@@ -49,8 +49,8 @@ export interface CommandsFigure {
 const COMMANDS_PER_ROUND = 6
 
 /**
- * Commands per second that the api accepts, from 1 000 agents on the simulator. In turn with it, a bare Express server that
- * makes one write to the same Redis. Afterwards the events of further commands are checked one by one.
+ * Commands per second that the api accepts, from 1 000 agents on the simulator. Runs alternate with a bare Express
+ * server that makes one write to the same Redis. Afterwards the events of further commands are checked one by one.
  */
 export async function measureCommands({ stack, token, say, options }: Bench): Promise<CommandsFigure> {
   const byClients: CommandsFigure['byClients'][number][] = []

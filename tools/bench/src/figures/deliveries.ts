@@ -42,7 +42,7 @@ export interface Rate {
   readonly costUs: CostUs
   /** The same of the publisher and the receiver, which are alike on every side. */
   readonly harnessUs: CostUs
-  /** Part of the machine's processor time that nobody used; null where the system does not tell. */
+  /** Idle share of the machine's processor time; null if the system does not report it. */
   readonly idle: number | null
 }
 

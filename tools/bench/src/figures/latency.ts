@@ -28,8 +28,8 @@ export interface LatencyFigure {
 }
 
 /**
- * From just before an event is published until its first POST is with the endpoint, at a steady rate of events that each
- * match one subscription. Beside it, in turn, the bare loop at the same rate.
+ * Time from publishing an event to the arrival of its first POST, at a steady rate of events that each match one subscription.
+ * Runs alternate with the bare loop at the same rate.
  */
 export async function measureLatency({ stack, token, say }: Bench): Promise<LatencyFigure> {
   const endpoints = await openEndpoints([1])

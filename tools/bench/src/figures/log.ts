@@ -40,8 +40,8 @@ export interface LogFigure {
 }
 
 /**
- * What the delivery log costs: deliveries per second, and the processor time of fan-out and Redis for each, with the log and
- * without it, in turn. Undefined where fan-out is not ours to start anew.
+ * Cost of the delivery log: deliveries per second, and processor time of fan-out and Redis per delivery, in alternating runs
+ * with and without the log. Undefined if the bench cannot restart fan-out.
  */
 export async function measureLog(bench: Bench): Promise<LogFigure | undefined> {
   const receiver = await startChild('receiver-server.js')

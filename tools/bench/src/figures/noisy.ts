@@ -55,8 +55,8 @@ export interface NoisyFigure {
 type Send = (data: object) => void
 
 /**
- * What endpoints that hang until the deadline do to the others: the same load with them answering and with them hanging,
- * in turn. Beside it the same POSTs as jobs of BullMQ with axios, which has no isolation.
+ * Effect of hanging endpoints on the others: alternating runs with all endpoints answering and with some hanging, compared
+ * with BullMQ and axios, which has no isolation.
  */
 export async function measureNoisy({ stack, token, say }: Bench): Promise<NoisyFigure> {
   const management = openManagement(stack.urls.rabbitmqManagement ?? '')
@@ -93,7 +93,7 @@ export async function measureNoisy({ stack, token, say }: Bench): Promise<NoisyF
     const unsubscribe = await subscribe(stack, token, endpoints.urls.flat())
     const neighbours = await compare(size, endpoints, (data) => publishEvent(channel, 'call.status', data), forMs)
     await unsubscribe()
-    // What waits for its next attempt would come in the middle of the next run.
+    // Deliveries that wait for a retry would disturb the next run.
     await settle(channel)
     await management.purge('delivery.')
     return neighbours

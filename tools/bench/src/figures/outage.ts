@@ -32,7 +32,7 @@ export interface OutageFigure extends OutageResult {
  */
 export async function measureOutage({ stack, token, say, options, bringUp }: Bench): Promise<OutageFigure | undefined> {
   const broker = stack.processes['rabbitmq']
-  if (broker === undefined || stack.rungs.rabbitmq !== 'local') {
+  if (broker === undefined || stack.providers.rabbitmq !== 'local') {
     say('  not measured: the broker must be a process of this stack (BACKING=local), as it will be killed')
     return undefined
   }

@@ -47,8 +47,8 @@ ${rows.join('\n')}
 
 function machines(results: Results): string {
   const rows = Object.entries(results).map(
-    ([name, { at, machine, rungs }]) =>
-      `| ${name} | ${at.slice(0, 16).replace('T', ' ')} | ${machine.cores} cores (${machine.processor}), ${machine.memoryGib} GiB, ${machine.system}, Node ${machine.node} | ${rungs['rabbitmq']} | ${rungs['redis']} |`,
+    ([name, { at, machine, providers }]) =>
+      `| ${name} | ${at.slice(0, 16).replace('T', ' ')} | ${machine.cores} cores (${machine.processor}), ${machine.memoryGib} GiB, ${machine.system}, Node ${machine.node} | ${providers['rabbitmq']} | ${providers['redis']} |`,
   )
   return `## Date and machine of each figure
 

@@ -27,7 +27,7 @@ export interface Taken<T> {
   /** ISO 8601. */
   readonly at: string
   readonly machine: Machine
-  readonly rungs: Readonly<Record<string, string>>
+  readonly providers: Readonly<Record<string, string>>
   readonly figure: T
 }
 

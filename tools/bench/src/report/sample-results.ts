@@ -120,7 +120,7 @@ export const sampleFigures: Figures = {
 export const takenOf = <T>(figure: T): Taken<T> => ({
   at: '2026-11-21T08:00:00.000Z',
   machine: { cores: 2, processor: 'a processor', memoryGib: 24, system: 'Linux 6', node: 'v24.0.0' },
-  rungs: { rabbitmq: 'local', redis: 'local' },
+  providers: { rabbitmq: 'local', redis: 'local' },
   figure,
 })
 

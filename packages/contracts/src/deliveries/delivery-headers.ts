@@ -1,0 +1,34 @@
+export const REQUIRED_DELIVERY_HEADERS = ['X-SVC-Event', 'X-SVC-Event-Id', 'X-SVC-Delivery', 'X-SVC-Attempt'] as const
+
+/** HTTP headers of every delivery; the signature follows https://www.standardwebhooks.com. */
+export const DELIVERY_HEADERS = {
+  'X-SVC-Event': { type: 'string', description: 'Event type of the delivery.' },
+  'X-SVC-Event-Id': {
+    type: 'string',
+    format: 'uuid',
+    description: 'Id of the event, shared by all its deliveries. See `GET /webhooks/events/{eventId}`.',
+  },
+  'X-SVC-Delivery': { type: 'string', format: 'uuid', description: 'Id of the delivery, identical on every retry.' },
+  'X-SVC-Attempt': {
+    type: 'integer',
+    minimum: 1,
+    description: 'Attempt counter: 1 is the first attempt, higher values are retries.',
+  },
+  'X-SVC-Test': {
+    type: 'string',
+    const: 'true',
+    description: 'Present only on test deliveries and receiver checks: no event occurred.',
+  },
+  // Absent for subscriptions created before signatures existed, until their secret is rotated.
+  'webhook-id': { type: 'string', format: 'uuid', description: 'Same as `X-SVC-Delivery`.' },
+  'webhook-timestamp': {
+    type: 'integer',
+    description: 'Time of this attempt in seconds since 1970. Reject a request that is more than 5 minutes off.',
+  },
+  'webhook-signature': {
+    type: 'string',
+    pattern: '^v1,[A-Za-z0-9+/]{43}=( v1,[A-Za-z0-9+/]{43}=)*$',
+    description:
+      'Standard Webhooks signature: `v1,` followed by the Base64 of HMAC-SHA256 over `{webhook-id}.{webhook-timestamp}.{body}` with the secret of the subscription. After a rotation there are several, separated by spaces; accept the request if one matches.',
+  },
+} as const

@@ -1,0 +1,179 @@
+import { compileSchema } from '../errors/validator.ts'
+import { Unparsable } from '../events/event.ts'
+import {
+  type DeliveryId,
+  type EventId,
+  parseDeliveryId,
+  parseEventId,
+  parseSubscriptionId,
+  type SubscriptionId,
+} from '../ids.ts'
+import type { InstallationId } from '../installation.ts'
+import { type Signing, signingSchema } from '../subscriptions/signing.ts'
+import { readTraceparent } from '../trace-context.ts'
+import { readTrial, type Trial } from './trial.ts'
+
+/** How long the last slot of a delivery has been postponed because its endpoint was in a cool-down. */
+export interface Postponement {
+  /** Sum of the waits of these postponements. Broker queues measure them, so no two clocks are compared. */
+  readonly waitedMs: number
+  /**
+   * The end of the cool-down that caused the first of them, in ms since 1970 by the clock of Redis. Every failure that
+   * begins a cool-down changes it, so a different value proves that the endpoint has failed again since.
+   */
+  readonly openUntilMs: number
+}
+
+/** One event for one subscription. The AMQP content is `body`, byte for byte; the other fields are AMQP headers. */
+export interface Delivery {
+  readonly deliveryId: DeliveryId
+  readonly subscriptionId: SubscriptionId
+  readonly eventId: EventId
+  /** Any type that fits into a header: the event was validated before its deliveries were created. */
+  readonly eventType: string
+  readonly tenant: string | null
+  readonly url: string
+  /** 1 for the first pass through the schedule; each redelivery of a parked delivery starts the next run. */
+  readonly run: number
+  /** Position in the schedule: 0 is immediate, k follows the kth wait. */
+  readonly slot: number
+  /** Attempts made so far, in all runs. */
+  readonly attempt: number
+  /** How often the last slot has been postponed, for any reason; absent: never. Determines the next wait. */
+  readonly postponed?: number
+  /** Absent: the last slot was never postponed for a cool-down, or only by a worker of an earlier version. */
+  readonly postponement?: Postponement
+  /** ISO 8601, UTC: when the first attempt of this run was due. */
+  readonly firstDueAt: string
+  /** W3C trace context of the command or event behind the delivery. */
+  readonly traceparent?: string
+  /**
+   * Secrets of the subscription at the previous attempt, for a retry that outlives its subscription. While the
+   * subscription exists, its current secrets are used. Absent: not signed, or not attempted yet.
+   */
+  readonly signing?: Signing
+  /** Present only on test deliveries and receiver checks. */
+  readonly trial?: Trial
+  readonly body: Buffer
+}
+
+/** AMQP headers of a delivery message. Messages can be hours old when a new version reads them: additions are optional. */
+export interface DeliveryHeaders {
+  readonly 'sh-version': 1 | 2
+  readonly 'sh-delivery-id': string
+  readonly 'sh-subscription-id': string
+  readonly 'sh-event-id': string
+  readonly 'sh-event-type': string
+  /** Absent: a delivery of the installation itself. */
+  readonly 'sh-tenant'?: string
+  readonly 'sh-url': string
+  readonly 'sh-run': number
+  readonly 'sh-slot': number
+  readonly 'sh-attempt': number
+  readonly 'sh-postponed'?: number
+  readonly 'sh-postponement'?: Postponement
+  readonly 'sh-first-due-at': string
+  readonly traceparent?: string
+  readonly 'sh-signing'?: Signing
+  readonly 'sh-trial'?: Trial
+  /** The installation that published the message. Set at each publish, so it is not part of a Delivery. */
+  readonly 'sh-installation'?: string
+}
+
+const count = { type: 'integer', minimum: 0 }
+
+const postponementSchema = {
+  type: 'object',
+  required: ['waitedMs', 'openUntilMs'],
+  properties: { waitedMs: count, openUntilMs: count },
+}
+
+/** JSON Schema 2020-12 of the headers. Other headers, such as the broker's `x-death`, are ignored and not copied. */
+export const deliveryHeadersSchema = {
+  type: 'object',
+  required: [
+    'sh-version',
+    'sh-delivery-id',
+    'sh-subscription-id',
+    'sh-event-id',
+    'sh-event-type',
+    'sh-url',
+    'sh-run',
+    'sh-slot',
+    'sh-attempt',
+    'sh-first-due-at',
+  ],
+  properties: {
+    // One newer version is accepted: during a rolling upgrade a new fan-out can run before a new worker.
+    'sh-version': { type: 'integer', minimum: 1, maximum: 2 },
+    'sh-delivery-id': { type: 'string', format: 'uuid' },
+    'sh-subscription-id': { type: 'string', format: 'uuid' },
+    'sh-event-id': { type: 'string', format: 'uuid' },
+    'sh-event-type': { type: 'string', pattern: '^[\\x21-\\x7e]{1,128}$' },
+    'sh-tenant': { type: 'string' },
+    'sh-url': { type: 'string' },
+    'sh-run': { type: 'integer', minimum: 1 },
+    'sh-slot': count,
+    'sh-attempt': count,
+    'sh-postponed': count,
+    'sh-postponement': postponementSchema,
+    'sh-first-due-at': { type: 'string' },
+    // Any type: an unreadable value is ignored, because it must not prevent a delivery.
+    traceparent: {},
+    'sh-trial': {},
+    'sh-signing': signingSchema,
+    'sh-installation': { type: 'string', format: 'uuid' },
+  },
+} as const
+
+const validateHeaders = compileSchema<DeliveryHeaders>(deliveryHeadersSchema)
+
+export function deliveryHeaders(delivery: Delivery, installation?: InstallationId): DeliveryHeaders {
+  return {
+    'sh-version': 1,
+    'sh-delivery-id': delivery.deliveryId,
+    'sh-subscription-id': delivery.subscriptionId,
+    'sh-event-id': delivery.eventId,
+    'sh-event-type': delivery.eventType,
+    ...(delivery.tenant !== null && { 'sh-tenant': delivery.tenant }),
+    'sh-url': delivery.url,
+    'sh-run': delivery.run,
+    'sh-slot': delivery.slot,
+    'sh-attempt': delivery.attempt,
+    ...(delivery.postponed !== undefined && { 'sh-postponed': delivery.postponed }),
+    ...(delivery.postponement !== undefined && { 'sh-postponement': delivery.postponement }),
+    'sh-first-due-at': delivery.firstDueAt,
+    ...(delivery.traceparent !== undefined && { traceparent: delivery.traceparent }),
+    ...(delivery.signing !== undefined && { 'sh-signing': delivery.signing }),
+    ...(delivery.trial !== undefined && { 'sh-trial': delivery.trial }),
+    ...(installation !== undefined && { 'sh-installation': installation }),
+  }
+}
+
+/** Parses a delivery message. @throws Unparsable with every fault of the headers */
+export function parseDelivery(content: Buffer, headers: unknown): Delivery {
+  const result = validateHeaders(headers)
+  if (!result.ok) throw new Unparsable(result.faults.map(({ pointer, detail }) => `${pointer} ${detail}`).join('; '))
+  const h = result.value
+  const traceparent = readTraceparent(h.traceparent)
+  const trial = readTrial(h['sh-trial'])
+  const postponement = h['sh-postponement']
+  return {
+    deliveryId: parseDeliveryId(h['sh-delivery-id']),
+    subscriptionId: parseSubscriptionId(h['sh-subscription-id']),
+    eventId: parseEventId(h['sh-event-id']),
+    eventType: h['sh-event-type'],
+    tenant: h['sh-tenant'] ?? null,
+    url: h['sh-url'],
+    run: h['sh-run'],
+    slot: h['sh-slot'],
+    attempt: h['sh-attempt'],
+    ...(h['sh-postponed'] !== undefined && { postponed: h['sh-postponed'] }),
+    ...(postponement !== undefined && { postponement }),
+    firstDueAt: h['sh-first-due-at'],
+    ...(traceparent !== undefined && { traceparent }),
+    ...(h['sh-signing'] !== undefined && { signing: h['sh-signing'] }),
+    ...(trial !== undefined && { trial }),
+    body: content,
+  }
+}

@@ -1,0 +1,79 @@
+/** Why there was no usable response. Stable: shown to users with each attempt. */
+export const UNREACHABLE_REASONS = [
+  'timeout',
+  'dns',
+  'refused',
+  'tls',
+  'reset',
+  'network',
+  'malformed',
+  'blocked',
+  'unusable-url',
+] as const
+
+export type UnreachableReason = (typeof UNREACHABLE_REASONS)[number]
+
+/**
+ * Numbers of the outcomes in webhook bodies; REST responses have the names. 0 means that no attempt was made, or an
+ * outcome that this version does not know.
+ */
+export const OutcomeNumber = {
+  unknown: 0,
+  delivered: 1,
+  answered: 2,
+  timeout: 3,
+  dns: 4,
+  refused: 5,
+  tls: 6,
+  reset: 7,
+  network: 8,
+  malformed: 9,
+  blocked: 10,
+  'unusable-url': 11,
+} as const satisfies Record<Attempt['outcome'] | 'unknown', number>
+export type OutcomeNumber = (typeof OutcomeNumber)[keyof typeof OutcomeNumber]
+
+/** The outcome of one POST. */
+export type Outcome =
+  | { readonly kind: 'delivered'; readonly status: number }
+  | { readonly kind: 'answered'; readonly status: number; readonly answer?: string }
+  | { readonly kind: 'unreachable'; readonly reason: UnreachableReason }
+
+/**
+ * Whether a response is retried: 5xx, 408, 425 and 429 (specification, "Receiver obligations and semantics", 2 and 3). Any
+ * other response that is not 2xx is final.
+ */
+export const isTransientStatus = (status: number): boolean =>
+  status >= 500 || status === 408 || status === 425 || status === 429
+
+/** Why a delivery was parked: the schedule is exhausted, or the endpoint rejected it. */
+export const PARKED_REASONS = ['exhausted', 'rejected'] as const
+
+export type ParkedReason = (typeof PARKED_REASONS)[number]
+
+/** Numbers of the reasons in webhook bodies; REST responses have the names. */
+export const ParkedReasonNumber = {
+  unknown: 0,
+  exhausted: 1,
+  rejected: 2,
+} as const satisfies Record<ParkedReason | 'unknown', number>
+export type ParkedReasonNumber = (typeof ParkedReasonNumber)[keyof typeof ParkedReasonNumber]
+
+/** The record of one POST. */
+export interface Attempt {
+  /** 1 for the first pass through the schedule; each redelivery starts the next run. */
+  readonly run: number
+  /** Position in the schedule: 0 is immediate, k follows the kth wait. */
+  readonly slot: number
+  /** Counts from 1 over all runs; the value of `X-SVC-Attempt`. */
+  readonly attempt: number
+  /** ISO 8601, UTC: when the POST began. */
+  readonly at: string
+  readonly durationMs: number
+  /** `delivered` (2xx), `answered` (any other response), or why there was no response. */
+  readonly outcome: 'delivered' | 'answered' | UnreachableReason
+  /** null without a response. */
+  readonly status: number | null
+  /** Beginning of a non-2xx response body, as text with secrets removed; absent if there is none. */
+  readonly answer?: string
+}

@@ -1,0 +1,84 @@
+import type { FailureCode } from '../errors/failure.ts'
+import { compileSchema } from '../errors/validator.ts'
+import { EVENT_TYPES, type EventType, Unparsable } from '../events/event.ts'
+import { parseSubscriptionId, type SubscriptionId } from '../ids.ts'
+import type { Attempt } from './outcome.ts'
+
+/** A request from the api to a delivery worker to check the endpoint of a subscription. */
+export interface ReceiverCheck {
+  readonly checkId: string
+  readonly subscriptionId: SubscriptionId
+  readonly tenant: string | null
+  /** Event type of the examples that are sent. */
+  readonly eventType: EventType
+  /** ISO 8601, UTC: the api stops waiting for the result. */
+  readonly expiresAt: string
+}
+
+/** The result of one POST of a check. */
+export type CheckedPost = Pick<Attempt, 'outcome' | 'status' | 'durationMs'>
+
+/** What the worker observed. POSTs that would prove nothing are skipped. */
+export interface CheckFacts {
+  /** Deadline of an attempt, in ms. */
+  readonly deadlineMs: number
+  readonly isSigned: boolean
+  readonly plain: CheckedPost
+  /** The same delivery sent twice. */
+  readonly duplicate?: CheckedPost
+  /** Sent with a wrong signature. */
+  readonly forged?: CheckedPost
+  /** Signed with a time long past. */
+  readonly stale?: CheckedPost
+}
+
+/**
+ * Why a worker sent nothing. An api of an earlier version does not know codes that are added here; it responds as if the
+ * check had not finished (`readCheckResult`).
+ */
+const CHECK_REFUSALS = ['secret-unavailable', 'subscription-not-found'] as const satisfies readonly FailureCode[]
+
+interface CheckRefusal {
+  readonly refused: (typeof CHECK_REFUSALS)[number]
+}
+
+/** The result of a check, from a delivery worker to the api. */
+export type CheckResult = CheckFacts | CheckRefusal
+
+/** Reads a result that a worker of any version stored. Undefined: this version does not understand it. */
+export function readCheckResult(stored: CheckResult): CheckResult | undefined {
+  const { refused, plain }: { readonly refused?: unknown; readonly plain?: unknown } = {
+    refused: undefined,
+    plain: undefined,
+    ...stored,
+  }
+  if (refused !== undefined) return CHECK_REFUSALS.some((known) => known === refused) ? stored : undefined
+  return typeof plain === 'object' && plain !== null ? stored : undefined
+}
+
+const validate = compileSchema<ReceiverCheck>({
+  type: 'object',
+  required: ['checkId', 'subscriptionId', 'tenant', 'eventType', 'expiresAt'],
+  properties: {
+    checkId: { type: 'string', format: 'uuid' },
+    subscriptionId: { type: 'string', format: 'uuid' },
+    tenant: { type: ['string', 'null'] },
+    eventType: { type: 'string', enum: EVENT_TYPES },
+    expiresAt: { type: 'string', format: 'date-time' },
+  },
+})
+
+/** @throws Unparsable */
+export function parseReceiverCheck(content: Buffer): ReceiverCheck {
+  const result = validate(parseJson(content))
+  if (!result.ok) throw new Unparsable(result.faults.map(({ pointer, detail }) => `${pointer} ${detail}`).join('; '))
+  return { ...result.value, subscriptionId: parseSubscriptionId(result.value.subscriptionId) }
+}
+
+function parseJson(content: Buffer): unknown {
+  try {
+    return JSON.parse(content.toString())
+  } catch (error) {
+    throw new Unparsable('not JSON', { cause: error })
+  }
+}

@@ -1,0 +1,80 @@
+import { AppError, FAILURES, type FailureCode, isNotExecuted, Unavailable } from './failure.ts'
+
+const codes = Object.keys(FAILURES) as FailureCode[]
+
+test('every code and its status are stable: clients rely on them', () => {
+  expect(Object.fromEntries(codes.map((code) => [code, FAILURES[code].status]))).toMatchInlineSnapshot(`
+{
+  "agent-device-unavailable": 409,
+  "agent-not-found": 404,
+  "body-too-large": 413,
+  "call-not-found": 404,
+  "check-running": 409,
+  "check-unfinished": 503,
+  "delivery-not-found": 404,
+  "delivery-not-parked": 409,
+  "delivery-without-body": 409,
+  "event-not-found": 404,
+  "idempotency-key-in-use": 409,
+  "idempotency-key-reused": 422,
+  "internal": 500,
+  "invalid-call-state": 409,
+  "invalid-request": 400,
+  "invalid-webhook-url": 400,
+  "malformed-json": 400,
+  "method-not-allowed": 405,
+  "missing-agent-uri": 400,
+  "not-found": 404,
+  "platform-unavailable": 503,
+  "rate-limited": 429,
+  "recovery-in-progress": 409,
+  "recovery-not-found": 404,
+  "secret-unavailable": 409,
+  "service-unavailable": 503,
+  "subscription-deleted": 409,
+  "subscription-disabled": 409,
+  "subscription-not-found": 404,
+  "too-many-checks": 429,
+  "too-many-secrets": 409,
+  "transfer-in-progress": 409,
+  "unauthorized": 401,
+  "unknown-event-type": 400,
+  "unknown-status-code": 400,
+  "unsupported-media-type": 415,
+}
+`)
+})
+
+test.each(codes)('%s has a 4xx or 5xx status and a title without a full stop', (code) => {
+  const { status, title } = FAILURES[code]
+  expect(status >= 400 && status <= 599).toBe(true)
+  expect(code).toMatch(/^[a-z]+(-[a-z]+)*$/)
+  expect(title).toMatch(/^[A-Z].*[^.]$/)
+})
+
+test('the message of a client error is its detail, otherwise its title', () => {
+  expect(new AppError('call-not-found').message).toBe(FAILURES['call-not-found'].title)
+  const cause = new Error('inside')
+  const error = new AppError('invalid-request', { detail: 'no body' }, { cause })
+  expect(error).toMatchObject({
+    message: 'no body',
+    code: 'invalid-request',
+    extra: { detail: 'no body' },
+    cause,
+    name: 'AppError',
+  })
+})
+
+test('the unavailable dependency is named', () => {
+  const cause = new Error('ECONNREFUSED')
+  expect(new Unavailable('redis', 'away', { cause })).toMatchObject({ dependency: 'redis', message: 'away', cause })
+})
+
+test('an operation counts as not executed only if the error says so', () => {
+  const cause = new Error('OOM')
+  const refused = new Unavailable('redis', 'full', { cause, fate: 'not-executed' })
+  expect(refused).toMatchObject({ cause, fate: 'not-executed' })
+  expect(isNotExecuted(refused)).toBe(true)
+  expect(isNotExecuted(new Unavailable('redis', 'timed out', { cause }))).toBe(false)
+  expect(isNotExecuted(cause)).toBe(false)
+})

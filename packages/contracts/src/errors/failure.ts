@@ -1,0 +1,106 @@
+import type { Fault } from './validator.ts'
+
+/**
+ * Every error code of the API. Responses, the API document and the tests read this table. `status` is the HTTP status unless
+ * an error overrides it (`missing-agent-uri` is 401 on dial and transfer).
+ */
+export const FAILURES = {
+  'invalid-request': { status: 400, title: 'The request is invalid' },
+  'malformed-json': { status: 400, title: 'The body is not valid JSON in UTF-8' },
+  'invalid-webhook-url': { status: 400, title: 'The url is missing or not allowed' },
+  'unknown-event-type': { status: 400, title: 'An event type is unknown or missing' },
+  'unknown-status-code': { status: 400, title: 'The user status code is missing or unknown' },
+  'missing-agent-uri': { status: 400, title: 'The field agentUri is required' },
+  unauthorized: { status: 401, title: 'A valid access token is required' },
+  'not-found': { status: 404, title: 'No such resource' },
+  'subscription-not-found': { status: 404, title: 'No such subscription' },
+  'delivery-not-found': { status: 404, title: 'No such delivery, or its record has expired' },
+  'event-not-found': { status: 404, title: 'No such event, or its record has expired' },
+  'recovery-not-found': { status: 404, title: 'No such recovery, or its record has expired' },
+  'agent-not-found': { status: 404, title: 'No such agent' },
+  'call-not-found': { status: 404, title: 'No such call, or the agent is not part of it' },
+  'method-not-allowed': { status: 405, title: 'The resource does not support this method' },
+  'invalid-call-state': { status: 409, title: 'The command is not allowed in the current state of the call' },
+  'transfer-in-progress': { status: 409, title: 'Another transfer of this call is in progress' },
+  'agent-device-unavailable': { status: 409, title: "The agent's device is not available" },
+  'delivery-not-parked': { status: 409, title: 'Only a parked delivery can be sent again' },
+  'delivery-without-body': {
+    status: 409,
+    title: 'The body of this delivery was removed because too many deliveries are parked; it cannot be sent again',
+  },
+  'subscription-disabled': { status: 409, title: 'The subscription is disabled' },
+  'subscription-deleted': { status: 409, title: 'The subscription of this delivery was deleted' },
+  'too-many-secrets': { status: 409, title: 'Too many previous secrets are still active; wait for one to expire' },
+  'check-running': { status: 409, title: 'A check of this endpoint is already running' },
+  'secret-unavailable': {
+    status: 409,
+    title: 'The signing secret cannot be decrypted; rotate the secret or contact the operator',
+  },
+  'recovery-in-progress': { status: 409, title: 'Another recovery of this subscription is in progress' },
+  'idempotency-key-in-use': {
+    status: 409,
+    title: 'A request with this Idempotency-Key is still in progress',
+  },
+  'body-too-large': { status: 413, title: 'The body is larger than 64 KiB' },
+  'unsupported-media-type': { status: 415, title: 'The body must be application/json' },
+  'idempotency-key-reused': { status: 422, title: 'The Idempotency-Key was used with a different request' },
+  'rate-limited': { status: 429, title: 'Too many requests; retry later' },
+  'too-many-checks': { status: 429, title: 'Too many endpoint checks are running; retry in a few seconds' },
+  internal: { status: 500, title: 'Internal error' },
+  'platform-unavailable': { status: 503, title: 'The contact center is unavailable; the command was not executed' },
+  'check-unfinished': { status: 503, title: 'The check did not finish in time; retry' },
+  'service-unavailable': { status: 503, title: 'The service is temporarily unavailable; retry' },
+} as const satisfies Record<string, { status: number; title: string }>
+
+export type FailureCode = keyof typeof FAILURES
+
+/** Additional fields of an error response. */
+export interface FailureExtra {
+  readonly detail?: string
+  readonly errors?: readonly Fault[]
+  readonly status?: number
+  readonly knownEventTypes?: readonly string[]
+  readonly knownStatusCodes?: readonly { readonly code: number; readonly name: string }[]
+  readonly currentState?: number
+  readonly allowedCommands?: readonly string[]
+}
+
+/** An error for the client. Every other error becomes `internal`, without details. */
+export class AppError extends Error {
+  override readonly name = 'AppError'
+  readonly code: FailureCode
+  readonly extra: FailureExtra
+
+  constructor(code: FailureCode, extra: FailureExtra = {}, options?: ErrorOptions) {
+    super(extra.detail ?? FAILURES[code].title, options)
+    this.code = code
+    this.extra = extra
+  }
+}
+
+/** Whether a failed operation may have been executed nevertheless. */
+export type Fate = 'not-executed' | 'unknown'
+
+/** Redis or RabbitMQ is unavailable. A later attempt may succeed. */
+export class Unavailable extends Error {
+  override readonly name = 'Unavailable'
+  readonly dependency: 'redis' | 'rabbitmq'
+  /**
+   * Of the command or publish that failed. `not-executed`: it was refused or not sent. `unknown`: the reply is missing.
+   * Other commands of the same operation may have been executed.
+   */
+  readonly fate: Fate
+
+  constructor(
+    dependency: 'redis' | 'rabbitmq',
+    message: string,
+    { fate = 'unknown', ...options }: ErrorOptions & { readonly fate?: Fate } = {},
+  ) {
+    super(message, options)
+    this.dependency = dependency
+    this.fate = fate
+  }
+}
+
+/** Whether the error proves that the operation was not executed. */
+export const isNotExecuted = (error: unknown): boolean => error instanceof Unavailable && error.fate === 'not-executed'

@@ -1,0 +1,37 @@
+import { AppError, FAILURES, Unavailable } from './failure.ts'
+import { toProblem } from './problem.ts'
+
+const codes = Object.keys(FAILURES) as (keyof typeof FAILURES)[]
+const internal = { type: 'about:blank', status: 500, code: 'internal', title: 'Internal error', requestId: 'r1' }
+
+test.each(codes)('%s has the status and title of the table', (code) => {
+  expect(toProblem(new AppError(code), 'r1')).toEqual({ type: 'about:blank', code, requestId: 'r1', ...FAILURES[code] })
+})
+
+test('additional fields of an error are shown, and can override the status', () => {
+  const extra = { status: 401, detail: 'agentUri', errors: [{ pointer: '/agentUri', detail: 'is required' }] }
+  expect(toProblem(new AppError('missing-agent-uri', extra), 'r1')).toMatchObject({
+    ...extra,
+    code: 'missing-agent-uri',
+  })
+})
+
+test('an unavailable dependency is 503, without naming it or the cause', () => {
+  const problem = toProblem(new Unavailable('redis', 'redis://user:secret@10.0.0.7', { cause: new Error('x') }), 'r1')
+  expect(problem).toEqual({
+    type: 'about:blank',
+    code: 'service-unavailable',
+    requestId: 'r1',
+    ...FAILURES['service-unavailable'],
+  })
+})
+
+test.each([new Error('secret'), new TypeError('secret'), 'secret', undefined, null, { status: 200, code: 'secret' }])(
+  'an error that is not meant for clients (%p) tells nothing but the id to quote',
+  (error) => expect(toProblem(error, 'r1')).toEqual(internal),
+)
+
+test('additional fields cannot overwrite the request id or the code', () => {
+  const sly = new AppError('not-found', JSON.parse('{"requestId":"other","code":"other"}') as object)
+  expect(toProblem(sly, 'r1')).toMatchObject({ requestId: 'r1', code: 'not-found' })
+})

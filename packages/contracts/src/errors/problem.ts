@@ -1,0 +1,21 @@
+import { AppError, FAILURES, type FailureCode, type FailureExtra, Unavailable } from './failure.ts'
+
+/** RFC 9457 `application/problem+json`. Users quote `requestId` to the operator. */
+export interface Problem extends Omit<FailureExtra, 'status'> {
+  readonly type: string
+  readonly title: string
+  readonly status: number
+  readonly code: FailureCode
+  readonly requestId: string
+}
+
+/** The error response. An error that is not meant for clients becomes `internal` and shows only the request id. */
+export function toProblem(error: unknown, requestId: string): Problem {
+  if (error instanceof AppError) return problem(error.code, requestId, error.extra)
+  if (error instanceof Unavailable) return problem('service-unavailable', requestId)
+  return problem('internal', requestId)
+}
+
+function problem(code: FailureCode, requestId: string, extra: FailureExtra = {}): Problem {
+  return { type: 'about:blank', ...FAILURES[code], ...extra, code, requestId }
+}

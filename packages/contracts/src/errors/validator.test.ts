@@ -1,0 +1,91 @@
+import { compileSchema } from './validator.ts'
+
+const validate = compileSchema<unknown>({
+  type: 'object',
+  required: ['url', 'a/b~c'],
+  properties: {
+    url: { type: 'string', format: 'uri' },
+    'a/b~c': { type: 'integer', minimum: 1 },
+    colours: { type: 'array', uniqueItems: true, items: { type: 'string', enum: ['red', 'green'] } },
+    either: { anyOf: [{ type: 'string' }, { type: 'number' }] },
+  },
+})
+const right = { url: 'https://client.example', 'a/b~c': 1 }
+
+test('a valid value is returned unchanged, unknown fields included', () => {
+  const value = { ...right, unknown: { deep: true } }
+  const result = validate(value)
+  expect(result).toEqual({ ok: true, value })
+  expect(result.ok && result.value).toBe(value)
+})
+
+test.each<[string, unknown, { pointer: string; detail: string }[]]>([
+  ['the whole is wrong', null, [{ pointer: '', detail: 'must be an object' }]],
+  [
+    'a missing member is pointed at, its name escaped (RFC 6901)',
+    { url: right.url },
+    [{ pointer: '/a~1b~0c', detail: 'is required' }],
+  ],
+  [
+    'a choice lists what is possible',
+    { ...right, colours: ['red', 'blue'] },
+    [{ pointer: '/colours/1', detail: 'must be one of red, green' }],
+  ],
+  [
+    'every fault is listed at once',
+    { url: 'not a url', 'a/b~c': 0, colours: 'red' },
+    [
+      { pointer: '/url', detail: 'must match format "uri"' },
+      { pointer: '/a~1b~0c', detail: 'must be at least 1' },
+      { pointer: '/colours', detail: 'must be an array' },
+    ],
+  ],
+])('%s', (_name, value, faults) => expect(validate(value)).toEqual({ ok: false, faults }))
+
+test.each<[object, unknown, string]>([
+  [{ type: ['string', 'null'], enum: ['exhausted', null] }, 'x', 'must be one of exhausted, null'],
+  [{ type: 'string', enum: ['parked'] }, 7, 'must be one of parked'],
+  [{ type: ['integer', 'null'] }, 'x', 'must be an integer or null'],
+  [{ type: 'boolean' }, 'no', 'must be true or false'],
+  [{ type: ['boolean', 'null'] }, 'no', 'must be true, false or null'],
+  [{ const: true }, false, 'must be true'],
+  [{ type: 'string', format: 'date-time' }, 'now', 'must be an RFC 3339 time, such as 2026-11-20T17:06:01Z'],
+  [{ type: 'string', format: 'uuid' }, '42', 'must be a GUID, such as 4f1c2a9e-8a53-4c1d-9d1e-0d6d6b1f7a11'],
+  [{ type: 'integer', maximum: 100 }, 101, 'must be at most 100'],
+  [{ type: 'string', minLength: 1 }, '', 'must not be empty'],
+  [{ type: 'string', minLength: 2 }, 'x', 'must have at least 2 characters'],
+  [{ type: 'string', maxLength: 2 }, 'xyz', 'must have at most 2 characters'],
+  [{ type: 'array', minItems: 1 }, [], 'must not be empty'],
+  [{ type: 'array', minItems: 2 }, [1], 'must have at least 2 items'],
+  [{ type: 'array', maxItems: 1 }, [1, 2], 'must have at most 1 item'],
+  [{ type: 'string', pattern: '^a$' }, 'b', 'must match pattern "^a$"'],
+])('by %j, %j gives one fault that says what it must be', (schema, value, detail) => {
+  expect(compileSchema<unknown>(schema as Record<string, unknown>)(value)).toEqual({
+    ok: false,
+    faults: [{ pointer: '', detail }],
+  })
+})
+
+test('the same fault at the same place is reported once', () => {
+  const twice = compileSchema<unknown>({
+    anyOf: [
+      { type: 'string', minLength: 9 },
+      { type: 'string', maxLength: 3 },
+    ],
+  })
+  const mustBeString = { pointer: '', detail: 'must be a string' }
+  expect(twice(5)).toEqual({
+    ok: false,
+    faults: [mustBeString, { pointer: '', detail: 'must match a schema in anyOf' }],
+  })
+})
+
+test('no fault quotes the value', () => {
+  const result = validate({ url: 'hunter2', 'a/b~c': -31337, colours: ['hunter2', 'hunter2'], either: ['hunter2'] })
+  expect(result.ok).toBe(false)
+  expect(JSON.stringify(result)).not.toMatch(/hunter2|31337/)
+})
+
+test('an invalid schema does not compile, rather than accepting everything', () => {
+  expect(() => compileSchema({ type: 'object', proprties: {} })).toThrow(/proprties/)
+})

@@ -1,0 +1,89 @@
+import { type AnySchemaObject, type ErrorObject, type ValidateFunction } from 'ajv'
+import { Ajv2020 } from 'ajv/dist/2020.js'
+import addFormats from 'ajv-formats'
+import { isGuid } from '../ids.ts'
+
+/** One fault of an input: where it is (RFC 6901 pointer; '' is the whole input) and what is wrong. Never the value. */
+export interface Fault {
+  readonly pointer: string
+  readonly detail: string
+}
+
+export type Validation<T> = { readonly ok: true; readonly value: T } | { readonly ok: false; readonly faults: Fault[] }
+
+const ajv = new Ajv2020({ allErrors: true, strict: true, allowUnionTypes: true, discriminator: true })
+// ajv-formats is CommonJS: its default export is wrapped or not, depending on the loader.
+const plugin = 'default' in addFormats ? (addFormats.default as unknown as typeof addFormats) : addFormats
+;(plugin as unknown as (target: Ajv2020) => void)(ajv)
+// The plugin's own format also accepts `urn:uuid:…`, which is not a valid id here.
+ajv.addFormat('uuid', isGuid)
+
+/** Compiles a JSON Schema (2020-12) into a check that lists every fault at once and leaves the value as it is. */
+export function compileSchema<T>(schema: AnySchemaObject): (value: unknown) => Validation<T> {
+  const validate = ajv.compile(schema) as ValidateFunction<T>
+  return (value) => {
+    if (validate(value)) return { ok: true, value }
+    return { ok: false, faults: toFaults(validate.errors ?? []) }
+  }
+}
+
+function toFaults(errors: readonly ErrorObject[]): Fault[] {
+  // An enum fault says more than the type fault at the same place.
+  const choices = new Set(errors.filter(({ keyword }) => keyword === 'enum').map(({ instancePath }) => instancePath))
+  const faults = errors
+    .filter(({ keyword, instancePath }) => keyword !== 'type' || !choices.has(instancePath))
+    .map((error) => ({ pointer: pointerOf(error), detail: faultText(error) }))
+  // Deduplicated by key, not pairwise: a hostile body can have many thousand faults.
+  return [...new Map(faults.map((fault) => [`${fault.pointer} ${fault.detail}`, fault])).values()]
+}
+
+function pointerOf({ instancePath, params }: ErrorObject): string {
+  const member = (params['missingProperty'] ?? params['additionalProperty']) as string | undefined
+  return member === undefined ? instancePath : `${instancePath}/${escapeToken(member)}`
+}
+
+/** RFC 6901, section 3. */
+const escapeToken = (token: string): string => token.replaceAll('~', '~0').replaceAll('/', '~1')
+
+/** Tells the client what a value must be. Never quotes the value. */
+function faultText({ keyword, message = `violates "${keyword}"`, params }: ErrorObject): string {
+  const text = TEXTS[keyword]?.(params)
+  return text ?? message
+}
+
+type Params = ErrorObject['params']
+
+const TEXTS: Readonly<Record<string, (params: Params) => string | undefined>> = {
+  required: () => 'is required',
+  additionalProperties: () => 'is not a known field',
+  enum: ({ allowedValues }) => `must be one of ${(allowedValues as unknown[]).map(String).join(', ')}`,
+  const: ({ allowedValue }) => `must be ${JSON.stringify(allowedValue)}`,
+  type: ({ type }) => `must be ${listed([type as string | string[]].flat().flatMap(named))}`,
+  format: ({ format }) => FORMATS[format as string],
+  minimum: ({ limit }) => `must be at least ${limit}`,
+  maximum: ({ limit }) => `must be at most ${limit}`,
+  minLength: ({ limit }) => (limit === 1 ? 'must not be empty' : `must have at least ${limit} characters`),
+  maxLength: ({ limit }) => `must have at most ${counted(limit, 'character')}`,
+  minItems: ({ limit }) => (limit === 1 ? 'must not be empty' : `must have at least ${limit} items`),
+  maxItems: ({ limit }) => `must have at most ${counted(limit, 'item')}`,
+}
+
+const TYPES: Readonly<Record<string, string>> = {
+  object: 'an object',
+  array: 'an array',
+  integer: 'an integer',
+  string: 'a string',
+  number: 'a number',
+}
+
+const counted = (limit: number, noun: string): string => `${limit} ${noun}${limit === 1 ? '' : 's'}`
+
+const named = (type: string): readonly string[] => (type === 'boolean' ? ['true', 'false'] : [TYPES[type] ?? type])
+
+const listed = (names: readonly string[]): string =>
+  names.length < 2 ? names.join('') : `${names.slice(0, -1).join(', ')} or ${names.at(-1)}`
+
+const FORMATS: Readonly<Record<string, string>> = {
+  'date-time': 'must be an RFC 3339 time, such as 2026-11-20T17:06:01Z',
+  uuid: 'must be a GUID, such as 4f1c2a9e-8a53-4c1d-9d1e-0d6d6b1f7a11',
+}

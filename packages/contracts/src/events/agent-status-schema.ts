@@ -1,0 +1,76 @@
+import { AgentReason, DeviceStatus, STATUS_NAMES } from './agent.ts'
+import { numberedSchema } from './numbered-schema.ts'
+
+/** A user status code. The names are the defaults; an installation can configure its own table. */
+export const statusCodeSchema = (description: string) =>
+  ({
+    type: 'integer',
+    minimum: 0,
+    description: `${description} ${Object.entries(STATUS_NAMES)
+      .map(([code, name]) => `${code} ${name}`)
+      .join(', ')}.`,
+    examples: [2],
+  }) as const
+
+const properties = {
+  agentUri: { type: 'string', description: 'The agent.' },
+  statusCode: statusCodeSchema(
+    'The effective status: on the phone or after-call work while it lasts, otherwise the temporary status, otherwise the standing status.',
+  ),
+  previousStatusCode: statusCodeSchema('The effective status before this event.'),
+  standingStatusCode: statusCodeSchema(
+    'The status last set without `until`. Temporary and automatic statuses revert to it.',
+  ),
+  pendingStatusCode: {
+    type: ['integer', 'null'],
+    minimum: 0,
+    description: 'The status set during a call, applied after the call; null if none.',
+  },
+  deviceStatus: numberedSchema(DeviceStatus, "State of the agent's device."),
+  previousDeviceStatus: numberedSchema(DeviceStatus, 'State of the device before this event.'),
+  loggedOn: {
+    type: 'boolean',
+    description: 'True if the agent is provisioned and the standing status is not Offline.',
+  },
+  until: {
+    type: ['string', 'null'],
+    format: 'date-time',
+    description: 'When the effective status expires; null if it does not.',
+  },
+  message: { type: ['string', 'null'], description: 'Free text set with the status.' },
+  location: { type: ['string', 'null'], description: 'Location set with the status.' },
+  reason: numberedSchema(AgentReason, 'Why the state changed.'),
+  sequence: {
+    type: 'integer',
+    minimum: 1,
+    description:
+      'Counts the events of this agent from 1, without gaps. Order events by `occurredAt`, then by `sequence`: after a restore or failover of Redis, a number can repeat.',
+  },
+  occurredAt: { type: 'string', format: 'date-time', description: 'Same as `occurredAt` of the envelope.' },
+}
+
+const EXAMPLE = {
+  agentUri: 'sip:alice@acme.example',
+  statusCode: 50,
+  previousStatusCode: 2,
+  standingStatusCode: 2,
+  pendingStatusCode: null,
+  deviceStatus: DeviceStatus.inUse,
+  previousDeviceStatus: DeviceStatus.ringing,
+  loggedOn: true,
+  until: null,
+  message: null,
+  location: null,
+  reason: AgentReason.callStarted,
+  sequence: 17,
+  occurredAt: '2026-11-20T17:06:01.173Z',
+}
+
+/** JSON Schema 2020-12 of the `data` of an `agent.status` event that this service publishes. */
+export const agentStatusSchema = {
+  type: 'object',
+  description: "A full snapshot of an agent's state, never a delta.",
+  required: Object.keys(properties),
+  properties,
+  examples: [EXAMPLE],
+}

@@ -1,0 +1,75 @@
+/** User status codes and their display names (specification, "commonly used values"). Other codes are rejected. */
+export const STATUS_NAMES: Readonly<Record<number, string>> = {
+  0: 'Unknown',
+  1: 'Offline',
+  2: 'Available',
+  10: 'Busy',
+  14: 'Be right back',
+  34: 'Away / Off work',
+  50: 'On the phone',
+  66: 'Lunch',
+  82: 'Meeting',
+  98: 'Out of office',
+  114: 'Do not disturb',
+  130: 'Conference',
+  144: 'Working',
+  146: 'After call work',
+  160: 'Ill',
+  161: 'Gone for the day',
+  162: 'Business trip',
+  176: 'Holiday',
+  177: 'Other',
+}
+
+/** The codes with a meaning to the service itself. */
+export const Status = { unknown: 0, offline: 1, available: 2, onThePhone: 50, afterCallWork: 146 } as const
+
+/** Asterisk's nine device states, in Asterisk's order. */
+export const DeviceStatus = {
+  unknown: 0,
+  idle: 1,
+  inUse: 2,
+  busy: 3,
+  invalid: 4,
+  unavailable: 5,
+  ringing: 6,
+  ringInUse: 7,
+  onHold: 8,
+} as const
+export type DeviceStatus = (typeof DeviceStatus)[keyof typeof DeviceStatus]
+
+/** Why an agent's state changed. */
+export const AgentReason = {
+  setByApi: 1,
+  callStarted: 2,
+  afterCallWorkStarted: 3,
+  ended: 4,
+  untilExpired: 5,
+  device: 6,
+  logonOrLogoff: 7,
+  platform: 8,
+} as const
+export type AgentReason = (typeof AgentReason)[keyof typeof AgentReason]
+
+/** `data` of an `agent.status` event: a full snapshot, never a delta. */
+export interface AgentStatus {
+  readonly agentUri: string
+  /** The effective status: automatic overlay, else temporary, else standing. */
+  readonly statusCode: number
+  readonly previousStatusCode: number
+  /** The status last set without `until`; temporary and automatic statuses revert to it. */
+  readonly standingStatusCode: number
+  /** Set during a call; applied after the call and its after-call work. */
+  readonly pendingStatusCode: number | null
+  readonly deviceStatus: DeviceStatus
+  readonly previousDeviceStatus: DeviceStatus
+  readonly loggedOn: boolean
+  /** When the effective status expires; null: never. */
+  readonly until: string | null
+  readonly message: string | null
+  readonly location: string | null
+  readonly reason: AgentReason
+  /** Counts the agent's events from 1, without gaps. */
+  readonly sequence: number
+  readonly occurredAt: string
+}

@@ -1,0 +1,134 @@
+import type { CallId, CommandId } from '../ids.ts'
+
+/** State of one agent's leg of a call. Values 1 to 6 are CSTA's connection states; 5 and 6 are reserved. */
+export const CallState = {
+  unknown: 0,
+  initiated: 1,
+  alerting: 2,
+  connected: 3,
+  held: 4,
+  queued: 5,
+  failed: 6,
+  ended: 7,
+  proceeding: 8,
+} as const
+export type CallState = (typeof CallState)[keyof typeof CallState]
+
+/** Why a leg ended. Values 0 to 8 are TAPI 3's CALL_STATE_EVENT_CAUSE. */
+export const EndReason = {
+  none: 0,
+  normal: 1,
+  busy: 2,
+  badAddress: 3,
+  noAnswer: 4,
+  cancelled: 5,
+  rejected: 6,
+  failed: 7,
+  blocked: 8,
+  transferred: 9,
+  deviceUnavailable: 10,
+  answeredElsewhere: 11,
+  platformLost: 12,
+} as const
+export type EndReason = (typeof EndReason)[keyof typeof EndReason]
+
+export const EndedBy = { unknown: 0, agent: 1, remote: 2, system: 3 } as const
+export type EndedBy = (typeof EndedBy)[keyof typeof EndedBy]
+
+/** From the agent's point of view. */
+export const Direction = { unknown: 0, inbound: 1, outbound: 2 } as const
+export type Direction = (typeof Direction)[keyof typeof Direction]
+
+export const Role = { unknown: 0, originator: 1, destination: 2, consultant: 3, transferTarget: 4 } as const
+export type Role = (typeof Role)[keyof typeof Role]
+
+export const PartyType = { unknown: 0, agent: 1, extension: 2, external: 3 } as const
+export type PartyType = (typeof PartyType)[keyof typeof PartyType]
+
+export interface RemoteParty {
+  readonly uri: string
+  readonly number: string | null
+  readonly name: string | null
+  readonly type: PartyType
+}
+
+/** A leg's part in a transfer. */
+export const TransferRole = { transferring: 1, transferred: 2, target: 3 } as const
+export type TransferRole = (typeof TransferRole)[keyof typeof TransferRole]
+
+export const TransferStatus = { started: 1, ringing: 2, completed: 3, failed: 4, cancelled: 5 } as const
+export type TransferStatus = (typeof TransferStatus)[keyof typeof TransferStatus]
+
+/** A transfer from the point of view of one leg. It remains on the leg after the transfer has ended. */
+export interface Transfer {
+  readonly blind: boolean
+  /** Agent URI, extension or external number, as requested. */
+  readonly target: string
+  readonly role: TransferRole
+  readonly status: TransferStatus
+  /** Why the target was not reached; `none` unless the status is failed or cancelled. */
+  readonly failReason: EndReason
+  /** The consultation call of an attended transfer. */
+  readonly otherCallId: CallId | null
+}
+
+/** On the original call: the consultation call and its target. On the consultation call: the original call. */
+export type Consultation = { readonly callId: CallId; readonly target: string } | { readonly forCallId: CallId }
+
+/** `data` of a `call.status` event: a full snapshot of one agent's leg, never a delta. */
+export interface CallStatus {
+  readonly callId: CallId
+  readonly agentUri: string
+  readonly state: CallState
+  readonly previousState: CallState
+  /** Counts the events of one (callId, agentUri) from 1, without gaps. Receivers apply an event with a higher sequence. */
+  readonly sequence: number
+  readonly occurredAt: string
+  readonly direction: Direction
+  readonly internal: boolean
+  readonly role: Role
+  readonly remoteParty: RemoteParty
+  readonly cli: string | null
+  readonly device: string | null
+  readonly correlationId: string | null
+  readonly commandId: CommandId | null
+  readonly held: boolean
+  readonly remoteHeld: boolean
+  readonly startedAt: string
+  readonly answeredAt: string | null
+  readonly endedAt: string | null
+  readonly durationSeconds: number | null
+  readonly endReason: EndReason
+  readonly endedBy: EndedBy
+  /** Q.850 cause that the platform reported. */
+  readonly cause: number | null
+  readonly sipCode: number | null
+  readonly transfer: Transfer | null
+  readonly consultation: Consultation | null
+  readonly commandResult: CommandResult | null
+}
+
+/** The result of a command that changed no state, for example one that failed after its 202. */
+export interface CommandResult {
+  readonly commandId: CommandId
+  readonly command: CommandNumber
+  /** 1 ok, 2 failed. */
+  readonly result: 1 | 2
+  readonly reason: EndReason
+}
+
+export const CALL_COMMANDS = ['dial', 'answer', 'hangup', 'hold', 'resume', 'transfer'] as const
+/** The name of a command in paths and REST responses. Webhook bodies carry its number. */
+export type CallCommand = (typeof CALL_COMMANDS)[number]
+
+/** The numbers of the commands in webhook bodies. */
+export const CommandNumber = {
+  unknown: 0,
+  dial: 1,
+  answer: 2,
+  hangup: 3,
+  hold: 4,
+  resume: 5,
+  transfer: 6,
+} as const satisfies Record<CallCommand | 'unknown', number>
+export type CommandNumber = (typeof CommandNumber)[keyof typeof CommandNumber]

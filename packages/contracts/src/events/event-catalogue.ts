@@ -1,0 +1,150 @@
+import { isGuid } from '../ids.ts'
+import { agentStatusSchema } from './agent-status-schema.ts'
+import { callStatusSchema } from './call-status-schema.ts'
+import { EVENT_TYPES, type EventType } from './event.ts'
+import {
+  deliveryParkedSchema,
+  endpointFailingSchema,
+  endpointRecoveredSchema,
+  parkedLimitSchema,
+} from './notice-schemas.ts'
+
+/**
+ * The catalogue of event types. The API documents, `GET /webhooks/event-types` and test deliveries are built from it.
+ *
+ * To add an event type: (1) add its name to `EVENT_TYPES` in event.ts; (2) write the type and the JSON Schema of its
+ * `data`, with an example; enum values are numbers (`numberedSchema`); (3) add an entry here; (4) publish the event where it
+ * happens; (5) run `make docs`.
+ */
+interface Entry {
+  /** Name of the message in the AsyncAPI document. */
+  readonly name: string
+  readonly title: string
+  /** Schema of `data`, with at least one example. */
+  readonly schema: Readonly<Record<string, unknown>> & {
+    readonly description: string
+    readonly examples: readonly { readonly occurredAt: string }[]
+  }
+}
+
+export const EVENT_CATALOGUE: Readonly<Record<EventType, Entry>> = {
+  'call.status': { name: 'callStatus', title: "A call's state changed", schema: callStatusSchema },
+  'agent.status': { name: 'agentStatus', title: "An agent's state changed", schema: agentStatusSchema },
+  'webhook.endpoint.failing': {
+    name: 'endpointFailing',
+    title: 'An endpoint is failing',
+    schema: endpointFailingSchema,
+  },
+  'webhook.endpoint.recovered': {
+    name: 'endpointRecovered',
+    title: 'An endpoint recovered',
+    schema: endpointRecoveredSchema,
+  },
+  'webhook.delivery.parked': {
+    name: 'deliveryParked',
+    title: 'A delivery was parked',
+    schema: deliveryParkedSchema,
+  },
+  'webhook.parked.limit': {
+    name: 'parkedLimit',
+    title: 'Too many parked deliveries',
+    schema: parkedLimitSchema,
+  },
+}
+
+const envelopeProperties = {
+  deliveryId: {
+    type: 'string',
+    format: 'uuid',
+    description:
+      'Unique per delivery and identical on every retry. Use it as an idempotency key. Same as `X-SVC-Delivery`.',
+  },
+  eventType: { type: 'string', enum: EVENT_TYPES, description: 'Same as `X-SVC-Event`.' },
+  occurredAt: {
+    type: 'string',
+    format: 'date-time',
+    description: 'When the event occurred. Identical on every retry.',
+  },
+  tenant: {
+    type: ['string', 'null'],
+    description: 'The tenant of the event; null for an event of the installation itself.',
+  },
+  data: { type: 'object', description: 'Depends on the event type.' },
+}
+
+/** JSON Schema 2020-12 of the envelope of one event type. @param data the schema of its data, or a reference to it */
+export const envelopeSchemaOf = (eventType: EventType, data: object): object => ({
+  type: 'object',
+  description: 'Body of a delivery. The bytes are identical on every attempt.',
+  required: Object.keys(envelopeProperties),
+  properties: {
+    ...envelopeProperties,
+    eventType: { type: 'string', const: eventType, description: 'Same as `X-SVC-Event`.' },
+    data,
+  },
+})
+
+export const EXAMPLE_EVENT_ID = '7d0f4c1a-3b52-4f6e-8a90-6d1c2b3a4f50'
+export const EXAMPLE_DELIVERY_ID = 'c2a1f0de-5d0e-5a7f-9c0e-0d2f4a1b6c11'
+
+export const exampleEnvelopeOf = (eventType: EventType, data: { readonly occurredAt: string }): object => ({
+  deliveryId: EXAMPLE_DELIVERY_ID,
+  eventType,
+  occurredAt: data.occurredAt,
+  tenant: 'acme',
+  data,
+})
+
+export interface EventTypeDescription {
+  readonly type: EventType
+  readonly description: string
+  /** JSON Schema 2020-12 of the envelope, without references. */
+  readonly schema: object
+  /** An example envelope. */
+  readonly example: object
+}
+
+/** Every event type with the schema and an example of the webhook body. */
+export const describeEventTypes = (): EventTypeDescription[] =>
+  EVENT_TYPES.map((type) => {
+    const { title, schema } = EVENT_CATALOGUE[type]
+    const [data] = schema.examples
+    return {
+      type,
+      description: `${title}. ${schema.description}`,
+      schema: {
+        $schema: 'https://json-schema.org/draft/2020-12/schema',
+        title: type,
+        ...envelopeSchemaOf(type, schema),
+      },
+      example: data === undefined ? {} : exampleEnvelopeOf(type, data),
+    }
+  })
+
+/**
+ * Example data of an event at time `at`: the documented example with new ids and shifted times, so that a receiver that
+ * deduplicates by id and orders by time processes it.
+ */
+export function exampleDataOf(
+  eventType: EventType,
+  { at, newGuid }: { readonly at: Date; readonly newGuid: () => string },
+): Record<string, unknown> {
+  const [example] = EVENT_CATALOGUE[eventType].schema.examples
+  const shiftMs = at.getTime() - Date.parse(example?.occurredAt ?? at.toISOString())
+  const fresh = new Map<string, string>()
+  const freshGuid = (known: string): string => {
+    const guid = fresh.get(known) ?? newGuid()
+    fresh.set(known, guid)
+    return guid
+  }
+  const renew = (value: unknown): unknown => {
+    if (isGuid(value)) return freshGuid(value)
+    if (typeof value === 'string' && MOMENT.test(value)) return new Date(Date.parse(value) + shiftMs).toISOString()
+    if (Array.isArray(value)) return value.map(renew)
+    if (typeof value !== 'object' || value === null) return value
+    return Object.fromEntries(Object.entries(value).map(([name, member]) => [name, renew(member)]))
+  }
+  return renew(example) as Record<string, unknown>
+}
+
+const MOMENT = /^\d{4}-\d{2}-\d{2}T[\d:.]+Z$/

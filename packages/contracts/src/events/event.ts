@@ -1,0 +1,96 @@
+import { compileSchema } from '../errors/validator.ts'
+import { type EventId, parseEventId } from '../ids.ts'
+
+/**
+ * The event types that a client can subscribe to (specification, "Subscribing and event types"). `webhook.…` events are
+ * notices: the delivery engine publishes them about itself. event-catalogue.ts says how to add a type.
+ */
+export const EVENT_TYPES = [
+  'call.status',
+  'agent.status',
+  'webhook.endpoint.failing',
+  'webhook.endpoint.recovered',
+  'webhook.delivery.parked',
+  'webhook.parked.limit',
+] as const
+
+export type EventType = (typeof EVENT_TYPES)[number]
+
+/**
+ * A message on the exchange `switchhook.events`: something that happened in the contact center. The exchange is a public
+ * interface (docs/asyncapi.json), so every message is parsed, never cast.
+ */
+export interface PlatformEvent {
+  readonly eventId: EventId
+  readonly eventType: EventType
+  /** ISO 8601, UTC. */
+  readonly occurredAt: string
+  /** null: an event of the installation itself. */
+  readonly tenant: string | null
+  readonly data: Readonly<Record<string, unknown>>
+  /** W3C trace context of the cause. Sent as an AMQP header, not in the content. */
+  readonly traceparent?: string
+}
+
+/** JSON Schema 2020-12 of an event on the exchange. Unknown fields are ignored. */
+export const platformEventSchema = {
+  type: 'object',
+  required: ['eventId', 'eventType', 'occurredAt', 'tenant', 'data'],
+  properties: {
+    eventId: { type: 'string', format: 'uuid' },
+    eventType: { type: 'string', enum: EVENT_TYPES },
+    // Must be UTC: the value is passed on unchanged, and the specification promises UTC.
+    occurredAt: { type: 'string', format: 'date-time', pattern: '^\\S+T\\S+Z$' },
+    tenant: { type: ['string', 'null'], minLength: 1, maxLength: 128 },
+    data: { type: 'object' },
+  },
+} as const
+
+const validateEvent = compileSchema<PlatformEvent>(platformEventSchema)
+
+/** A message that cannot be parsed. Trying again does not help: it belongs in quarantine. */
+export class Unparsable extends Error {
+  override readonly name = 'Unparsable'
+}
+
+/** Larger events are quarantined: every subscription would get a delivery of that size. */
+export const MAX_EVENT_BYTES = 256 * 1024
+
+/** @throws Unparsable with every fault and its JSON pointer */
+export function parseEvent(content: Buffer): PlatformEvent {
+  if (content.length > MAX_EVENT_BYTES) throw new Unparsable(`larger than ${MAX_EVENT_BYTES} bytes`)
+  const result = validateEvent(parseJson(content))
+  if (!result.ok) throw new Unparsable(result.faults.map(({ pointer, detail }) => `${pointer} ${detail}`).join('; '))
+  const { eventId, eventType, occurredAt, tenant, data } = result.value
+  return { eventId: parseEventId(eventId), eventType, occurredAt, tenant, data }
+}
+
+export function serialiseEvent(event: PlatformEvent): Buffer {
+  const { eventId, eventType, occurredAt, tenant, data } = event
+  return Buffer.from(JSON.stringify({ eventId, eventType, occurredAt, tenant, data }))
+}
+
+const utf8 = new TextDecoder('utf-8', { fatal: true })
+
+function parseJson(content: Buffer): unknown {
+  try {
+    const text = utf8.decode(content)
+    return MAY_CHANGE_WHEN_WRITTEN.test(text) ? JSON.parse(text, keepAsWritten) : JSON.parse(text)
+  } catch (error) {
+    throw new Unparsable('not JSON in UTF-8', { cause: error })
+  }
+}
+
+/** A number that JavaScript may write differently: with a point, an exponent, sixteen digits, or -0. */
+const MAY_CHANGE_WHEN_WRITTEN = /(?:"\s*:|[[,])\s*(?:-0|-?\d+(?:[.eE]|\d{15}))/
+
+/**
+ * Keeps numbers as the platform wrote them: `1.0` stays `1.0`, and an integer beyond 2^53 keeps every digit.
+ * https://github.com/tc39/proposal-json-parse-with-source
+ */
+function keepAsWritten(_key: string, value: unknown, context?: { readonly source?: string }): unknown {
+  const source = context?.source
+  return typeof value === 'number' && source !== undefined && source !== String(value) ? rawJson(source) : value
+}
+
+const { rawJSON: rawJson } = JSON as unknown as { readonly rawJSON: (source: string) => unknown }

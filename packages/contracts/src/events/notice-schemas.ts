@@ -1,0 +1,128 @@
+import { OutcomeNumber, ParkedReasonNumber } from '../deliveries/outcome.ts'
+import { numberedSchema } from './numbered-schema.ts'
+
+const guid = (description: string) => ({ type: 'string', format: 'uuid', description }) as const
+const time = (description: string) => ({ type: 'string', format: 'date-time', description }) as const
+
+const subscriptionId = guid('The subscription.')
+const url = { type: 'string', description: 'URL of the endpoint without its query, which may contain a secret.' }
+const occurredAt = time('Same as `occurredAt` of the envelope.')
+const lastStatus = {
+  type: ['integer', 'null'],
+  description: 'HTTP status of that attempt; null if there was no response.',
+}
+
+const objectOf = <Example extends object>(description: string, properties: object, example: Example) => ({
+  type: 'object',
+  description,
+  required: Object.keys(properties),
+  properties,
+  examples: [example],
+})
+
+/** Notices about notices could repeat for ever when the endpoint that receives them fails. */
+const NOT_OF_NOTICES = 'Deliveries of `webhook.…` events never cause notices.'
+
+const SUBSCRIPTION = '4f1c2a9e-8a53-4c1d-9d1e-0d6d6b1f7a11'
+const URL = 'https://client.example/hooks/calls'
+
+/** JSON Schema 2020-12 of the `data` of a `webhook.endpoint.failing` event. */
+export const endpointFailingSchema = objectOf(
+  `An endpoint failed several times in a row and is in its cool-down. Sent once per outage. ${NOT_OF_NOTICES}`,
+  {
+    subscriptionId,
+    url,
+    failures: { type: 'integer', minimum: 1, description: 'Consecutive transient failures.' },
+    since: time('When the first cool-down began.'),
+    until: time('When the first cool-down ends and one attempt probes the endpoint.'),
+    lastOutcome: numberedSchema(OutcomeNumber, 'Outcome of the last of these attempts.'),
+    lastStatus,
+    occurredAt,
+  },
+  {
+    subscriptionId: SUBSCRIPTION,
+    url: URL,
+    failures: 5,
+    since: '2026-11-20T17:06:01.173Z',
+    until: '2026-11-20T17:06:31.173Z',
+    lastOutcome: OutcomeNumber.answered,
+    lastStatus: 503,
+    occurredAt: '2026-11-20T17:06:01.173Z',
+  },
+)
+
+/** JSON Schema 2020-12 of the `data` of a `webhook.endpoint.recovered` event. */
+export const endpointRecoveredSchema = objectOf(
+  'An endpoint reported as failing accepts deliveries again. Waiting deliveries follow their schedule. This notice is not sent if the accepted delivery was a `webhook.…` event or if the broker was unavailable at that moment; `health` of the subscription always has the current state.',
+  {
+    subscriptionId,
+    url,
+    since: time('When the first cool-down began; same as in the `webhook.endpoint.failing` notice.'),
+    recoveredAt: time('When the endpoint accepted a delivery.'),
+    occurredAt,
+  },
+  {
+    subscriptionId: SUBSCRIPTION,
+    url: URL,
+    since: '2026-11-20T17:06:01.173Z',
+    recoveredAt: '2026-11-20T17:09:02.401Z',
+    occurredAt: '2026-11-20T17:09:02.401Z',
+  },
+)
+
+/** JSON Schema 2020-12 of the `data` of a `webhook.delivery.parked` event. */
+export const deliveryParkedSchema = objectOf(
+  `No attempt is left, or the endpoint rejected the delivery. Sent once per run; read the delivery for its current state. Test deliveries cause no notice. ${NOT_OF_NOTICES}`,
+  {
+    deliveryId: guid('The delivery. You can read it and send it again.'),
+    subscriptionId,
+    url,
+    eventId: guid('The event of the delivery.'),
+    eventType: { type: 'string', description: 'The type of that event.' },
+    reason: numberedSchema(
+      ParkedReasonNumber,
+      'Why the delivery was parked. `exhausted`: the last scheduled attempt failed, or the endpoint stayed in its cool-down long after that attempt was due. `rejected`: the endpoint returned a response that is not retried.',
+    ),
+    run: { type: 'integer', minimum: 1, description: '1 for the first schedule; each redelivery adds one.' },
+    attempts: { type: 'integer', minimum: 0, description: 'Attempts made in all runs.' },
+    lastOutcome: numberedSchema(OutcomeNumber, 'Outcome of the last attempt; `unknown` if there was none.'),
+    lastStatus,
+    parkedAt: time('When the delivery was parked.'),
+    occurredAt,
+  },
+  {
+    deliveryId: '6f9c2f0e-54c6-5a0e-9b57-6d1f0c6f5a0b',
+    subscriptionId: SUBSCRIPTION,
+    url: URL,
+    eventId: '9b2f1c54-3c1e-4d58-9d0b-6f6a5b8f2f10',
+    eventType: 'call.status',
+    reason: ParkedReasonNumber.exhausted,
+    run: 1,
+    attempts: 8,
+    lastOutcome: OutcomeNumber.timeout,
+    lastStatus: null,
+    parkedAt: '2026-11-20T17:06:01.173Z',
+    occurredAt: '2026-11-20T17:06:01.173Z',
+  },
+)
+
+/** JSON Schema 2020-12 of the `data` of a `webhook.parked.limit` event. */
+export const parkedLimitSchema = objectOf(
+  'A subscription has more parked deliveries than the limit. The oldest lose their body first and their record later. Sent once each time the limit is crossed. Fix the endpoint or send parked deliveries again before more are lost; `parked` of the subscription shows how many are affected.',
+  {
+    subscriptionId: guid('The subscription.'),
+    limit: {
+      type: 'integer',
+      minimum: 1,
+      description: 'Number of parked deliveries, the newest ones, that keep their body.',
+    },
+    parked: { type: 'integer', minimum: 1, description: 'Number of parked deliveries when the limit was crossed.' },
+    occurredAt,
+  },
+  {
+    subscriptionId: SUBSCRIPTION,
+    limit: 100_000,
+    parked: 100_240,
+    occurredAt: '2026-11-20T17:06:01.173Z',
+  },
+)

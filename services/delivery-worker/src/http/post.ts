@@ -1,0 +1,88 @@
+import type { LookupFunction } from 'node:net'
+import { type Delivery, type Outcome, withTrial } from '@switchhook/contracts'
+import type { AddressGuard } from '@switchhook/egress'
+import { Axios } from 'axios'
+import { classifyError, classifyStatus } from '../policy/classify.ts'
+import { openConnections } from './connections.ts'
+import type { LeaseExpired, PostTerms } from './post-under-lease.ts'
+import { createTargets } from './targets.ts'
+import { createUndiciAdapter, PreparedPost, type Sent, type WriteTerms } from './undici-adapter.ts'
+
+export interface PostOptions {
+  /** Deadline of the whole attempt: name look-up, connection, TLS, sending, and the status line of the answer. */
+  readonly timeoutMs: number
+  /** Maximum number of connections to one endpoint. */
+  readonly maxSockets: number
+  /** Checks addresses: before the attempt if the url contains one, and at every connection. */
+  readonly guard: AddressGuard
+  /** Looks up host names. */
+  readonly lookup: LookupFunction
+  /** The signature headers of an attempt that is made now. Absent: nothing is signed. */
+  readonly sign?: (delivery: Delivery) => Readonly<Record<string, string>>
+}
+
+export interface PostClient {
+  /** Makes one attempt. Anything that the endpoint does is an Outcome; only our own failures are thrown. */
+  post(delivery: Delivery, attempt: number): Promise<Outcome>
+  /** Makes one attempt, unless the lease in `terms` ends before the request is written. */
+  postLeased(delivery: Delivery, attempt: number, terms: PostTerms): Promise<Outcome | LeaseExpired>
+  close(): Promise<void>
+}
+
+/** Sends deliveries (specification, "Delivery request"). Never follows redirects, never uses proxies. */
+export function createPostClient({ timeoutMs, maxSockets, guard, lookup, sign }: PostOptions): PostClient {
+  const targetOf = createTargets(guard)
+  const connections = openConnections({ connections: maxSockets, connectTimeoutMs: timeoutMs, guard, lookup })
+  // The bare class: an instance with axios' defaults merges all of them into every request, which doubles its cost.
+  // The bare class with only an adapter: axios merges every further default into every request. It checks no status and
+  // transforms nothing, because the body is already bytes and the answer's excerpt is already text.
+  const client = new Axios({ adapter: createUndiciAdapter(connections) })
+
+  async function send(delivery: Delivery, attempt: number, terms: WriteTerms): Promise<Outcome | LeaseExpired> {
+    const target = targetOf(delivery.url)
+    if (target.kind !== 'target') return target
+    const headers = withTrial(delivery.trial, { ...headersOf(delivery, attempt), ...sign?.(delivery) })
+    const data = new PreparedPost(target, headers, delivery.body, terms)
+    const { data: sent } = await client.request<Sent>({ method: 'post', data })
+    switch (sent.kind) {
+      case 'error':
+        return classifyError(sent.error)
+      case 'unwritten':
+        return { kind: 'lease-expired', ...(sent.broken !== undefined && { broken: classifyError(sent.broken) }) }
+      case 'answer': {
+        const outcome = classifyStatus(sent.status)
+        return outcome.kind === 'answered' && sent.excerpt !== undefined
+          ? { ...outcome, answer: sent.excerpt }
+          : outcome
+      }
+    }
+  }
+
+  return {
+    async post(delivery, attempt) {
+      const terms = { trustedUntilMs: Infinity, isReplay: false, timeoutMs }
+      const outcome = await send(delivery, attempt, terms).catch(classifyError)
+      if (outcome.kind === 'lease-expired') throw new Error('a POST without a lease cannot outlast one')
+      return outcome
+    },
+    postLeased: (delivery, attempt, terms) => send(delivery, attempt, terms).catch(classifyError),
+    close: () => connections.close(),
+  }
+}
+
+/**
+ * Specification, "Delivery request", and the event's id, with which a subscriber can look up the event's other deliveries.
+ * Compressed answers are not accepted: the excerpt needs plain text, and a small compressed answer can unpack to a huge one.
+ */
+function headersOf(delivery: Delivery, attempt: number): Record<string, string> {
+  return {
+    'Content-Type': 'application/json; charset=utf-8',
+    Accept: '*/*',
+    'Accept-Encoding': 'identity',
+    'User-Agent': 'Switchhook/1',
+    'X-SVC-Event': delivery.eventType,
+    'X-SVC-Event-Id': delivery.eventId,
+    'X-SVC-Delivery': delivery.deliveryId,
+    'X-SVC-Attempt': String(attempt),
+  }
+}
