@@ -6,7 +6,7 @@ LOCAL := node tools/local/dist/main.js
 export PATH := $(CURDIR)/node_modules/.bin:$(PATH)
 
 .DEFAULT_GOAL := help
-.PHONY: help install build check test cluster demo bench chaos up down try-containers format docs manifests
+.PHONY: help install build check test cluster pbx demo bench chaos up down try-containers format docs manifests
 
 # $(call step,name,command): one line with the time it took; the command's output only when it fails.
 step = @printf '  %-20s' '$(1)'; began=$$(date +%s); said=$$( { $(2); } 2>&1 ) && echo "ok  $$(($$(date +%s) - began)) s" || \
@@ -40,6 +40,9 @@ test: build ## everything, from nothing: what CI runs
 
 cluster: build ## three RabbitMQ nodes and three Redis nodes, killed one after the other: docs/scaling.md
 	@jest --selectProjects cluster --maxWorkers=1
+
+pbx: build ## a real Asterisk with SIP phones, downloaded at the first time (72 MB): every platform test, by real calls
+	@jest --selectProjects pbx --maxWorkers=1
 
 demo: build ## the whole service at work, from nothing, to watch
 	@$(LOCAL) demo

@@ -1,6 +1,7 @@
 /**
  * Three layers by file name: `x.test.ts` touches no I/O, `x.it.test.ts` a real RabbitMQ and Redis,
  * `x.e2e.test.ts` the running stack over HTTP alone. `x.cluster.test.ts` starts clusters of its own, which takes minutes.
+ * `x.pbx.test.ts` starts a real Asterisk.
  */
 const common = {
   rootDir: import.meta.dirname,
@@ -23,7 +24,7 @@ export default {
   // A bound on what waits for other processes, not an expectation: everything awaits conditions.
   testTimeout: 30_000,
   projects: [
-    { ...common, displayName: 'unit', testMatch: ['**/src/**/!(*.it|*.e2e|*.cluster).test.ts'] },
+    { ...common, displayName: 'unit', testMatch: ['**/src/**/!(*.it|*.e2e|*.cluster|*.pbx).test.ts'] },
     {
       ...common,
       displayName: 'it',
@@ -37,6 +38,12 @@ export default {
       testMatch: ['**/src/**/*.e2e.test.ts'],
       globalSetup: '<rootDir>/tests/jest/start-stack.mjs',
       globalTeardown: '<rootDir>/tests/jest/stop-stack.mjs',
+    },
+    {
+      ...common,
+      displayName: 'pbx',
+      testMatch: ['**/src/**/*.pbx.test.ts'],
+      globalSetup: '<rootDir>/packages/pbx/src/jest/find-asterisk.ts',
     },
     { ...common, displayName: 'cluster', testMatch: ['**/src/**/*.cluster.test.ts'] },
   ],

@@ -18,6 +18,8 @@ export interface ProvisionedAgent {
   /** null: an agent of the installation itself. */
   readonly tenant: string | null
   readonly device: string | null
+  /** False: the device cannot be made to answer, so the `answer` command is impossible. Absent: it can. */
+  readonly remoteAnswer?: boolean
 }
 
 /** What every command names: which call, and whose leg it acts on. */

@@ -137,7 +137,8 @@ export function describeCalls(stage: Stage): void {
     await stage.on.setDevice(stage.on.alice, false)
     expect(await stage.inState(callId, ended)).toMatchObject({ endReason: 10 })
     await stage.on.setDevice(stage.on.alice, true)
-    await stage.on.until(() => stage.observer.devices().length >= 2)
-    expect(stage.observer.devices().map(({ online }) => online)).toEqual([false, true])
+    const told = () => stage.observer.devices().filter(({ agentUri }) => agentUri === stage.on.alice)
+    await stage.on.until(() => told().length >= 2)
+    expect(told().map(({ online }) => online)).toEqual([false, true])
   })
 }
