@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto'
-import { request, WebSocket } from 'undici'
+import { Agent, request, WebSocket } from 'undici'
 
 /** The people at the other end of the trunk, steered by a program. */
 export interface OutsideWorld {
@@ -19,6 +19,7 @@ const RING_SECONDS = '60'
 
 export async function openOutsideWorld(url: URL, password: string): Promise<OutsideWorld> {
   const headers = { authorization: `Basic ${Buffer.from(`${APP}:${password}`).toString('base64')}` }
+  const dispatcher = new Agent()
   const seen: string[] = []
   const entered = new Map<string, () => void>()
   const socket = new WebSocket(`${url.origin.replace('http', 'ws')}/ari/events?app=${APP}`, { headers })
@@ -38,6 +39,7 @@ export async function openOutsideWorld(url: URL, password: string): Promise<Outs
     const { statusCode, body: answer } = await request(`${url.origin}/ari${path}`, {
       method,
       query,
+      dispatcher,
       headers: { ...headers, ...(body !== undefined && { 'content-type': 'application/json' }) },
       ...(body !== undefined && { body: JSON.stringify(body) }),
     })
@@ -63,6 +65,9 @@ export async function openOutsideWorld(url: URL, password: string): Promise<Outs
     },
     hangup: async (channelId) => void (await ask('DELETE', `/channels/${channelId}`)),
     hold: async (channelId, isHeld) => void (await ask(isHeld ? 'POST' : 'DELETE', `/channels/${channelId}/hold`)),
-    close: () => socket.close(),
+    close() {
+      socket.close()
+      void dispatcher.destroy()
+    },
   }
 }

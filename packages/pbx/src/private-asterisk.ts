@@ -96,7 +96,10 @@ export async function privateAsterisk(
 async function knowsPhones(url: string, password: string): Promise<boolean> {
   const authorization = `Basic ${Buffer.from(`${USER}:${password}`).toString('base64')}`
   try {
-    const { statusCode, body } = await request(`${url}/ari/endpoints/PJSIP`, { headers: { authorization } })
+    const { statusCode, body } = await request(`${url}/ari/endpoints/PJSIP`, {
+      headers: { authorization },
+      reset: true,
+    })
     const endpoints: unknown = await body.json()
     return statusCode === 200 && Array.isArray(endpoints) && endpoints.length > 0
   } catch {

@@ -196,7 +196,7 @@ export function createAsterisk(deps: AsteriskDeps): AsteriskPlatform {
     async start(told) {
       listener = told
       reconcileNowAndThen()
-      await Promise.race([link.start(), sleep(CONNECTED_WITHIN_MS)])
+      await Promise.race([link.start(), sleep(CONNECTED_WITHIN_MS, undefined, { ref: false })])
     },
     stop: () => (ending ??= end(true)),
     kill: () => (ending ??= end(false)),

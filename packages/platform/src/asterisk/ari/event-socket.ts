@@ -30,12 +30,14 @@ export async function openEventSocket({ server, app, onEvent }: EventSocketOptio
 
   let lastHeardMs = Date.now()
   let isOpen = false
+  let isEnded = false
   const stream = new EventEmitter()
   const opened = once(stream, 'opened')
   const closed = once(stream, 'closed').then(([reason]) => String(reason))
   const timers: NodeJS.Timeout[] = []
 
   function end(reason: string): void {
+    isEnded = true
     for (const timer of timers) clearTimeout(timer)
     stream.emit('closed', reason)
     socket.close()
@@ -44,6 +46,7 @@ export async function openEventSocket({ server, app, onEvent }: EventSocketOptio
 
   timers.push(setTimeout(() => !isOpen && end('timeout'), OPEN_WITHIN_MS))
   socket.addEventListener('open', () => {
+    if (isEnded) return
     isOpen = true
     stream.emit('opened')
     timers.push(setInterval(ping, PING_EVERY_MS))
