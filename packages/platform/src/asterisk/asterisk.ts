@@ -58,6 +58,8 @@ export interface AsteriskPlatform extends Platform {
   kill(): Promise<void>
 }
 
+/** It is part of every channel's mark, and of Asterisk's dialplan. */
+const APP_NAME = /^[A-Za-z0-9_-]{1,64}$/
 /** Channels and Asterisk's lists are compared this often, beside every connect. */
 const RECONCILE_EVERY_MS = 30_000
 /** So long `start` waits for the event stream; later it comes up by itself. */
@@ -67,6 +69,7 @@ const CHECK_AGAIN_MS = 1_000
 
 export function createAsterisk(deps: AsteriskDeps): AsteriskPlatform {
   const { server, app, memory, onError, now } = deps
+  if (!APP_NAME.test(app)) throw new TypeError(`not the name of an application: ${JSON.stringify(app)}`)
   const agents = pbxAgents(deps.agents)
   const ari = createAriClient(server)
   const store = createSessionStore(memory)

@@ -21,12 +21,15 @@ export interface ReconcileDeps {
 }
 
 /** Asterisk's lists, read at one moment. */
-interface Lists {
+interface Lists extends Calls {
   readonly asteriskId: string
   readonly startedAt: string
+  readonly endpoints: readonly AriEndpoint[]
+}
+
+interface Calls {
   readonly channels: readonly AriChannel[]
   readonly bridges: readonly AriBridge[]
-  readonly endpoints: readonly AriEndpoint[]
 }
 
 export interface Reconcile {
@@ -47,13 +50,27 @@ export function createReconcile({ ari, app, agents, store, sessions, tell, onErr
     return body
   }
 
+  async function calls(): Promise<Calls> {
+    const channels = (await read('/channels')) as readonly AriChannel[]
+    const bridges = (await read('/bridges')) as readonly AriBridge[]
+    return { channels, bridges }
+  }
+
+  /** Sessions that are compared at the same time share one reading. */
+  let reading: Promise<Calls> | undefined
+  function sharedCalls(): Promise<Calls> {
+    reading ??= calls().finally(() => {
+      reading = undefined
+    })
+    return reading
+  }
+
   async function lists(): Promise<Lists> {
     const info = (await read('/asterisk/info')) as {
       readonly system?: { readonly entity_id?: string }
       readonly status?: { readonly startup_time?: string }
     }
-    const channels = (await read('/channels')) as readonly AriChannel[]
-    const bridges = (await read('/bridges')) as readonly AriBridge[]
+    const { channels, bridges } = await calls()
     const endpoints = (await read('/endpoints/PJSIP')) as readonly AriEndpoint[]
     const asteriskId = info.system?.entity_id ?? ''
     return { asteriskId, startedAt: info.status?.startup_time ?? '', channels, bridges, endpoints }
@@ -67,7 +84,7 @@ export function createReconcile({ ari, app, agents, store, sessions, tell, onErr
     for (const eventSource of sources) await ari.request('POST', `${path}/subscription`, { eventSource })
   }
 
-  async function cueFor(found: Lists, hasRestarted: boolean): Promise<Extract<SessionCue, { kind: 'listed' }>> {
+  function cueFor(found: Calls, hasRestarted: boolean): Extract<SessionCue, { kind: 'listed' }> {
     const bridgeOf = new Map(found.bridges.flatMap(({ id, channels }) => channels.map((channel) => [channel, id])))
     const channels = found.channels.map((channel) => listed(channel, app, bridgeOf.get(channel.id) ?? null))
     return { kind: 'listed', channels, hasRestarted }
@@ -81,11 +98,13 @@ export function createReconcile({ ari, app, agents, store, sessions, tell, onErr
   /** Channels and bridges of sessions that are finished or forgotten. */
   async function removeLeftovers(found: Lists): Promise<void> {
     const used = new Set<string>()
+    for (const { tenant, sessionId } of await store.unfinished()) {
+      for (const bridge of (await sessions.find(tenant, sessionId))?.bridges ?? []) used.add(bridge)
+    }
     for (const channel of found.channels) {
       const name = readMark(app, channel)
       const session = name && (await sessions.find(name.tenant, name.sessionId))
       const isOurs = session?.channels.some((one) => one.id === channel.id && isLive(one)) === true
-      for (const bridge of session?.bridges ?? []) used.add(bridge)
       if (name !== undefined && !isOurs) await ari.request('DELETE', `/channels/${encodeURIComponent(channel.id)}`)
     }
     for (const { id, name, channels } of found.bridges) {
@@ -111,7 +130,7 @@ export function createReconcile({ ari, app, agents, store, sessions, tell, onErr
       const hasRestarted = startedAt !== undefined && startedAt !== found.startedAt
       startedAt = found.startedAt
       await subscribe()
-      const cue = await cueFor(found, hasRestarted)
+      const cue = cueFor(found, hasRestarted)
       for (const session of await store.unfinished()) {
         await compare(session, cue).catch((error: unknown) =>
           onError('a call could not be compared with Asterisk', error),
@@ -129,7 +148,7 @@ export function createReconcile({ ari, app, agents, store, sessions, tell, onErr
       const session = await sessions.find(name.tenant, name.sessionId)
       if (session === undefined) return
       if (isFinished(session)) return sessions.report(name.tenant, name.sessionId)
-      await compare(name, await cueFor(await lists(), false))
+      await compare(name, cueFor(await sharedCalls(), false))
     },
   }
 }
