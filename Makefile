@@ -12,10 +12,10 @@ export PATH := $(CURDIR)/node_modules/.bin:$(PATH)
 step = @printf '  %-20s' '$(1)'; began=$$(date +%s); said=$$( { $(2); } 2>&1 ) && echo "ok  $$(($$(date +%s) - began)) s" || \
   { echo FAILED; printf '%s\n' "$$said"; exit 1; }
 
-help: ## this list
+help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-14s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 
-install: $(INSTALLED) ## the tool chain and the packages, as the lockfile pins them
+install: $(INSTALLED) ## install the pinned tool chain and packages
 
 $(INSTALLED): pnpm-lock.yaml pnpm-workspace.yaml $(wildcard package.json packages/*/package.json services/*/package.json tools/*/package.json tests/*/package.json)
 	$(call step,install,$(PNPM) install --frozen-lockfile)
@@ -24,8 +24,9 @@ $(INSTALLED): pnpm-lock.yaml pnpm-workspace.yaml $(wildcard package.json package
 build: $(INSTALLED)
 	$(call step,build,tsc -b)
 
-# Types go before lint: the linter reads other packages' types from what the compiler has built.
-check: $(INSTALLED) ## format, lint, types, unused code, unit tests: seconds
+# Types before lint: the type-aware linter reads the declarations that the compiler has built.
+# The linter also keeps the architecture: no import cycles, no upward imports, one door per package (.oxlintrc.json).
+check: $(INSTALLED) ## check format, types, lint, architecture, unused code and unit tests, in seconds
 	$(call step,format,biome ci .)
 	$(call step,types,tsc -b && tsc -p tsconfig.test.json)
 	$(call step,lint,oxlint --type-aware --deny-warnings)
@@ -34,40 +35,40 @@ check: $(INSTALLED) ## format, lint, types, unused code, unit tests: seconds
 
 TEST_REPORTERS := --reporters=./tests/jest/progress.mjs --reporters=summary --reporters=./tests/jest/closing-line.mjs
 
-# One test file at a time: some kill parts of the one stack that they share, or put the one broker into alarm.
-test: build ## everything, from nothing: what CI runs
+# One test file at a time: some tests kill parts of the shared stack or raise an alarm on the shared broker.
+test: build ## run every test, as CI does
 	@jest --selectProjects unit it e2e --maxWorkers=1 $(TEST_REPORTERS)
 
-cluster: build ## three RabbitMQ nodes and three Redis nodes, killed one after the other: docs/scaling.md
+cluster: build ## kill nodes of a RabbitMQ cluster and of Redis with replicas one by one (docs/scaling.md)
 	@jest --selectProjects cluster --maxWorkers=1
 
-pbx: build ## a real Asterisk with SIP phones, downloaded at the first time (72 MB): every platform test, by real calls
+pbx: build ## run the platform tests with real calls over a private Asterisk (72 MB download on first use)
 	@jest --selectProjects pbx --maxWorkers=1
 
-demo: build ## the whole service at work, from nothing, to watch
+demo: build ## start everything, play a scenario and stop again
 	@$(LOCAL) demo
 
-try-containers: build ## docker compose, tried: built, started, played on, scaled and killed at under load, removed
+try-containers: build ## test docker compose: build, start, run the demo scenario, scale and kill under load, remove
 	@$(LOCAL) try-containers
 
-bench: build ## what it can do, beside a baseline in the same run: docs/benchmarks.md (FIGURES=latency,noisy: some of it)
+bench: build ## measure performance next to a baseline (docs/benchmarks.md; FIGURES=latency,noisy selects)
 	@node tools/bench/dist/main.js
 
-chaos: build ## faults under load, then a check of every event: CONTRIBUTING.md (KILLS, SEED, FAULTS, REPORT)
+chaos: build ## inject faults under load, then check every event (CONTRIBUTING.md; KILLS, SEED, FAULTS, REPORT)
 	@node tools/chaos/dist/main.js
 
-up: build ## the stack in the background; again: starts whatever of it is not running
+up: build ## start the stack in the background, or the parts of it that are not running
 	@$(LOCAL) up
 
-down: ## the stack stopped, nothing left running
+down: ## stop the stack
 	@test ! -e tools/local/dist/main.js || $(LOCAL) down
 
 format: $(INSTALLED) ## format and sort imports
 	@biome check --write .
 
-docs: $(INSTALLED) ## writes docs/openapi.json, docs/asyncapi.json and docs/configuration.md from the code
+docs: $(INSTALLED) ## write docs/openapi.json, docs/asyncapi.json and docs/configuration.md from the code
 	@node --conditions=source services/api/src/openapi/write-document.ts
 	@node --conditions=source tools/reference/src/write-configuration.ts
 
-manifests: $(INSTALLED) ## infra/kubernetes/rendered anew, from the overlays; needs kubectl
-	@node tests/deployment/src/build-manifests.ts
+manifests: $(INSTALLED) ## render the overlays into infra/kubernetes/rendered (needs kubectl)
+	@node tools/manifests/src/main.ts

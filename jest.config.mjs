@@ -1,6 +1,6 @@
 /**
- * Three layers by file name: `x.test.ts` touches no I/O, `x.it.test.ts` a real RabbitMQ and Redis,
- * `x.e2e.test.ts` the running stack over HTTP alone. `x.cluster.test.ts` starts clusters of its own, which takes minutes.
+ * Test layers by file name: `x.test.ts` does no I/O, `x.it.test.ts` uses a real RabbitMQ and Redis, `x.e2e.test.ts` uses
+ * the running stack over HTTP only, `x.cluster.test.ts` starts its own clusters, which takes minutes, and
  * `x.pbx.test.ts` starts a real Asterisk.
  */
 const common = {
@@ -8,10 +8,12 @@ const common = {
   roots: ['<rootDir>/packages', '<rootDir>/services', '<rootDir>/tools', '<rootDir>/tests'],
   testPathIgnorePatterns: ['/node_modules/', '/dist/'],
   modulePathIgnorePatterns: ['/dist/'],
-  // Tests run on the sources: no build comes first.
+  // Tests run on the sources, without a build.
   testEnvironmentOptions: { customExportConditions: ['source', 'node', 'node-addons'] },
+  // p-map and p-timeout are ES modules only, which jest cannot require.
+  transformIgnorePatterns: [],
   transform: {
-    '^.+\\.ts$': [
+    '\\.ts$|/node_modules/(p-map|p-timeout)/index\\.js$': [
       '@swc/jest',
       { jsc: { parser: { syntax: 'typescript' }, target: 'es2023' }, module: { type: 'commonjs' } },
     ],
@@ -21,7 +23,7 @@ const common = {
 const infrastructure = '<rootDir>/packages/testkit/src/jest'
 
 export default {
-  // A bound on what waits for other processes, not an expectation: everything awaits conditions.
+  // An upper bound for waiting on other processes. Tests await conditions, never this time.
   testTimeout: 30_000,
   projects: [
     { ...common, displayName: 'unit', testMatch: ['**/src/**/!(*.it|*.e2e|*.cluster|*.pbx).test.ts'] },

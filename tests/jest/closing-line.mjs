@@ -1,10 +1,10 @@
 /**
- * Ends the report with one plain line that a script can find: how many tests passed, how many did not. Jest appends its
- * summary after every reporter, so the line waits until there is nothing more to come.
+ * Ends the report with one line for scripts: the number of passed and failed tests. Jest prints its summary after all
+ * reporters, so the line is printed at process exit.
  */
 export default class ClosingLine {
   onRunComplete(_contexts, results) {
-    // A file that does not even load has no tests to count: it failed as one.
+    // A file that fails to load has no tests, so it counts as one failure.
     const failed = results.numFailedTests + results.numRuntimeErrorTestSuites
     process.once('exit', () => process.stderr.write(`\n${results.numPassedTests} passed, ${failed} failed\n`))
   }

@@ -1,13 +1,12 @@
 import { relative } from 'node:path'
 
-/** A file that runs for longer than this is named while it runs. */
+/** A file that runs longer than this is reported while it runs. */
 const SLOW_FILE_MS = 20_000
 const SLOWEST_SHOWN = 10
 
 /**
- * Reports a long run as it goes: one line per test file with its position in the run, its tests and its time, the
- * failures of a file as soon as it ends, and the slowest files at the end. Jest's own reporter names files without
- * saying how many are left.
+ * Reports progress during a long run: one line per test file with its position, its tests and its time, the failures of a
+ * file as soon as it ends, and the slowest files at the end. Jest's own reporter does not show how many files are left.
  */
 export default class Progress {
   #root

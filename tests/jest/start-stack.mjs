@@ -5,7 +5,7 @@ import { createServer } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 
-/** Enough agents for every test to have its own: an agent is in few calls at a time. */
+/** Enough agents for each test to use its own, because an agent can be in few calls at a time. */
 const agents = ['acme', 'globex'].flatMap((tenant) =>
   Array.from({ length: 200 }, (_, n) => ({
     agentUri: `sip:e2e-${n}@${tenant}.example`,
@@ -14,26 +14,27 @@ const agents = ['acme', 'globex'].flatMap((tenant) =>
   })),
 )
 
-/** URIs that have to be encoded in a path. */
+/** URIs that need encoding in a path. */
 const odd = ['sip:jörg müller@acme.example', 'tel:+15557001', 'sip:odd?a=b#c/d%2Fe@acme.example'].map((agentUri) => ({
   agentUri,
   tenant: 'acme',
   device: null,
 }))
 
-/** Empty where there is none: then the tests that need it are skipped, and the reason stands here. */
+/** Returns '' without Prometheus; the tests that need it are then skipped, and the reason is printed. */
 async function findPrometheus() {
-  const { prometheusBinary, RungUnavailable } = await import('../../packages/backing/dist/index.js')
+  // oxlint-disable-next-line no-restricted-imports -- the repository root depends on no package
+  const { prometheusBinary, BackingUnavailable } = await import('../../packages/backing/dist/index.js')
   try {
     return await prometheusBinary((line) => process.stderr.write(`${line}\n`))
   } catch (error) {
-    if (!(error instanceof RungUnavailable)) throw error
+    if (!(error instanceof BackingUnavailable)) throw error
     process.stderr.write(`NOT TESTED: dashboard and alert rules against a real Prometheus (${error.message})\n`)
     return ''
   }
 }
 
-/** Where a collector of traces will listen while a test looks at them; for all other tests it is away. */
+/** An address on which a trace collector listens only during the tests that need it. */
 async function freeEndpoint() {
   const server = createServer().listen(0, '127.0.0.1')
   await once(server, 'listening')
@@ -44,8 +45,8 @@ async function freeEndpoint() {
 }
 
 /**
- * One stack for all end-to-end tests, started as `make up` starts it: two replicas of everything, a schedule of three
- * waits that a test can sit out, and a home of its own.
+ * Starts one stack for all end-to-end tests, like `make up`, with two replicas of each service, a short schedule of three
+ * waits, and its own home.
  */
 export default async function startStack() {
   Object.assign(process.env, {
@@ -58,16 +59,16 @@ export default async function startStack() {
     DELIVERY_RETRY_WAITS: '300ms,500ms,700ms',
     DELIVERY_TIMEOUT: '1s',
     SHUTDOWN_GRACE: '5s',
-    // Little enough for one slow subscriber to fill, if nothing kept it from that.
+    // Low enough for one slow subscriber to exhaust it without isolation.
     DELIVERY_CONCURRENCY: '30',
-    // More failures in a row than any test makes that is not about them.
+    // More consecutive failures than any test causes that is not about the breaker.
     BREAKER_FAILURES: '20',
     BREAKER_COOLDOWN: '2s',
     SIMULATOR_AGENTS: JSON.stringify([...agents, ...odd]),
     WRAP_UP_SECONDS: '1',
-    // All tests are two clients; they are counted, and never too many.
+    // All tests share two clients, so the limit must never apply.
     RATE_LIMIT: '999999999/1m',
-    // So that the tests see what is said of each event.
+    // Tests read the log lines of each event.
     LOG_LEVEL: 'debug',
     OTEL_EXPORTER_OTLP_ENDPOINT: await freeEndpoint(),
   })

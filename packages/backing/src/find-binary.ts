@@ -1,7 +1,7 @@
 import { accessSync, constants } from 'node:fs'
 import { delimiter, join } from 'node:path'
 
-/** Where packages put servers, which a plain user's PATH often leaves out. */
+/** Packages install servers here; the PATH of an ordinary user often omits these folders. */
 const SERVER_FOLDERS = [
   '/usr/sbin',
   '/usr/local/sbin',

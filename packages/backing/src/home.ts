@@ -2,21 +2,21 @@ import { createHash } from 'node:crypto'
 import { mkdirSync, realpathSync } from 'node:fs'
 import { join } from 'node:path'
 
-/** The one folder that holds everything a stack leaves on disk; two stacks have two homes. */
+/** The folder that holds everything a stack stores on disk. Each stack has its own home. */
 export interface Home {
   readonly path: string
-  /** Short, and the same for the same folder: names what must be unique on the machine. */
+  /** A short hash of the path, for names that must be unique on the machine. */
   readonly id: string
   readonly runDir: string
   readonly logDir: string
   readonly dataDir: string
   pidFile(name: string): string
-  /** Beside the pid file: which of all processes that ever have this pid it is. */
+  /** Holds the identity of the process, because a pid can be reused (`processIdentity`). */
   identityFile(name: string): string
   logFile(name: string): string
 }
 
-/** Makes the folder where it is missing. */
+/** Creates the folder if it does not exist. */
 export function openHome(folder: string): Home {
   mkdirSync(folder, { recursive: true })
   const path = realpathSync(folder)

@@ -1,31 +1,30 @@
-export { composeRung } from './compose-rung.ts'
-export { missingDocker } from './docker-engine.ts'
+export { composeProvider, missingDocker } from './compose-provider.ts'
 export { type Home, openHome } from './home.ts'
-export { localRung } from './local-rung.ts'
+export { prometheusBinary } from './install-with-apt.ts'
+export { localProvider } from './local-provider.ts'
 export { type ClusterNode, startPrivateCluster } from './private-cluster.ts'
 export { controlPrivateRabbitmq } from './private-rabbitmq.ts'
 export { redisBinary } from './private-redis.ts'
-export { amqpAnswers, httpAnswers, httpSucceeds, redisAnswers } from './probe.ts'
 export { DaemonFailed, startDaemon, stopDaemon } from './process/daemon.ts'
 export { freePort, isTaken } from './process/free-port.ts'
 export { runningPid } from './process/pid-file.ts'
 export { type Say, withProgress } from './process/progress.ts'
 export { runCommand } from './process/run-command.ts'
 export { waitUntil } from './process/wait-until.ts'
-export { prometheusBinary } from './prometheus-binary.ts'
-export { rememberPorts } from './remember-ports.ts'
-export { composeFile, repository } from './repository.ts'
 export {
+  type BackingProvider,
+  BackingUnavailable,
   type RabbitmqAddress,
   type RabbitmqControl,
   type RedisAddress,
-  type Rung,
-  RungUnavailable,
   startWanted,
-} from './rung.ts'
+} from './provider.ts'
+export { amqpAnswers, httpAnswers, httpSucceeds, redisAnswers } from './reachable.ts'
+export { rememberPorts } from './remember-ports.ts'
+export { composeFile, repository } from './repository.ts'
 export {
   type BackingOptions,
   type BackingServices,
-  type RungName,
+  type ProviderName,
   startBackingServices,
 } from './start-backing-services.ts'

@@ -1,11 +1,11 @@
 import { findBinary } from './find-binary.ts'
 import { type Say, withProgress } from './process/progress.ts'
 import { runCommand } from './process/run-command.ts'
-import { RungUnavailable } from './rung.ts'
+import { BackingUnavailable } from './provider.ts'
 
 /**
- * Installs the packages and leaves none of their services running or enabled: what we start is private, and port 5672 or
- * 6379 may be somebody else's. A package's start-up is forbidden by policy-rc.d (Debian policy 9.3.3), which goes again.
+ * Installs packages without starting or enabling their services, because the instances of this package are private and
+ * another program may use port 5672 or 6379. A temporary policy-rc.d (Debian policy 9.3.3) prevents the start.
  */
 const INSTALL = `
 set -e
@@ -21,18 +21,29 @@ apt-get install -y -qq --no-install-recommends "$@"
 if [ -d /run/systemd/system ]; then systemctl disable --quiet "$@" || true; fi
 `
 
-/** @throws RungUnavailable where apt is not at hand, not allowed, or fails. */
+/** @throws BackingUnavailable if apt is missing, not permitted, or fails */
 export async function installWithApt(packages: readonly string[], say: Say): Promise<void> {
   const names = packages.join(' and ')
   if (findBinary('apt-get') === undefined)
-    throw new RungUnavailable(`${names}: not installed, and this machine has no apt-get`)
+    throw new BackingUnavailable(`${names}: not installed, and this machine has no apt-get`)
   const sudo = process.getuid?.() === 0 ? [] : ['sudo', '-n']
   if (sudo.length > 0 && !(await runCommand('sudo', ['-n', 'true'])).ok) {
-    throw new RungUnavailable(`${names}: not installed, and installing needs root or sudo without a password`)
+    throw new BackingUnavailable(`${names}: not installed, and installing needs root or sudo without a password`)
   }
   const [command = 'sh', ...args] = [...sudo, 'sh', '-c', INSTALL, 'install', ...packages]
   const { ok, output } = await withProgress(say, `installing ${names} with apt`, runCommand(command, args))
-  if (!ok) throw new RungUnavailable(`installing ${names} with apt failed: ${lastLines(output)}`)
+  if (!ok) throw new BackingUnavailable(`installing ${names} with apt failed: ${lastLines(output)}`)
 }
 
 const lastLines = (output: string): string => output.trim().split('\n').slice(-3).join(' / ')
+
+/**
+ * Finds Prometheus on this machine, or installs it with apt without starting its service.
+ * @throws BackingUnavailable
+ */
+export async function prometheusBinary(say: Say): Promise<string> {
+  if (findBinary('prometheus') === undefined) await installWithApt(['prometheus'], say)
+  const binary = findBinary('prometheus')
+  if (binary === undefined) throw new BackingUnavailable('prometheus is installed, but its program is not on PATH')
+  return binary
+}

@@ -7,16 +7,16 @@ import { freePort } from './process/free-port.ts'
 import { runningPid } from './process/pid-file.ts'
 import { runCommand } from './process/run-command.ts'
 import { waitUntil } from './process/wait-until.ts'
-import { RungUnavailable } from './rung.ts'
+import { BackingUnavailable } from './provider.ts'
 
 export interface ClusterNode {
-  /** As RabbitMQ calls it. */
+  /** The node name in RabbitMQ. */
   readonly name: string
   readonly amqpUrl: string
   readonly managementUrl: string
   /** kill -9 */
   kill(): Promise<void>
-  /** Again, on the same ports, with what it had on disk. */
+  /** Restarts the node on the same ports with its data. */
   start(): Promise<void>
 }
 
@@ -25,13 +25,13 @@ export interface PrivateCluster {
   stop(): Promise<void>
 }
 
-/** Starts so many RabbitMQ nodes on loopback, each in a home of its own in the folder, and joins them. */
+/** Starts `size` RabbitMQ nodes on loopback, each with its own home in the folder, and joins them to a cluster. */
 export async function startPrivateCluster(folder: string, size: number): Promise<PrivateCluster> {
   const binary = rabbitmqBinary()
-  if (binary === undefined) throw new RungUnavailable('rabbitmq-server is not installed')
+  if (binary === undefined) throw new BackingUnavailable('rabbitmq-server is not installed')
   const shared = openHome(join(folder, 'shared'))
-  const bond = { portMapper: await freePort(), cookie: randomUUID().replaceAll('-', '').toUpperCase() }
-  await startEpmd(shared, bond.portMapper, { ...process.env, ERL_EPMD_ADDRESS: '127.0.0.1' })
+  const settings = { portMapper: await freePort(), cookie: randomUUID().replaceAll('-', '').toUpperCase() }
+  await startEpmd(shared, settings.portMapper, { ...process.env, ERL_EPMD_ADDRESS: '127.0.0.1' })
   const homes = Array.from({ length: size }, (_, n) => openHome(join(folder, `node-${n + 1}`)))
   const stop = async (): Promise<void> => {
     await Promise.all(homes.map((home) => stopPrivateRabbitmq(home, 0)))
@@ -40,8 +40,8 @@ export async function startPrivateCluster(folder: string, size: number): Promise
   try {
     const nodes: ClusterNode[] = []
     for (const home of homes) {
-      const { amqpUrl, managementUrl, control } = await startPrivateRabbitmq(home, binary, bond)
-      if (managementUrl === null || control === undefined) throw new RungUnavailable('rabbitmqctl is not installed')
+      const { amqpUrl, managementUrl, control } = await startPrivateRabbitmq(home, binary, settings)
+      if (managementUrl === null || control === undefined) throw new BackingUnavailable('rabbitmqctl is not installed')
       const [first] = nodes
       for (const args of first === undefined ? [] : [['stop_app'], ['join_cluster', first.name], ['start_app']]) {
         const said = await runCommand(control.command, [...control.args, ...args], {
@@ -60,7 +60,7 @@ export async function startPrivateCluster(folder: string, size: number): Promise
           process.kill(pid, 'SIGKILL')
           await waitUntil(async () => (await runningPid(home, 'rabbitmq')) === undefined, 10_000)
         },
-        start: async () => void (await startPrivateRabbitmq(home, binary, bond)),
+        start: async () => void (await startPrivateRabbitmq(home, binary, settings)),
       })
     }
     return { nodes, stop }

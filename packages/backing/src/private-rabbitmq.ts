@@ -2,17 +2,17 @@ import { existsSync, mkdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { findBinary } from './find-binary.ts'
 import type { Home } from './home.ts'
-import { amqpAnswers, epmdAnswers, httpAnswers } from './probe.ts'
 import { startDaemon, stopDaemon } from './process/daemon.ts'
 import { runningPid } from './process/pid-file.ts'
 import { runCommand } from './process/run-command.ts'
+import type { RabbitmqAddress, RabbitmqControl } from './provider.ts'
+import { amqpAnswers, epmdAnswers, httpAnswers } from './reachable.ts'
 import { readPorts, rememberPorts } from './remember-ports.ts'
 import { rabbitmqConfigFile } from './repository.ts'
-import type { RabbitmqAddress, RabbitmqControl } from './rung.ts'
 
 /**
- * The script that Debian and Red Hat put on the PATH switches to a user of its own, who cannot write our folders; the
- * real one lies in the package's folder and runs as whoever calls it.
+ * The script that Debian and Red Hat put on the PATH switches to the user `rabbitmq`, who cannot write to the home. The
+ * script in the package's folder runs as the calling user.
  */
 export const rabbitmqBinary = (): string | undefined => findBinary('rabbitmq-server', ['/usr/lib/rabbitmq/bin'])
 
@@ -25,20 +25,24 @@ const portsFile = (home: Home): string => join(home.dataDir, 'rabbitmq-ports.jso
 const dataDir = (home: Home): string => join(home.dataDir, 'rabbitmq')
 const ENV_FILE = 'rabbitmq-env.conf'
 
-/** What the nodes of one cluster share. */
-export interface ClusterBond {
+/** The settings that the nodes of one cluster share. */
+export interface ClusterSettings {
   readonly portMapper: number
   readonly cookie: string
 }
 
-/** Starts a RabbitMQ of this home's own, on loopback only, unless it runs. */
-export async function startPrivateRabbitmq(home: Home, binary: string, bond?: ClusterBond): Promise<RabbitmqAddress> {
+/** Starts the RabbitMQ of this home, on loopback only, unless it is running. */
+export async function startPrivateRabbitmq(
+  home: Home,
+  binary: string,
+  cluster?: ClusterSettings,
+): Promise<RabbitmqAddress> {
   const dir = dataDir(home)
   if ((await runningPid(home, 'rabbitmq')) === undefined) {
-    const epmdRuns = bond !== undefined || (await runningPid(home, 'epmd')) !== undefined
-    const wishes = { ...PORTS, epmd: bond?.portMapper ?? 0 }
+    const epmdRuns = cluster !== undefined || (await runningPid(home, 'epmd')) !== undefined
+    const wishes = { ...PORTS, epmd: cluster?.portMapper ?? 0 }
     const ports = await rememberPorts(portsFile(home), wishes, new Set(epmdRuns ? ['epmd'] : []))
-    if (bond !== undefined) writeCookie(dir, bond.cookie)
+    if (cluster !== undefined) writeCookie(dir, cluster.cookie)
     const env = { ...process.env, ...writeSettings(home, dir, ports) }
     if (!epmdRuns) await startEpmd(home, ports.epmd, env)
     await startDaemon(home, {
@@ -56,15 +60,15 @@ export async function startPrivateRabbitmq(home: Home, binary: string, bond?: Cl
   return {
     amqpUrl: `amqp://guest:guest@127.0.0.1:${ports['amqp']}`,
     managementUrl: `http://guest:guest@127.0.0.1:${ports['management']}`,
-    // A broker that was started by an older version has none.
+    // Absent if an older version started the broker.
     ...(ports['metrics'] !== undefined && { metricsUrl: `http://127.0.0.1:${ports['metrics']}/metrics` }),
     ...controlOf(home, dir, ports['epmd']),
   }
 }
 
 /**
- * Runs `rabbitmqctl` for this home's RabbitMQ. Answers whether it succeeded: it does not while the broker is down, or where
- * the command is not installed.
+ * Runs `rabbitmqctl` for this home's RabbitMQ. Returns whether it succeeded; it fails while the broker is down, or if the
+ * command is not installed.
  */
 export async function controlPrivateRabbitmq(home: Home, args: readonly string[]): Promise<boolean> {
   const dir = dataDir(home)
@@ -78,7 +82,7 @@ export async function controlPrivateRabbitmq(home: Home, args: readonly string[]
 function controlOf(home: Home, dir: string, epmdPort: number | undefined): { control?: RabbitmqControl } {
   const command = findBinary('rabbitmqctl', ['/usr/lib/rabbitmq/bin'])
   if (command === undefined) return {}
-  // Its cookie lies in its home.
+  // Erlang reads its cookie from HOME.
   const env = { HOME: dir, RABBITMQ_CONF_ENV_FILE: join(dir, ENV_FILE), ERL_EPMD_PORT: String(epmdPort) }
   return { control: { command, args: ['--node', nodeName(home)], env } }
 }
@@ -92,17 +96,17 @@ function writeCookie(dir: string, cookie: string): void {
   const file = join(dir, '.erlang.cookie')
   if (existsSync(file)) return
   mkdirSync(dir, { recursive: true })
-  // Erlang refuses a cookie that others can read.
+  // Erlang rejects a cookie file that other users can read.
   writeFileSync(file, cookie, { mode: 0o400 })
 }
 
 /**
- * Erlang's port mapper is shared by all nodes of a machine and stays for ever. On a port of its own it belongs to this
- * home alone and goes when the broker goes.
+ * Starts Erlang's port mapper on its own port. The default one is shared by all nodes of the machine and is never stopped;
+ * this one belongs to the home and stops with the broker.
  */
 export async function startEpmd(home: Home, port: number, env: NodeJS.ProcessEnv): Promise<void> {
   const binary = findBinary('epmd', ['/usr/lib/erlang/bin', '/usr/lib64/erlang/bin'])
-  // Erlang then starts the one of its own release.
+  // Without a binary to start, Erlang starts the epmd of its own release.
   if (binary === undefined) return
   await startDaemon(home, {
     name: 'epmd',
@@ -114,7 +118,7 @@ export async function startEpmd(home: Home, port: number, env: NodeJS.ProcessEnv
   })
 }
 
-/** Writes the instance's own files into `dir` and answers the environment that makes RabbitMQ look there and nowhere else. */
+/** Writes the configuration into `dir` and returns the environment that makes RabbitMQ read only these files. */
 function writeSettings(home: Home, dir: string, ports: Ports): NodeJS.ProcessEnv {
   const file = (name: string, content: string): string => {
     writeFileSync(join(dir, name), content)
@@ -129,7 +133,7 @@ function writeSettings(home: Home, dir: string, ports: Ports): NodeJS.ProcessEnv
       `management.tcp.port = ${ports.management}`,
       'prometheus.tcp.ip = 127.0.0.1',
       `prometheus.tcp.port = ${ports.metrics}`,
-      // Fresh figures: nobody watches a development broker for long enough to mind the cost.
+      // Tests need fresh counts; the cost does not matter on a development broker.
       'collect_statistics_interval = 1000',
       '',
     ].join('\n'),
@@ -142,21 +146,21 @@ function writeSettings(home: Home, dir: string, ports: Ports): NodeJS.ProcessEnv
     ERL_EPMD_PORT: String(ports.epmd),
     ERL_EPMD_ADDRESS: '127.0.0.1',
     RABBITMQ_SERVER_ADDITIONAL_ERL_ARGS: '-kernel inet_dist_use_interface {127,0,0,1}',
-    // Where the limit of open files is huge, Erlang would reserve tables for all of them.
+    // Erlang would otherwise allocate tables for the maximum number of open files, which can be huge.
     ERL_MAX_PORTS: '8192',
     RABBITMQ_MNESIA_BASE: join(dir, 'mnesia'),
     RABBITMQ_LOG_BASE: home.logDir,
     RABBITMQ_CONFIG_FILE: rabbitmqConfigFile,
     RABBITMQ_CONFIG_FILES: join(dir, 'conf.d', '*.conf'),
-    // After a failover, wait queues stand still for as long as the second: docs/scaling.md.
+    // The second value bounds how long wait queues stall after a failover (docs/scaling.md).
     RABBITMQ_ADVANCED_CONFIG_FILE: file(
       'advanced.config',
       '[{rabbit, [{quorum_tick_interval, 1000}, {dead_letter_worker_publisher_confirm_timeout, 10000}]}].\n',
     ),
     RABBITMQ_ENABLED_PLUGINS_FILE: file('enabled_plugins', '[rabbitmq_management,rabbitmq_prometheus].\n'),
-    // The machine's own /etc/rabbitmq/rabbitmq-env.conf is about another instance.
+    // Replaces /etc/rabbitmq/rabbitmq-env.conf, which belongs to the machine's own instance.
     RABBITMQ_CONF_ENV_FILE: file(ENV_FILE, ''),
-    // Runs as one process, so that its pid is the broker's and a signal reaches the broker itself.
+    // Makes the script exec the broker, so that the pid is the broker's and signals reach it.
     RUNNING_UNDER_SYSTEMD: 'true',
   }
 }

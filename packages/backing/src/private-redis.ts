@@ -2,18 +2,18 @@ import { mkdirSync } from 'node:fs'
 import { join } from 'node:path'
 import { findBinary } from './find-binary.ts'
 import type { Home } from './home.ts'
-import { redisAnswers } from './probe.ts'
 import { startDaemon, stopDaemon } from './process/daemon.ts'
 import { runningPid } from './process/pid-file.ts'
+import type { RedisAddress } from './provider.ts'
+import { redisAnswers } from './reachable.ts'
 import { readPorts, rememberPorts } from './remember-ports.ts'
 import { redisConfigFile } from './repository.ts'
-import type { RedisAddress } from './rung.ts'
 
 export const redisBinary = (): string | undefined => findBinary('redis-server')
 
 const portsFile = (home: Home): string => join(home.dataDir, 'redis-ports.json')
 
-/** Starts a Redis of this home's own, with the durability that is shipped, unless it runs. */
+/** Starts the Redis of this home with the configuration of infra/redis, unless it is running. */
 export async function startPrivateRedis(home: Home, binary: string): Promise<RedisAddress> {
   if ((await runningPid(home, 'redis')) === undefined) {
     const dir = join(home.dataDir, 'redis')

@@ -17,13 +17,13 @@ afterEach(() => {
 
 const file = (): string => join(folder, 'sub', 'ports.json')
 
-test('a port stays the same for as long as it is free, and each name has its own', async () => {
+test('reuses a port while it is free and gives each name its own', async () => {
   const first = await rememberPorts(file(), { one: 0, two: 0 })
   expect(first.one).not.toBe(first.two)
   await expect(rememberPorts(file(), { one: 0, two: 0 })).resolves.toEqual(first)
 })
 
-test('a port that somebody has taken meanwhile is given up, unless it is our own', async () => {
+test('replaces a port that another process has taken, unless the server itself is still running', async () => {
   const { one } = await rememberPorts(file(), { one: 0 })
   const somebody = createServer().listen(one, '127.0.0.1')
   await once(somebody, 'listening')
@@ -35,7 +35,7 @@ test('a port that somebody has taken meanwhile is given up, unless it is our own
   }
 })
 
-test('a wanted port is what is handed out, and to one name only', async () => {
+test('assigns a wanted port, and to one name only', async () => {
   const { one: wanted } = await rememberPorts(file(), { one: 0 })
   const ports = await rememberPorts(file(), { other: wanted, one: 0 })
   expect(ports.other).toBe(wanted)

@@ -2,12 +2,12 @@ import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { dirname } from 'node:path'
 import { freePort } from './process/free-port.ts'
 
-/** A port for each name: the wanted one, or with 0 any. */
+/** The wanted port for each name; 0 means any free port. */
 export type PortWishes = Readonly<Record<string, number>>
 
 /**
- * Any port stays the same from one time to the next for as long as it is free, so that clients of a server that was
- * restarted find it again. Those of `kept` stay whatever is wanted and whoever listens: it is ours.
+ * Assigns ports and stores them in `file`. An assigned port is reused while it is free, so that clients find a restarted
+ * server again. The ports of `kept` are always reused: they are taken by the running servers themselves.
  */
 export async function rememberPorts<W extends PortWishes>(
   file: string,
@@ -18,9 +18,9 @@ export async function rememberPorts<W extends PortWishes>(
   const ports: Record<string, number> = {}
   for (const [name, wish] of Object.entries(wishes)) {
     const before = known[name]
-    const isHandedOut = (port: number): boolean => Object.values(ports).includes(port)
+    const isAssigned = (port: number): boolean => Object.values(ports).includes(port)
     let port = kept.has(name) && before !== undefined ? before : wish || (await freePort(before))
-    while (isHandedOut(port)) port = await freePort()
+    while (isAssigned(port)) port = await freePort()
     ports[name] = port
   }
   mkdirSync(dirname(file), { recursive: true })
@@ -28,7 +28,7 @@ export async function rememberPorts<W extends PortWishes>(
   return ports as Record<keyof W, number>
 }
 
-/** The ports as they were last handed out; empty when they never were. */
+/** The ports that were last assigned; empty if none were. */
 export function readPorts(file: string): Readonly<Partial<Record<string, number>>> {
   try {
     return JSON.parse(readFileSync(file, 'utf8')) as Partial<Record<string, number>>

@@ -1,10 +1,10 @@
 import { join } from 'node:path'
 
-/** The checkout's top folder. This file lies three folders below it both as a source and as built. */
+/** The root of the repository. Both the source and the built version of this file are three folders below it. */
 export const repository = join(import.meta.dirname, '..', '..', '..')
 
 export const composeFile = join(repository, 'docker-compose.yml')
-/** What `make up` adds to it: the ports on which processes of this machine reach the broker and Redis. */
+/** Added by `make up`: the ports on which processes of this machine reach RabbitMQ and Redis. */
 export const composePortsFile = join(repository, 'packages', 'backing', 'compose.ports.yml')
 export const rabbitmqConfigFile = join(repository, 'infra', 'rabbitmq', 'rabbitmq.conf')
 export const redisConfigFile = join(repository, 'infra', 'redis', 'redis.conf')

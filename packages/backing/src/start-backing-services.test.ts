@@ -1,21 +1,24 @@
-import { type Addresses, type BackingName, type Rung, RungUnavailable } from './rung.ts'
+import { type Addresses, type BackingName, type BackingProvider, BackingUnavailable } from './provider.ts'
 import { type BackingServices, startBackingServices } from './start-backing-services.ts'
 
-interface FakeRung extends Rung {
-  readonly asked: BackingName[][]
+interface FakeProvider extends BackingProvider {
+  readonly startRequests: BackingName[][]
   readonly stops: () => number
 }
 
-function fakeRung(name: Rung['name'], behaviour: { missing?: string; fails?: Error } = {}): FakeRung {
-  const asked: BackingName[][] = []
+function fakeProvider(
+  name: BackingProvider['name'],
+  behaviour: { missing?: string; fails?: Error } = {},
+): FakeProvider {
+  const startRequests: BackingName[][] = []
   let stops = 0
   return {
     name,
-    asked,
+    startRequests,
     stops: () => stops,
     missing: async () => behaviour.missing,
     start: async (wanted): Promise<Addresses> => {
-      asked.push([...wanted])
+      startRequests.push([...wanted])
       if (behaviour.fails !== undefined) throw behaviour.fails
       return {
         ...(wanted.includes('rabbitmq') && { rabbitmq: { amqpUrl: `amqp://${name}`, managementUrl: null } }),
@@ -31,43 +34,43 @@ function fakeRung(name: Rung['name'], behaviour: { missing?: string; fails?: Err
 const silent = (): void => {}
 
 function start(
-  docker: Rung,
-  local: Rung,
+  docker: BackingProvider,
+  local: BackingProvider,
   env: NodeJS.ProcessEnv = {},
   say = silent as (line: string) => void,
 ): Promise<BackingServices> {
   return startBackingServices({ env, docker, local, say })
 }
 
-test('Docker goes before what is installed', async () => {
-  const local = fakeRung('local')
-  await expect(start(fakeRung('docker'), local)).resolves.toMatchObject({
+test('Docker is preferred to installed programs', async () => {
+  const local = fakeProvider('local')
+  await expect(start(fakeProvider('docker'), local)).resolves.toMatchObject({
     amqpUrl: 'amqp://docker',
     redisUrl: 'redis://docker',
-    rungs: { rabbitmq: 'docker', redis: 'docker' },
+    providers: { rabbitmq: 'docker', redis: 'docker' },
   })
-  expect(local.asked).toEqual([])
+  expect(local.startRequests).toEqual([])
 })
 
-test('without an engine, Docker is passed over in silence', async () => {
+test('without a Docker engine, installed programs are used without a message', async () => {
   const said: string[] = []
-  const docker = fakeRung('docker', { missing: 'no Docker engine answers' })
-  const services = await start(docker, fakeRung('local'), {}, (line) => said.push(line))
-  expect(services.rungs).toEqual({ rabbitmq: 'local', redis: 'local' })
-  expect([docker.asked, said]).toEqual([[], []])
+  const docker = fakeProvider('docker', { missing: 'no Docker engine answers' })
+  const services = await start(docker, fakeProvider('local'), {}, (line) => said.push(line))
+  expect(services.providers).toEqual({ rabbitmq: 'local', redis: 'local' })
+  expect([docker.startRequests, said]).toEqual([[], []])
 })
 
-test('an engine that cannot start them is reported in one line, and the next way is used', async () => {
+test('a Docker engine that cannot start the containers is reported in one line, and installed programs are used', async () => {
   const said: string[] = []
-  const docker = fakeRung('docker', { fails: new RungUnavailable('no such image') })
-  const services = await start(docker, fakeRung('local'), {}, (line) => said.push(line))
+  const docker = fakeProvider('docker', { fails: new BackingUnavailable('no such image') })
+  const services = await start(docker, fakeProvider('local'), {}, (line) => said.push(line))
   expect(services.amqpUrl).toBe('amqp://local')
   expect(said).toEqual(['docker not used: no such image'])
 })
 
-test('given urls are used as they are, and nothing is started or stopped', async () => {
-  const docker = fakeRung('docker')
-  const services = await start(docker, fakeRung('local'), {
+test('given URLs are used unchanged, and nothing is started or stopped', async () => {
+  const docker = fakeProvider('docker')
+  const services = await start(docker, fakeProvider('local'), {
     AMQP_URL: 'amqp://u:p@there:1',
     REDIS_URL: 'redis://there',
   })
@@ -76,47 +79,49 @@ test('given urls are used as they are, and nothing is started or stopped', async
     amqpUrl: 'amqp://u:p@there:1',
     managementUrl: 'http://u:p@there:15672',
     redisUrl: 'redis://there',
-    rungs: { rabbitmq: 'given', redis: 'given' },
+    providers: { rabbitmq: 'given', redis: 'given' },
   })
-  expect([docker.asked, docker.stops()]).toEqual([[], 0])
+  expect([docker.startRequests, docker.stops()]).toEqual([[], 0])
 })
 
-test('only what is not given is started', async () => {
-  const docker = fakeRung('docker')
-  const services = await start(docker, fakeRung('local'), { REDIS_URL: 'redis://there' })
-  expect(docker.asked).toEqual([['rabbitmq']])
-  expect(services.rungs).toEqual({ rabbitmq: 'docker', redis: 'given' })
+test('only servers without a given URL are started', async () => {
+  const docker = fakeProvider('docker')
+  const services = await start(docker, fakeProvider('local'), { REDIS_URL: 'redis://there' })
+  expect(docker.startRequests).toEqual([['rabbitmq']])
+  expect(services.providers).toEqual({ rabbitmq: 'docker', redis: 'given' })
   await services.stop()
   expect(docker.stops()).toBe(1)
 })
 
-test('a way that starts more than was wanted does not push aside what is given', async () => {
+test('a given URL wins over a provider that starts more than was wanted', async () => {
   const both = { rabbitmq: { amqpUrl: 'amqp://docker', managementUrl: null }, redis: { redisUrl: 'redis://docker' } }
-  const docker: Rung = { ...fakeRung('docker'), start: async () => both }
-  const services = await start(docker, fakeRung('local'), { REDIS_URL: 'redis://there' })
+  const docker: BackingProvider = { ...fakeProvider('docker'), start: async () => both }
+  const services = await start(docker, fakeProvider('local'), { REDIS_URL: 'redis://there' })
   expect([services.amqpUrl, services.redisUrl]).toEqual(['amqp://docker', 'redis://there'])
 })
 
-test('where no way is open, the reasons and what a person can do are said', async () => {
+test('if no provider works, the error lists the reasons and the remedies', async () => {
   const failure = start(
-    fakeRung('docker', { missing: 'no Docker engine answers' }),
-    fakeRung('local', { fails: new RungUnavailable('no apt-get here') }),
+    fakeProvider('docker', { missing: 'no Docker engine answers' }),
+    fakeProvider('local', { fails: new BackingUnavailable('no apt-get here') }),
   )
-  await expect(failure).rejects.toThrow(RungUnavailable)
+  await expect(failure).rejects.toThrow(BackingUnavailable)
   await expect(failure).rejects.toThrow(
     /docker: no Docker engine answers\n +local: no apt-get here[^]*AMQP_URL=[^]*REDIS_URL=/,
   )
 })
 
-test('a server that does not come up is an error, not a reason to look elsewhere', async () => {
-  const local = fakeRung('local')
-  await expect(start(fakeRung('docker', { fails: new Error('crashed') }), local)).rejects.toThrow('crashed')
-  expect(local.asked).toEqual([])
+test('a server that fails to start is an error, and no other provider is tried', async () => {
+  const local = fakeProvider('local')
+  await expect(start(fakeProvider('docker', { fails: new Error('crashed') }), local)).rejects.toThrow('crashed')
+  expect(local.startRequests).toEqual([])
 })
 
-test('BACKING allows one way only', async () => {
-  await expect(start(fakeRung('docker'), fakeRung('local'), { BACKING: 'local' })).resolves.toMatchObject({
+test('BACKING allows one provider only', async () => {
+  await expect(start(fakeProvider('docker'), fakeProvider('local'), { BACKING: 'local' })).resolves.toMatchObject({
     redisUrl: 'redis://local',
   })
-  await expect(start(fakeRung('docker'), fakeRung('local'), { BACKING: 'cloud' })).rejects.toThrow('BACKING must be')
+  await expect(start(fakeProvider('docker'), fakeProvider('local'), { BACKING: 'cloud' })).rejects.toThrow(
+    'BACKING must be',
+  )
 })

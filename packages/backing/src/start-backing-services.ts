@@ -2,46 +2,48 @@ import type { Say } from './process/progress.ts'
 import {
   type Addresses,
   type BackingName,
+  type BackingProvider,
+  BackingUnavailable,
   type RabbitmqAddress,
   type RedisAddress,
-  type Rung,
-  RungUnavailable,
-} from './rung.ts'
+} from './provider.ts'
 
-export type RungName = 'given' | Rung['name']
+export type ProviderName = 'given' | BackingProvider['name']
 
 export interface BackingServices extends RabbitmqAddress, RedisAddress {
-  /** How each was come by. */
-  readonly rungs: Readonly<Record<BackingName, RungName>>
-  /** Stops what was started; what was given is left alone. */
+  /** The provider of each server; `given` if its URL was set in the environment. */
+  readonly providers: Readonly<Record<BackingName, ProviderName>>
+  /** Stops the servers that were started, but not those that were given. */
   stop(): Promise<void>
 }
 
 export interface BackingOptions {
-  /** `AMQP_URL`, `MANAGEMENT_URL`, `REDIS_URL` are used as they are; `BACKING` = `docker` or `local` allows that way only. */
+  /** Reads `AMQP_URL`, `MANAGEMENT_URL` and `REDIS_URL`, and `BACKING`, which allows one provider only. */
   readonly env: NodeJS.ProcessEnv
-  readonly docker: Rung
-  readonly local: Rung
+  readonly docker: BackingProvider
+  readonly local: BackingProvider
   readonly say: Say
 }
 
 /**
- * A broker and a Redis by the first way that works: given urls, Docker, programs of this machine (installed with apt if
- * need be).
- * @throws RungUnavailable with what a person can do about it when there is none.
+ * Starts RabbitMQ and Redis with the first option that works: given URLs, Docker, or programs of this machine, which are
+ * installed with apt if necessary.
+ * @throws BackingUnavailable with instructions if no option works
  */
 export async function startBackingServices(options: BackingOptions): Promise<BackingServices> {
   const given = givenAddresses(options.env)
   const wanted = (['rabbitmq', 'redis'] as const).filter((name) => given[name] === undefined)
-  const { rung, addresses } = wanted.length > 0 ? await climb(options, wanted) : { rung: undefined, addresses: {} }
+  const { provider, addresses } =
+    wanted.length > 0 ? await startWithFirstProvider(options, wanted) : { provider: undefined, addresses: {} }
   const { rabbitmq, redis } = { ...addresses, ...given }
-  if (rabbitmq === undefined || redis === undefined) throw new Error('the rung did not start what was wanted')
-  const rungName = (name: BackingName): RungName => (given[name] === undefined ? (rung?.name ?? 'given') : 'given')
+  if (rabbitmq === undefined || redis === undefined) throw new Error('the provider did not start every wanted server')
+  const providerName = (name: BackingName): ProviderName =>
+    given[name] === undefined ? (provider?.name ?? 'given') : 'given'
   return {
     ...rabbitmq,
     ...redis,
-    rungs: { rabbitmq: rungName('rabbitmq'), redis: rungName('redis') },
-    stop: async () => rung?.stop(),
+    providers: { rabbitmq: providerName('rabbitmq'), redis: providerName('redis') },
+    stop: async () => provider?.stop(),
   }
 }
 
@@ -53,7 +55,7 @@ function givenAddresses(env: NodeJS.ProcessEnv): Addresses {
   }
 }
 
-/** Where a broker's management API is by default, with the same user; of a cluster, the first node's. */
+/** The default address of the management API, with the same user. For a cluster, that of the first node. */
 function guessManagementUrl(amqpUrl: string): string | null {
   const [first = ''] = amqpUrl.split(/,(?=amqps?:)/)
   if (!URL.canParse(first)) return null
@@ -61,33 +63,33 @@ function guessManagementUrl(amqpUrl: string): string | null {
   return `http://${username || 'guest'}:${password || 'guest'}@${hostname || '127.0.0.1'}:15672`
 }
 
-async function climb(
+async function startWithFirstProvider(
   options: BackingOptions,
   wanted: readonly BackingName[],
-): Promise<{ readonly rung: Rung; readonly addresses: Addresses }> {
+): Promise<{ readonly provider: BackingProvider; readonly addresses: Addresses }> {
   const reasons: string[] = []
-  for (const rung of allowedRungs(options)) {
-    const missing = await rung.missing()
+  for (const provider of allowedProviders(options)) {
+    const missing = await provider.missing()
     if (missing !== undefined) {
-      reasons.push(`  ${rung.name}: ${missing}`)
+      reasons.push(`  ${provider.name}: ${missing}`)
       continue
     }
     try {
-      return { rung, addresses: await rung.start(wanted) }
+      return { provider, addresses: await provider.start(wanted) }
     } catch (error) {
-      if (!(error instanceof RungUnavailable)) throw error
-      options.say(`${rung.name} not used: ${error.message}`)
-      reasons.push(`  ${rung.name}: ${error.message}`)
+      if (!(error instanceof BackingUnavailable)) throw error
+      options.say(`${provider.name} not used: ${error.message}`)
+      reasons.push(`  ${provider.name}: ${error.message}`)
     }
   }
-  throw new RungUnavailable(whatToDo(wanted, reasons))
+  throw new BackingUnavailable(whatToDo(wanted, reasons))
 }
 
-function allowedRungs({ env, docker, local }: BackingOptions): readonly Rung[] {
+function allowedProviders({ env, docker, local }: BackingOptions): readonly BackingProvider[] {
   const only = env['BACKING'] || undefined
-  const rungs = [docker, local].filter(({ name }) => only === undefined || name === only)
-  if (rungs.length === 0) throw new RungUnavailable('BACKING must be docker or local, or not be set')
-  return rungs
+  const providers = [docker, local].filter(({ name }) => only === undefined || name === only)
+  if (providers.length === 0) throw new BackingUnavailable('BACKING must be docker or local, or not be set')
+  return providers
 }
 
 const ADVICE: Readonly<Record<BackingName, { readonly url: string; readonly aptPackage: string }>> = {

@@ -10,6 +10,7 @@ export { DELIVERY_HEADERS, REQUIRED_DELIVERY_HEADERS } from './deliveries/delive
 export { exampleDeliveryOf, firstDeliveriesOf } from './deliveries/first-delivery.ts'
 export {
   type Attempt,
+  isTransientStatus,
   type Outcome,
   OutcomeNumber,
   PARKED_REASONS,

@@ -3,7 +3,7 @@ import { createAddressGuard } from './address-guard.ts'
 
 const guard = createAddressGuard([])
 
-describe('what nobody may be sent to', () => {
+describe('addresses that are refused', () => {
   test.each([
     ['this network', '0.0.0.0'],
     ['this network, another', '0.1.2.3'],
@@ -33,7 +33,7 @@ describe('what nobody may be sent to', () => {
     ['v4-compatible loopback', '::127.0.0.1'],
     ['v4-compatible loopback, in hex', '::7f00:1'],
     ['translated (NAT64)', '64:ff9b::7f00:1'],
-    ['translated, of one’s own', '64:ff9b:1::7f00:1'],
+    ['translated (NAT64), local use', '64:ff9b:1::7f00:1'],
     ['discard-only', '100::1'],
     ['Teredo', '2001:0:4136:e378:8000:63bf:3fff:fdd2'],
     ['benchmarks, v6', '2001:2::1'],
@@ -47,8 +47,8 @@ describe('what nobody may be sent to', () => {
     ['link-local, v6', 'fe80::1'],
     ['site-local', 'fec0::1'],
     ['multicast, v6', 'ff02::1'],
-    ['no address', 'client.example'],
-    ['nothing', ''],
+    ['not an address', 'client.example'],
+    ['empty text', ''],
   ])('%s: %s', (_name, address) => {
     expect(guard.allows(address)).toBe(false)
   })
@@ -68,7 +68,7 @@ test.each([
   expect(guard.allows(address)).toBe(true)
 })
 
-describe('the host of a url, in every spelling that urls know', () => {
+describe('the host of a URL, in every spelling that URLs allow', () => {
   test.each([
     'http://127.0.0.1/',
     'http://127.1/',
@@ -96,12 +96,12 @@ describe('the host of a url, in every spelling that urls know', () => {
     'https://8.8.8.8/',
     'https://[2606:2800:21f:cb07::1]/',
     'https://localhost.example/',
-  ])('%s may be asked for', (url) => {
+  ])('%s is allowed', (url) => {
     expect(guard.allowsHost(new URL(url).hostname)).toBe(true)
   })
 })
 
-describe('networks that are allowed', () => {
+describe('allowed networks', () => {
   const onPremise = createAddressGuard(['10.1.0.0/16', 'fd00:1::/32', '127.0.0.1'])
 
   test.each([
@@ -116,12 +116,12 @@ describe('networks that are allowed', () => {
     expect(onPremise.allows(address)).toBe(isAllowed)
   })
 
-  test('this machine’s names may be asked for where loopback is allowed', () => {
+  test('localhost names are allowed where loopback is allowed', () => {
     expect(onPremise.allowsHost('localhost')).toBe(true)
   })
 })
 
-test('a v4 address and the same one mapped into v6 are judged alike', () => {
+test('a v4 address and its v6-mapped form get the same result', () => {
   fc.assert(
     fc.property(fc.ipV4(), (address) => {
       expect(guard.allows(`::ffff:${address}`)).toBe(guard.allows(address))
@@ -129,7 +129,7 @@ test('a v4 address and the same one mapped into v6 are judged alike', () => {
   )
 })
 
-test('whatever text it is given, it answers', () => {
+test('any text gets a result', () => {
   fc.assert(
     fc.property(fc.string(), (text) => {
       expect(typeof guard.allows(text)).toBe('boolean')

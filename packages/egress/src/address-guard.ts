@@ -1,12 +1,12 @@
 import ipaddr from 'ipaddr.js'
 
-/** Decides where webhooks may go. */
+/** Decides which addresses and hosts webhooks may be sent to. */
 export interface AddressGuard {
-  /** May this address be connected to? Anything that is no address may not. */
+  /** Whether connecting to this address is allowed. False for text that is not an address. */
   allows(address: string): boolean
   /**
-   * May this host of a url, as `URL.hostname` spells it, be asked for at all? A name may: what it resolves to is judged
-   * when it is known. Except those that mean this machine, wherever they are asked for (RFC 6761, section 6.3).
+   * Whether a URL may have this host, as spelt by `URL.hostname`. True for a name, because its addresses are checked when
+   * they are known. Except `localhost` names, which always mean this machine (RFC 6761, section 6.3).
    */
   allowsHost(hostname: string): boolean
 }
@@ -14,16 +14,16 @@ export interface AddressGuard {
 type Range = readonly [ipaddr.IPv4 | ipaddr.IPv6, number]
 
 /**
- * Special addresses that the library counts as ordinary unicast. IANA's special-purpose registries,
+ * Special addresses that ipaddr.js classifies as ordinary unicast. Source: IANA's special-purpose registries,
  * https://www.iana.org/assignments/iana-ipv4-special-registry and …/iana-ipv6-special-registry.
  */
 const ALSO_SPECIAL: readonly Range[] = [
   '192.0.0.0/24', // IETF protocol assignments
   '192.88.99.0/24', // 6to4 relay anycast, deprecated
-  '64:ff9b:1::/48', // IPv4/IPv6 translation of one's own
+  '64:ff9b:1::/48', // local-use IPv4/IPv6 translation
   '100::/64', // discard-only
   '2001::/23', // IETF protocol assignments, Teredo and ORCHID among them
-  '2002::/16', // 6to4: a v4 address in disguise
+  '2002::/16', // 6to4: embeds a v4 address
   '3fff::/20', // documentation
   '5f00::/16', // segment routing
   'fec0::/10', // site-local, deprecated
@@ -31,17 +31,17 @@ const ALSO_SPECIAL: readonly Range[] = [
 ].map((cidr) => ipaddr.parseCIDR(cidr))
 
 /**
- * Only ordinary public addresses may be connected to: no private, loopback, link-local, shared, multicast, reserved or
- * documentation ones, nor any that hides an IPv4 address (mapped, NAT64, 6to4, Teredo). An address that only looks
- * public by its spelling is none: what counts is the number that it stands for.
- * @param allowedNetworks CIDRs, or bare addresses, that may be connected to all the same
+ * Allows only ordinary public addresses: no private, loopback, link-local, shared, multicast, reserved or documentation
+ * addresses, and none that embeds an IPv4 address (mapped, NAT64, 6to4, Teredo). Decides by the numeric address, not by its
+ * spelling.
+ * @param allowedNetworks CIDRs, or bare addresses, that are allowed in addition
  */
 export function createAddressGuard(allowedNetworks: readonly string[]): AddressGuard {
   const allowed = allowedNetworks.map(parseNetwork)
 
   function allows(address: string): boolean {
     if (!ipaddr.isValid(address)) return false
-    // A mapped address is the v4 address that it maps, to the kernel as well.
+    // The kernel connects a mapped address to its v4 address.
     const parsed = ipaddr.process(address)
     if (allowed.some((range) => isIn(parsed, range))) return true
     return parsed.range() === 'unicast' && !ALSO_SPECIAL.some((range) => isIn(parsed, range))

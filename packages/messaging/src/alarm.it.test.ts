@@ -1,11 +1,11 @@
 import { Unavailable } from '@switchhook/contracts'
 import { brokerAlarm, eventually, type TestBroker, testBroker } from '@switchhook/testkit'
 import { type Broker, openBroker } from './broker.ts'
-import { Gate } from './test-support/gate.ts'
-import { openProbe, type Probe } from './test-support/probe.ts'
-import { recordingLog } from './test-support/recording-log.ts'
-import { sampleDelivery, sampleEvent } from './test-support/samples.ts'
-import { Queue, serviceTopology } from './topology.ts'
+import { Gate } from './testing/gate.ts'
+import { type Observer, openObserver } from './testing/observer.ts'
+import { recordingLog } from './testing/recording.ts'
+import { sampleDelivery, sampleEvent } from './testing/samples.ts'
+import { Queue, serviceTopology } from './topology/topology.ts'
 
 const alarm = brokerAlarm()
 const whenOurs = alarm === undefined ? describe.skip : describe
@@ -13,15 +13,15 @@ const whenOurs = alarm === undefined ? describe.skip : describe
 jest.setTimeout(60_000)
 
 let server: TestBroker
-let probe: Probe
+let observer: Observer
 let broker: Broker
 
-/** Longer than any of these tests waits: what rejects sooner was not waited for. */
+/** Longer than any of these tests: an earlier rejection did not wait for the confirm. */
 const CONFIRM_TIMEOUT_MS = 30_000
 
 beforeEach(async () => {
   server = await testBroker()
-  probe = await openProbe(server.amqpUrl)
+  observer = await openObserver(server.amqpUrl)
   broker = await openBroker({
     url: server.amqpUrl,
     topology: serviceTopology([100]),
@@ -35,7 +35,7 @@ beforeEach(async () => {
 afterEach(async () => {
   await alarm?.clear()
   await broker.close()
-  await probe.close()
+  await observer.close()
   await server.close()
 })
 
@@ -50,7 +50,7 @@ whenOurs('while the broker that this run has started has an alarm', () => {
     'for lack of %s, publishes reject at once, and are taken again after it without anybody’s doing',
     async (kind) => {
       await alarm?.raise(kind)
-      // The broker tells a publisher only when it publishes: this one finds out, and need not wait for its confirm.
+      // The broker notifies a connection of the alarm only when it publishes. This publish rejects without its confirm.
       expect(await msUntilUnavailable(broker.publishEvent(sampleEvent()))).toBeLessThan(5_000)
       expect(broker.isReady()).toBe(false)
       expect(await msUntilUnavailable(broker.publishEvent(sampleEvent()))).toBeLessThan(100)
@@ -58,12 +58,12 @@ whenOurs('while the broker that this run has started has an alarm', () => {
       await alarm?.clear()
       await ready
       await broker.publishEvent(sampleEvent())
-      // The first one was on the wire: it arrives late, and was reported as unknown.
-      await eventually(async () => expect(await probe.ready(Queue.fanoutEvents)).toBe(2))
+      // The first message was already sent: it arrives late, and its publish was rejected.
+      await eventually(async () => expect(await observer.ready(Queue.fanoutEvents)).toBe(2))
     },
   )
 
-  test('what is in hand can be acked, and what has to be published waits and is lost by nobody', async () => {
+  test('messages in flight can be acknowledged, and messages to be published wait and are not lost', async () => {
     const events = Array.from({ length: 20 }, () => sampleEvent())
     await Promise.all(events.map((event) => broker.publishEvent(event)))
     const raised = new Gate()
@@ -81,16 +81,16 @@ whenOurs('while the broker that this run has started has an alarm', () => {
       recovered: () => Promise.resolve(),
     })
     for (const { eventId } of events.slice(0, 10)) needsPublishing.add(eventId)
-    await eventually(async () => expect(await probe.ready(Queue.fanoutEvents)).toBe(0))
+    await eventually(async () => expect(await observer.ready(Queue.fanoutEvents)).toBe(0))
     await alarm?.raise('memory')
     raised.open()
     await eventually(() => expect(acked).toHaveLength(10))
     await eventually(() => expect(consumer.inFlight()).toBe(10))
     await alarm?.clear()
     await eventually(() => expect(new Set(acked).size).toBe(20))
-    // Ten, and perhaps some twice: what was on the wire when the alarm came.
-    expect(await probe.ready(Queue.deliveryDue)).toBeGreaterThanOrEqual(10)
+    // Ten, and perhaps duplicates of those that were already sent when the alarm began.
+    expect(await observer.ready(Queue.deliveryDue)).toBeGreaterThanOrEqual(10)
     await consumer.drain()
-    expect(await probe.ready(Queue.fanoutEvents)).toBe(0)
+    expect(await observer.ready(Queue.fanoutEvents)).toBe(0)
   })
 })

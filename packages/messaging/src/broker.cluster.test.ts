@@ -7,9 +7,9 @@ import {
   startBrokerCluster,
 } from '@switchhook/testkit'
 import { type Broker, openBroker } from './broker.ts'
-import { recordingLog } from './test-support/recording-log.ts'
-import { sampleDelivery } from './test-support/samples.ts'
-import { dueQueues, Queue, serviceTopology } from './topology.ts'
+import { recordingLog } from './testing/recording.ts'
+import { sampleDelivery } from './testing/samples.ts'
+import { dueQueues, Queue, serviceTopology } from './topology/topology.ts'
 
 const WAIT_MS = 300
 const TOPOLOGY = serviceTopology([WAIT_MS], 0, 2)
@@ -42,11 +42,11 @@ afterEach(() => broker.close())
 
 const namedNode = (name: string): BrokerNode => {
   const node = cluster.nodes.find((each) => each.name === name)
-  if (node === undefined) throw new Error(`${name} is none of ours`)
+  if (node === undefined) throw new Error(`no node is named ${name}`)
   return node
 }
 
-/** Asked only while all nodes run. */
+/** Only valid while all nodes run. */
 const management = (): Management => namedNode(cluster.nodes[0]?.name ?? '').management
 
 async function leaderOf(queue: string): Promise<BrokerNode> {
@@ -54,7 +54,7 @@ async function leaderOf(queue: string): Promise<BrokerNode> {
   return namedNode(leader)
 }
 
-/** The node that publishing or consuming leads to just now. */
+/** The node of the current connection for publishing or consuming. */
 async function connectedNode(): Promise<BrokerNode> {
   const [name] = await eventually(async () => {
     const names = await management().connectionNodes()
@@ -64,29 +64,29 @@ async function connectedNode(): Promise<BrokerNode> {
   return namedNode(name ?? '')
 }
 
-/** Publishes as the outbox does, again and again until it is confirmed, for as long as it is not stopped. */
-function publishOn(): { readonly confirmed: Set<string>; stop(): Promise<void> } {
+/** Like the outbox, publishes each delivery repeatedly until it is confirmed. Runs until it is stopped. */
+function keepPublishing(): { readonly confirmed: Set<string>; stop(): Promise<void> } {
   const confirmed = new Set<string>()
   const stopping = new AbortController()
-  const publishOne = async (): Promise<void> => {
+  const publishUntilConfirmed = async (): Promise<void> => {
     const delivery = sampleDelivery()
     await eventually(() => broker.publishDelivery(delivery), PATIENT)
     confirmed.add(delivery.deliveryId)
   }
-  const lane = async (): Promise<void> => {
-    while (!stopping.signal.aborted) await publishOne()
+  const publishUntilStopped = async (): Promise<void> => {
+    while (!stopping.signal.aborted) await publishUntilConfirmed()
   }
-  const lanes = Promise.all(Array.from({ length: 3 }, lane))
+  const running = Promise.all(Array.from({ length: 3 }, publishUntilStopped))
   return {
     confirmed,
     stop: async () => {
       stopping.abort()
-      await lanes
+      await running
     },
   }
 }
 
-/** Sends each delivery through a wait once, and notes those that have come back. */
+/** Sends each delivery through a wait queue once, and records those that have returned. */
 async function deliverOnce(): Promise<Set<string>> {
   const done = new Set<string>()
   for (const queue of dueQueues(2)) {
@@ -104,11 +104,11 @@ async function deliverOnce(): Promise<Set<string>> {
   return done
 }
 
-/** How many, as a list of thousands helps nobody. */
-const allCameBack = (confirmed: ReadonlySet<string>, done: ReadonlySet<string>): Promise<void> =>
+/** The number only: a list of thousands is unreadable in a failure. */
+const allReturned = (confirmed: ReadonlySet<string>, done: ReadonlySet<string>): Promise<void> =>
   eventually(() => expect([...confirmed].filter((id) => !done.has(id)).length).toBe(0), PATIENT)
 
-test('every queue has a member on each of three nodes', async () => {
+test('every queue has a member on each of the three nodes', async () => {
   const queues = await eventually(async () => {
     const found = await management().queues()
     expect(found.map(({ name }) => name).toSorted()).toEqual(Object.keys(TOPOLOGY.queues).toSorted())
@@ -117,9 +117,9 @@ test('every queue has a member on each of three nodes', async () => {
   for (const { name, members } of queues) expect([name, members.length]).toEqual([name, 3])
 })
 
-test('when the node of a leader is killed, and then the one that is connected to, all goes on and nothing is lost', async () => {
+test('killing the node of a leader, and then the connected node, loses nothing', async () => {
   const done = await deliverOnce()
-  const publishing = publishOn()
+  const publishing = keepPublishing()
   for (const victim of [() => leaderOf(Queue.deliveryDue), connectedNode]) {
     const before = publishing.confirmed.size
     await eventually(() => expect(publishing.confirmed.size).toBeGreaterThan(before + 200), PATIENT)
@@ -130,18 +130,18 @@ test('when the node of a leader is killed, and then the one that is connected to
     await node.start()
   }
   await publishing.stop()
-  await allCameBack(publishing.confirmed, done)
+  await allReturned(publishing.confirmed, done)
 })
 
-test('with one node of three nothing is confirmed, and with a second one it goes on by itself', async () => {
+test('with one of three nodes nothing is confirmed; with a second one publishing continues', async () => {
   const done = await deliverOnce()
   const others = cluster.nodes.slice(1)
   for (const node of others) await node.kill()
   await eventually(() => expect(broker.publishDelivery(sampleDelivery())).rejects.toThrow(Unavailable), PATIENT)
   await others[0]?.start()
-  const publishing = publishOn()
+  const publishing = keepPublishing()
   await eventually(() => expect(publishing.confirmed.size).toBeGreaterThan(100), PATIENT)
   await publishing.stop()
-  await allCameBack(publishing.confirmed, done)
+  await allReturned(publishing.confirmed, done)
   await others[1]?.start()
 })

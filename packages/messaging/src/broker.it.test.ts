@@ -1,12 +1,12 @@
 import { parseDelivery, parseEvent, Unavailable } from '@switchhook/contracts'
 import { eventually, startTcpProxy, type TcpProxy, type TestBroker, testBroker } from '@switchhook/testkit'
 import { type Broker, type BrokerOptions, openBroker } from './broker.ts'
-import { countDueShards } from './count-due-shards.ts'
-import type { IncomingMessage } from './incoming-message.ts'
-import { openProbe } from './test-support/probe.ts'
-import { type RecordingLog, recordingLog } from './test-support/recording-log.ts'
-import { sampleDelivery, sampleEvent } from './test-support/samples.ts'
-import { dueQueues, Queue, serviceTopology, type Topology, waitQueue } from './topology.ts'
+import type { IncomingMessage } from './consuming/incoming-message.ts'
+import { openObserver } from './testing/observer.ts'
+import { type RecordingLog, recordingLog } from './testing/recording.ts'
+import { sampleDelivery, sampleEvent } from './testing/samples.ts'
+import { countDueShards } from './topology/count-due-shards.ts'
+import { dueQueues, Queue, serviceTopology, type Topology, waitQueue } from './topology/topology.ts'
 
 let server: TestBroker
 let proxy: TcpProxy
@@ -31,7 +31,7 @@ async function open(options: Partial<BrokerOptions> = {}): Promise<Broker> {
   return broker
 }
 
-/** Consumes for good; what comes is found in the list. */
+/** Consumes until the broker is closed. Returns the list of received messages, which grows. */
 async function collect(broker: Broker, queue: string): Promise<readonly IncomingMessage[]> {
   const messages: IncomingMessage[] = []
   await broker.consume({
@@ -44,22 +44,22 @@ async function collect(broker: Broker, queue: string): Promise<readonly Incoming
   return messages
 }
 
-/** One after the other, as a queue learns only a little later that it is full. */
-async function inTurn<T>(items: readonly T[], work: (item: T) => Promise<void>): Promise<readonly string[]> {
-  const fates: string[] = []
-  for (const item of items) fates.push((await Promise.allSettled([work(item)]))[0].status)
-  return fates
+/** Publishes one after the other, because a quorum queue notices a little late that it is full. */
+async function oneByOne<T>(items: readonly T[], work: (item: T) => Promise<void>): Promise<readonly string[]> {
+  const results: string[] = []
+  for (const item of items) results.push((await Promise.allSettled([work(item)]))[0].status)
+  return results
 }
 
 const first = (messages: readonly IncomingMessage[]): Promise<IncomingMessage> =>
   eventually(() => {
     const [message] = messages
-    if (message === undefined) throw new Error('nothing came')
+    if (message === undefined) throw new Error('no message arrived')
     return message
   })
 
 describe('publishing', () => {
-  test('an event reaches the fan-out’s queue under its type, with its id', async () => {
+  test('an event reaches fan-out’s queue with its type as routing key, and with its id', async () => {
     const broker = await open()
     const events = await collect(broker, Queue.fanoutEvents)
     const event = sampleEvent()
@@ -74,21 +74,21 @@ describe('publishing', () => {
     })
   })
 
-  test('what no queue takes rejects, though the broker confirms it', async () => {
+  test('a message that no queue accepts rejects, although the broker confirms it', async () => {
     const broker = await open()
     await expect(broker.publishRetry(sampleDelivery(), 12_345)).rejects.toThrow(
-      new Unavailable('rabbitmq', 'no queue takes delivery.wait.12345 on switchhook.delivery'),
+      new Unavailable('rabbitmq', 'no queue accepts delivery.wait.12345 on switchhook.delivery'),
     )
   })
 
-  test('what a full queue refuses rejects', async () => {
+  test('a message that a full queue refuses rejects', async () => {
     const { queues, ...rest } = serviceTopology([])
     const one: Topology = {
       ...rest,
       queues: { ...queues, [Queue.deliveryDue]: { ...queues[Queue.deliveryDue], 'x-max-length': 1 } },
     }
     const broker = await open({ topology: one })
-    // A quorum queue learns a little later that it is full: some more than one get in.
+    // A quorum queue notices a little late that it is full, so it accepts more than one.
     const publishTillRefused = async (): Promise<void> => {
       for (let n = 0; n < 100; n++) await broker.publishDelivery(sampleDelivery())
     }
@@ -99,12 +99,12 @@ describe('publishing', () => {
     expect(broker.isReady()).toBe(true)
   })
 
-  test('what a full queue refuses is not lost: published again, all of it arrives', async () => {
+  test('messages that a full queue refused all arrive when they are published again', async () => {
     const { queues, ...rest } = serviceTopology([])
     const few = { ...queues, [Queue.deliveryDue]: { ...queues[Queue.deliveryDue], 'x-max-length': 10 } }
     const broker = await open({ topology: { ...rest, queues: few } })
     const deliveries = Array.from({ length: 200 }, () => sampleDelivery())
-    const attempts = await inTurn(deliveries, (delivery) => broker.publishDelivery(delivery))
+    const attempts = await oneByOne(deliveries, (delivery) => broker.publishDelivery(delivery))
     const refused = deliveries.filter((_delivery, n) => attempts[n] === 'rejected')
     expect(refused.length).toBeGreaterThan(100)
     const messages = await collect(broker, Queue.deliveryDue)
@@ -112,11 +112,11 @@ describe('publishing', () => {
     const idsOf = (all: readonly { readonly messageId?: unknown }[]) => new Set(all.map(({ messageId }) => messageId))
     const sent = new Set<unknown>(deliveries.map(({ deliveryId }) => deliveryId))
     await eventually(() => expect(idsOf(messages)).toEqual(sent))
-    // A refusal is certain: nothing of it was kept, so nothing comes twice.
+    // A refused message was not stored, so there are no duplicates.
     expect(messages).toHaveLength(200)
   })
 
-  test('of many at once each learns its own fate, even under one id', async () => {
+  test('each of many concurrent publishes gets its own result, even with one message id', async () => {
     const broker = await open()
     const results = await Promise.allSettled(
       Array.from({ length: 200 }, (_, n) => {
@@ -128,24 +128,24 @@ describe('publishing', () => {
         ])
       }),
     )
-    const fates = results.map((result) =>
+    const statuses = results.map((result) =>
       result.status === 'fulfilled' ? result.value.map(({ status }) => status) : [],
     )
-    fates.forEach((fate, n) =>
-      expect(fate).toEqual(['fulfilled', n % 10 === 0 ? 'rejected' : 'fulfilled', 'fulfilled']),
+    statuses.forEach((status, n) =>
+      expect(status).toEqual(['fulfilled', n % 10 === 0 ? 'rejected' : 'fulfilled', 'fulfilled']),
     )
     const messages = await collect(broker, Queue.deliveryDue)
     await eventually(() => expect(messages).toHaveLength(580))
   })
 
-  test('without a confirm it rejects in the end', async () => {
+  test('a publish without a confirm rejects after the time limit', async () => {
     const broker = await open({ confirmTimeoutMs: 100 })
     proxy.freeze()
     await expect(broker.publishEvent(sampleEvent())).rejects.toThrow('no confirm within 100 ms')
     proxy.thaw()
   })
 
-  test('what was under way when the connection is lost rejects, and so does, at once, what comes then', async () => {
+  test('a lost connection rejects the publishes in progress, and later ones at once', async () => {
     const broker = await open()
     proxy.freeze()
     const underWay = Promise.allSettled([broker.publishEvent(sampleEvent())])
@@ -155,7 +155,7 @@ describe('publishing', () => {
     await expect(broker.publishEvent(sampleEvent())).rejects.toThrow('not connected to RabbitMQ')
   })
 
-  test('a channel that the broker closes is made anew', async () => {
+  test('a channel that the broker closes is replaced', async () => {
     const { queues, bindings } = serviceTopology([])
     const withoutEvents: Topology = {
       queues,
@@ -165,12 +165,12 @@ describe('publishing', () => {
     const broker = await open({ topology: withoutEvents })
     await expect(broker.publishEvent(sampleEvent())).rejects.toThrow(Unavailable)
     await eventually(() => broker.publishDelivery(sampleDelivery()))
-    expect(log.count('giving up a RabbitMQ connection')).toBe(1)
+    expect(log.count('closing a failed RabbitMQ connection')).toBe(1)
   })
 })
 
-describe('waiting', () => {
-  test('a retry comes back from its wait queue with the same bytes and its own headers', async () => {
+describe('wait queues', () => {
+  test('a retry returns from its wait queue with the same bytes and its own headers', async () => {
     const broker = await open()
     const messages = await collect(broker, Queue.deliveryDue)
     const delivery = sampleDelivery({ slot: 1, attempt: 1 })
@@ -181,7 +181,7 @@ describe('waiting', () => {
     expect(parseDelivery(message.content, message.headers)).toEqual(delivery)
   })
 
-  test('the broker’s notes of one wait are not carried into the next', async () => {
+  test('the broker’s headers of one wait are not carried into the next', async () => {
     const broker = await open()
     const deaths: unknown[] = []
     await broker.consume({
@@ -201,7 +201,7 @@ describe('waiting', () => {
   })
 })
 
-describe('in several shards', () => {
+describe('with several shards', () => {
   test('deliveries are divided by subscription, and each shard is declared', async () => {
     const broker = await open({ topology: serviceTopology([200], 0, 3) })
     const shards = await Promise.all(dueQueues(3).map((queue) => collect(broker, queue)))
@@ -216,14 +216,14 @@ describe('in several shards', () => {
     expect(subscriptionsOf.reduce((sum, { size }) => sum + size, 0)).toBe(30)
   })
 
-  test('a retry comes back to the first', async () => {
+  test('a retry returns to the first shard', async () => {
     const broker = await open({ topology: serviceTopology([200], 0, 3) })
     const messages = await collect(broker, Queue.deliveryDue)
     await Promise.all(Array.from({ length: 10 }, () => broker.publishRetry(sampleDelivery(), 200)))
     await eventually(() => expect(messages).toHaveLength(10))
   })
 
-  test('those of an earlier configuration are counted too, and what lies in them is not lost', async () => {
+  test('shards of an earlier configuration are counted too, and their deliveries are not lost', async () => {
     const before = await open({ topology: serviceTopology([200], 0, 4) })
     const deliveries = Array.from({ length: 30 }, () => sampleDelivery())
     await Promise.all(deliveries.map((delivery) => before.publishDelivery(delivery)))
@@ -238,16 +238,16 @@ describe('in several shards', () => {
   })
 
   test('a shard behind a gap is counted too', async () => {
-    const probe = await openProbe(server.amqpUrl)
+    const observer = await openObserver(server.amqpUrl)
     await open({ topology: serviceTopology([], 0, 5) })
-    for (const queue of ['delivery.due.1', 'delivery.due.3']) await probe.channel.deleteQueue(queue)
+    for (const queue of ['delivery.due.1', 'delivery.due.3']) await observer.channel.deleteQueue(queue)
     expect(await countDueShards({ url: server.amqpUrl, configured: 1, log, name: 'test' })).toBe(5)
-    await probe.channel.deleteQueue('delivery.due.4')
+    await observer.channel.deleteQueue('delivery.due.4')
     expect(await countDueShards({ url: server.amqpUrl, configured: 2, log, name: 'test' })).toBe(3)
-    await probe.close()
+    await observer.close()
   })
 
-  test('counting waits for a broker that is away', async () => {
+  test('counting waits for an unreachable broker', async () => {
     proxy.refuse()
     const counting = countDueShards({ url: proxy.url, log, name: 'count', configured: 2 })
     await eventually(() => expect(log.count('waiting for RabbitMQ')).toBe(1))
@@ -257,7 +257,7 @@ describe('in several shards', () => {
 })
 
 describe('with several nodes', () => {
-  test('one that does not answer is passed over, and when one is lost the next one is used', async () => {
+  test('a node that does not answer is skipped, and a lost node is replaced by the next', async () => {
     const [second, third] = [await startTcpProxy(server.amqpUrl), await startTcpProxy(server.amqpUrl)]
     proxy.refuse()
     const broker = await open({ url: [proxy.url, second.url, third.url] })
@@ -273,22 +273,22 @@ describe('with several nodes', () => {
   })
 })
 
-test('a node that keeps its connection and stores nothing is left for the next one', async () => {
+test('a node that stays connected but stores nothing is replaced by the next', async () => {
   const other = await startTcpProxy(server.amqpUrl)
   const broker = await open({ url: [proxy.url, other.url], confirmTimeoutMs: 100, stuckAfterMs: 300 })
-  // Publishing and consuming begin with any of them: both must have a way out.
+  // Publishing and consuming start at a random node, so each needs a second one.
   proxy.freeze()
   await eventually(() => broker.publishEvent(sampleEvent()))
   proxy.thaw()
   other.freeze()
   await eventually(() => broker.publishEvent(sampleEvent()))
   other.thaw()
-  expect(log.count('giving up a RabbitMQ connection')).toBeGreaterThan(0)
+  expect(log.count('closing a failed RabbitMQ connection')).toBeGreaterThan(0)
   await other.close()
 })
 
 describe('connecting', () => {
-  test('a broker that is not there yet is waited for, and the log says so', async () => {
+  test('opening waits for an unreachable broker, and logs it', async () => {
     proxy.refuse()
     const opening = open()
     await eventually(() => expect(log.count('waiting for RabbitMQ')).toBe(2))
@@ -299,7 +299,7 @@ describe('connecting', () => {
     expect(log.lines.filter(({ level }) => level === 'error')).toEqual([])
   })
 
-  test('after the server has closed all connections, publishing and consuming go on by themselves', async () => {
+  test('publishing and consuming recover after the server has closed all connections', async () => {
     const broker = await open()
     const events = await collect(broker, Queue.fanoutEvents)
     await eventually(async () => expect(await server.management.connectionNames()).toHaveLength(2))
@@ -311,7 +311,7 @@ describe('connecting', () => {
     expect(log.count('lost the connection to RabbitMQ')).toBe(2)
   })
 
-  test('a cut in mid-set-up leads to another set-up', async () => {
+  test('a connection that is cut during its set-up is set up again', async () => {
     proxy.cutWhen((chunk) => chunk.includes(Queue.deliveryDue))
     const broker = await open()
     const events = await collect(broker, Queue.fanoutEvents)
@@ -328,36 +328,36 @@ describe('connecting', () => {
     const broker = await open()
     const events = await collect(broker, Queue.fanoutEvents)
     await server.management.deleteQueue(Queue.fanoutEvents)
-    await eventually(() => expect(log.count('giving up a RabbitMQ connection')).toBe(1))
+    await eventually(() => expect(log.count('closing a failed RabbitMQ connection')).toBe(1))
     await broker.ready()
     await eventually(() => broker.publishEvent(sampleEvent()))
     await first(events)
   })
 
-  test('a deleted queue that nobody consumes is declared again when it is missed, on the same connection', async () => {
+  test('a deleted queue without consumers is declared again by the publish that finds it missing, on the same connection', async () => {
     const broker = await open()
     const due = await collect(broker, Queue.deliveryDue)
     await server.management.deleteQueue(waitQueue(200))
     const lost = [broker.publishRetry(sampleDelivery(), 200), broker.publishRetry(sampleDelivery(), 200)]
-    for (const publishing of lost) await expect(publishing).rejects.toThrow('no queue takes delivery.wait.200')
+    for (const publishing of lost) await expect(publishing).rejects.toThrow('no queue accepts delivery.wait.200')
     const delivery = sampleDelivery()
     await eventually(() => broker.publishRetry(delivery, 200))
     expect((await first(due)).messageId).toBe(delivery.deliveryId)
-    expect(log.count('a queue is gone; it is declared again')).toBe(1)
+    expect(log.count('a queue or binding is missing; declaring it again')).toBe(1)
     expect(proxy.accepted()).toBe(2)
   })
 
-  test('a queue that exists with other arguments is an error, not something to wait for silently', async () => {
+  test('a queue that exists with other arguments is logged as an error', async () => {
     await open()
     const { queues, ...rest } = serviceTopology([])
     const other = { ...rest, queues: { ...queues, [Queue.deliveryDue]: { 'x-queue-type': 'quorum' } } }
     const opening = openBroker({ url: server.amqpUrl, topology: other, log, name: 'other' })
-    await eventually(() => expect(log.count('RabbitMQ refuses the set-up; trying again')).toBeGreaterThan(0))
+    await eventually(() => expect(log.count('RabbitMQ refuses the set-up; retrying')).toBeGreaterThan(0))
     await server.management.deleteQueue(Queue.deliveryDue)
     opened.push(await opening)
   })
 
-  test('the topology stands on the broker as declared', async () => {
+  test('the broker has the topology as declared', async () => {
     await open()
     const { queues, bindings } = serviceTopology([200])
     const found = await server.management.queues()
@@ -367,7 +367,7 @@ describe('connecting', () => {
     )
   })
 
-  test('once closed it says so', async () => {
+  test('a closed broker rejects every call', async () => {
     const broker = await open()
     const stillWaiting = broker.ready()
     await broker.close()
@@ -378,7 +378,7 @@ describe('connecting', () => {
     await eventually(async () => expect(await server.management.connectionNames()).toEqual([]))
   })
 
-  test('whoever waits for a broker that is away learns that it was closed', async () => {
+  test('closing rejects the calls that wait for an unreachable broker', async () => {
     const broker = await open()
     proxy.refuse()
     await eventually(() => expect(broker.isReady()).toBe(false))

@@ -5,68 +5,78 @@ import {
   type ReceiverCheck,
   Unavailable,
 } from '@switchhook/contracts'
-import { assertTopology } from './assert-topology.ts'
+import type { Logger } from '@switchhook/runtime'
 import {
   CHECK_INTERVAL_MS,
   type ConsumeOptions,
   type Consumer,
   type ConsumerTiming,
   QueueConsumer,
-} from './consumer.ts'
-import { type Link, openLink } from './link.ts'
-import type { Log } from './log.ts'
-import { checkMessage, copyOf, deliveryMessage, eventMessage } from './messages.ts'
+} from './consuming/consumer.ts'
+import { type Link, openLink } from './link/link.ts'
+import { toError } from './link/session.ts'
 import { createBrokerMeter, type Meters, NO_METER } from './meters.ts'
-import { Publisher, type Route } from './publisher.ts'
-import { toError } from './to-error.ts'
-import { dueQueueFor, hasRoute, laneQueue, shardsOf, type Topology, waitQueue } from './topology.ts'
+import { checkMessage, copyOf, deliveryMessage, eventMessage } from './publishing/messages.ts'
+import { Publisher, type Route } from './publishing/publisher.ts'
+import {
+  assertTopology,
+  dueQueueFor,
+  hasRoute,
+  laneQueue,
+  shardsOf,
+  type Topology,
+  waitQueue,
+} from './topology/topology.ts'
 
-/** All that a service does with RabbitMQ. Each publish resolves once the message is stored, else rejects with Unavailable. */
+/** A service's access to RabbitMQ. Each publish resolves once the message is stored, and otherwise rejects with Unavailable. */
 export interface Broker {
-  /** Both connections are up and set up, and the publisher is not blocked. */
+  /** Both connections are set up, and the publisher is not blocked. */
   isReady(): boolean
   /**
-   * Every consumer has a confirmed place on its queue, as far as the broker shows. False for a service that consumes while
-   * one of its consumers pauses or is missing.
+   * The broker has confirmed every consumer, and no check has missed one since. False while a consumer is paused or
+   * missing. True for a service without consumers.
    */
   isConsuming(): boolean
-  /** Resolves when it is, or is again, ready. @throws Unavailable once it is closed. */
+  /**
+   * Resolves when `isReady` holds.
+   * @throws Unavailable once the broker is closed
+   */
   ready(): Promise<void>
-  /** The event is in fan-out's queue, and a copy in each queue of others on the public exchange that took it. */
+  /** Stores the event in fan-out's queue, and a copy in each queue that other systems have bound and that accepts it. */
   publishEvent(event: PlatformEvent): Promise<void>
-  /** To be attempted at once. */
+  /** For an immediate attempt. */
   publishDelivery(delivery: Delivery): Promise<void>
-  /** To be attempted after a wait, which must be one of the topology. */
+  /** For an attempt after `waitMs`, which must be a wait of the topology. */
   publishRetry(delivery: Delivery, waitMs: number): Promise<void>
-  /** To wait for a turn in a lane, which must be one of the topology. */
+  /** To wait for a turn in `lane`, which must be a lane of the topology. */
   publishAside(delivery: Delivery, lane: number): Promise<void>
   publishCheck(check: ReceiverCheck): Promise<void>
-  /** Resolves once consuming has begun. It goes on over every reconnection until the consumer is drained. */
+  /** Resolves once the consumer is attached. Consuming continues across reconnections until the consumer is drained. */
   consume<T>(options: ConsumeOptions<T>): Promise<Consumer>
-  /** Drain the consumers first: what is in hand now is handed out again. */
+  /** Drain the consumers first: messages in flight are redelivered. */
   close(): Promise<void>
 }
 
 export interface BrokerOptions {
-  /** Several: the nodes of one cluster, tried in turn. */
+  /** Several URLs are the nodes of one cluster, tried one after the other. */
   readonly url: string | readonly string[]
   readonly topology: Topology
-  readonly log: Log
-  /** Shown by the broker's management. */
+  readonly log: Logger
+  /** Part of the connection names and consumer tags in RabbitMQ's management pages. */
   readonly name: string
-  /** false: resolve at once, although publishing rejects until the broker is there. */
+  /** false: resolve at once; publishing rejects until the broker is connected. */
   readonly waitUntilReady?: boolean
   readonly confirmTimeoutMs?: number
   readonly stuckAfterMs?: number
   readonly consumerTiming?: ConsumerTiming
   readonly metrics?: Meters
-  /** The id that each published message carries in a header; asked at each publish. Absent: messages carry none. */
+  /** Called at each publish for the installation id in the message's header. Absent: messages carry none. */
   readonly installation?: () => InstallationId
 }
 
 /**
- * Resolves once the broker is there, however long that takes, and logs a warning while it waits. Publishing and
- * consuming have a connection each: a broker in alarm stops reading from publishers, and acks must still get through.
+ * Waits for the broker without a limit, and logs a warning while it waits. Publishing and consuming have a connection
+ * each: a broker in alarm stops reading from publishers, and acknowledgements must still arrive.
  */
 export async function openBroker({
   url,
@@ -84,7 +94,7 @@ export async function openBroker({
   const consumers = new Set<Attachable>()
   const waiting = new Set<() => void>()
   let closed = false
-  let healing = false
+  let isDeclaring = false
 
   const isReady = (): boolean =>
     links.length === 2 && links.every((link) => link.session() !== undefined) && !publisher.isBlocked()
@@ -109,7 +119,7 @@ export async function openBroker({
       ? NO_METER
       : createBrokerMeter(metrics, {
           consumersPaused: () => [...consumers].filter((consumer) => consumer.isPaused()).length,
-          messagesInHand: () => [...consumers].reduce((sum, consumer) => sum + consumer.inFlight(), 0),
+          messagesInFlight: () => [...consumers].reduce((sum, consumer) => sum + consumer.inFlight(), 0),
         })
   const publisher = new Publisher({
     changed,
@@ -166,7 +176,8 @@ export async function openBroker({
         name,
         publish: (message) => publisher.publish(message),
         brokerReady: ready,
-        copyArrived: () => declareAgain('a former version bound fanout.events again; the binding is removed'),
+        copyArrived: () =>
+          declareAgain('an earlier version bound fanout.events to switchhook.events again; removing the binding'),
         meter,
         ...(consumerTiming !== undefined && { timing: consumerTiming }),
       })
@@ -189,25 +200,25 @@ export async function openBroker({
     },
   }
 
-  /** A queue or binding was deleted, and no cancelled consumer reports it: declare it before the next connection does. */
+  /** A queue or binding was deleted, and no cancelled consumer reports it. Declare it now, not at the next connection. */
   function returned({ exchange, routingKey }: Route): void {
     if (!hasRoute(topology, exchange, routingKey)) return
-    declareAgain('a queue is gone; it is declared again', { exchange, routingKey })
+    declareAgain('a queue or binding is missing; declaring it again', { exchange, routingKey })
   }
 
   function declareAgain(message: string, fields: Readonly<Record<string, unknown>> = {}): void {
     const session = publishing.session()
-    if (healing || session === undefined) return
-    healing = true
+    if (isDeclaring || session === undefined) return
+    isDeclaring = true
     log.warn(message, fields)
     assertTopology(session, topology)
       .catch((error: unknown) => session.fail(toError(error)))
       .finally(() => {
-        healing = false
+        isDeclaring = false
       })
   }
 
-  /** A connection that is lost meanwhile does no harm: the next one's set-up attaches every consumer. */
+  /** If the connection is lost meanwhile, the set-up of the next one attaches every consumer. */
   async function attachNow(consumer: Attachable): Promise<void> {
     await ready()
     const session = consuming.session()
@@ -216,5 +227,5 @@ export async function openBroker({
   }
 }
 
-/** A consumer of whatever type of message. */
+/** A consumer of any type of message. */
 type Attachable = Pick<QueueConsumer<unknown>, 'attach' | 'check' | 'inFlight' | 'isConsuming' | 'isPaused' | 'stop'>

@@ -1,13 +1,16 @@
 export { type Broker, type BrokerOptions, openBroker } from './broker.ts'
-export { type ConsumeOptions, type Consumer, type ConsumerTiming, LONGEST_HOLD_MS } from './consumer.ts'
-export { countDueShards } from './count-due-shards.ts'
-export type { IncomingMessage } from './incoming-message.ts'
-export type { Log } from './log.ts'
-export type { Meters } from './meters.ts'
-export { CONFIRM_TIMEOUT_MS } from './publisher.ts'
-export { openQuarantine, type Quarantine, type QuarantinedMessage, type RequeueResult } from './quarantine.ts'
-export type { Origin } from './quarantine-message.ts'
+export { type ConsumeOptions, type Consumer, type ConsumerTiming, LONGEST_HOLD_MS } from './consuming/consumer.ts'
+export type { IncomingMessage } from './consuming/incoming-message.ts'
+export { CONFIRM_TIMEOUT_MS } from './publishing/publisher.ts'
+export {
+  openQuarantine,
+  type Quarantine,
+  type QuarantinedMessage,
+  type RequeueResult,
+} from './quarantine/quarantine.ts'
+export type { Origin } from './quarantine/quarantine-message.ts'
 export { type QueueSample, sampleQueues } from './sample-queues.ts'
+export { countDueShards } from './topology/count-due-shards.ts'
 export {
   type Binding,
   DELIVERY_EXCHANGE,
@@ -20,4 +23,4 @@ export {
   serviceTopology,
   type Topology,
   waitQueue,
-} from './topology.ts'
+} from './topology/topology.ts'

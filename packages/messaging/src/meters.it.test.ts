@@ -1,21 +1,20 @@
 import { parseEvent, Unavailable, Unparsable } from '@switchhook/contracts'
 import { eventually, startTcpProxy, type TcpProxy, type TestBroker, testBroker } from '@switchhook/testkit'
 import { type Broker, type BrokerOptions, openBroker } from './broker.ts'
-import { Gate } from './test-support/gate.ts'
-import { recordingLog } from './test-support/recording-log.ts'
-import { type RecordingMeters, recordingMeters } from './test-support/recording-meters.ts'
-import { sampleDelivery, sampleEvent } from './test-support/samples.ts'
-import { Queue, serviceTopology } from './topology.ts'
+import { Gate } from './testing/gate.ts'
+import { type RecordingMetrics, recordingLog, recordingMetrics } from './testing/recording.ts'
+import { sampleDelivery, sampleEvent } from './testing/samples.ts'
+import { Queue, serviceTopology } from './topology/topology.ts'
 
 let server: TestBroker
 let proxy: TcpProxy
-let meters: RecordingMeters
+let meters: RecordingMetrics
 const opened: Broker[] = []
 
 beforeEach(async () => {
   server = await testBroker()
   proxy = await startTcpProxy(server.amqpUrl)
-  meters = recordingMeters()
+  meters = recordingMetrics()
 })
 
 afterEach(async () => {
@@ -35,21 +34,21 @@ async function open(options: Partial<BrokerOptions> = {}): Promise<Broker> {
 const failures = (reason: string) => meters.value('switchhook_publish_failures_total', { reason })
 const confirms = () => meters.value('switchhook_publish_confirm_seconds')
 
-test('each publish counts once: as confirmed, or as failed for its reason', async () => {
+test('each publish counts once: as confirmed, or as failed with its reason', async () => {
   const broker = await open({ confirmTimeoutMs: 1_500 })
   expect([confirms(), failures('timeout'), failures('unroutable'), failures('not-connected')]).toEqual([0, 0, 0, 0])
   await broker.publishEvent(sampleEvent())
   await broker.publishDelivery(sampleDelivery())
   expect(confirms()).toBe(2)
 
-  await expect(broker.publishRetry(sampleDelivery(), 12_345)).rejects.toThrow('no queue takes')
+  await expect(broker.publishRetry(sampleDelivery(), 12_345)).rejects.toThrow('no queue accepts')
   expect(failures('unroutable')).toBe(1)
 
   proxy.freeze()
   await expect(broker.publishEvent(sampleEvent())).rejects.toThrow('no confirm within 1500 ms')
   expect(failures('timeout')).toBe(1)
   proxy.thaw()
-  // The confirm comes after all, and counts no more.
+  // The late confirm does not count.
   await broker.publishEvent(sampleEvent())
   expect([confirms(), failures('timeout')]).toEqual([3, 1])
 
@@ -59,7 +58,7 @@ test('each publish counts once: as confirmed, or as failed for its reason', asyn
   expect([confirms(), failures('not-connected')]).toEqual([3, 1])
 })
 
-test('it shows what is in hand, and the consumers that pause', async () => {
+test('gauges show the messages in flight and the paused consumers', async () => {
   const broker = await open()
   const [away, back] = [new Gate(), new Gate()]
   let isAway = true
@@ -87,7 +86,7 @@ test('it shows what is in hand, and the consumers that pause', async () => {
   await consumer.drain()
 })
 
-test('what is put into quarantine counts', async () => {
+test('messages moved to quarantine are counted', async () => {
   const broker = await open()
   const consumer = await broker.consume({
     queue: Queue.fanoutEvents,

@@ -1,10 +1,10 @@
 import type { Channel, ChannelModel } from 'amqplib'
-import { connectToAny } from './quarantine.ts'
-import { within } from './within.ts'
+import pTimeout from 'p-timeout'
+import { connectToAny } from './quarantine/quarantine.ts'
 
 export interface QueueSample {
   readonly queue: string
-  /** Messages that are ready; messages that a consumer holds are not counted. */
+  /** Messages that are ready, without those that a consumer holds. */
   readonly messages: number
   /** Headers of the first messages. */
   readonly headers: readonly Readonly<Record<string, unknown>>[]
@@ -33,18 +33,18 @@ export async function sampleQueues(options: {
     }
     return samples
   } finally {
-    await within(CLOSE_TIMEOUT_MS, model.close(), 'RabbitMQ did not answer the closing').catch(() => {})
+    await pTimeout(model.close(), { milliseconds: CLOSE_TIMEOUT_MS }).catch(() => {})
   }
 }
 
-/** Uses a channel of its own: the broker closes the channel when the queue does not exist. */
+/** Opens a channel per queue, because the broker closes the channel if the queue does not exist. */
 async function sampleOne(model: ChannelModel, queue: string, limit: number): Promise<QueueSample | undefined> {
   const channel = await model.createChannel()
   channel.on('error', () => {})
   try {
     const { messageCount } = await channel.checkQueue(queue)
     const headers = await headersOf(channel, queue, Math.min(limit, messageCount))
-    // The broker puts back what was not acknowledged.
+    // Closing the channel returns the messages to the queue.
     await channel.close()
     return { queue, messages: messageCount, headers }
   } catch (error) {

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { repository, runCommand } from '@switchhook/backing'
 
-/** Asterisk cannot be had on this machine; the message says why. */
+/** Asterisk cannot be downloaded on this machine; the message has the reason. */
 export class AsteriskUnavailable extends Error {
   override readonly name = 'AsteriskUnavailable'
 }
@@ -11,14 +11,14 @@ export class AsteriskUnavailable extends Error {
 /** Asterisk is in Debian's unstable suite only. It runs with its own loader and libraries, so the machine's stay as they are. */
 const SUITE = 'sid'
 const KEYRING = '/usr/share/keyrings/debian-archive-keyring.gpg'
-/** Needed by the packages' installation scripts alone, which are not run. */
+/** Only the packages' installation scripts need these, and the scripts are not run. */
 const NOT_NEEDED =
   /^(debconf|perl-base|init-system-helpers|adduser|passwd|gnupg|gpg|dirmngr|gpgconf|gpgsm|pinentry|systemd|mawk|dpkg|tar|sysvinit)[^/]*_/
 const DOWNLOAD_WITHIN_MS = 300_000
 
 /**
- * The folder with Asterisk's unpacked Debian packages: `ASTERISK_ROOT`, or one below `node_modules` that is filled at the
- * first time (72 MB are downloaded from the machine's Debian mirror). Needs no root.
+ * The folder with Asterisk's unpacked Debian packages: `ASTERISK_ROOT`, or one below `node_modules` that is filled at
+ * first use (a download of 72 MB from the machine's Debian mirror). Needs no root.
  * @throws AsteriskUnavailable
  */
 export async function asteriskFiles(root = process.env['ASTERISK_ROOT']): Promise<string> {
@@ -29,7 +29,7 @@ export async function asteriskFiles(root = process.env['ASTERISK_ROOT']): Promis
   try {
     await unpack(await download(work), join(work, 'root'))
     mkdirSync(dirname(folder), { recursive: true })
-    // Whole or not at all: an interrupted download is not taken for an Asterisk.
+    // Renamed only when complete, so that an interrupted download is not used.
     await run('mv', [join(work, 'root'), `${folder}.new`])
     renameSync(`${folder}.new`, folder)
   } finally {

@@ -1,9 +1,9 @@
 import { randomUUID } from 'node:crypto'
 import { Agent, request, WebSocket } from 'undici'
 
-/** The people at the other end of the trunk, steered by a program. */
+/** The outside parties at the other end of the trunk, controlled by the test. */
 export interface OutsideWorld {
-  /** Somebody calls a number of the contact center. Resolves to the channel at the caller's end. */
+  /** An outside caller dials a number of the contact center. Resolves to the channel at the caller's end. */
   call(number: string, from: string): Promise<string>
   /** The number that the called party saw, of each call that it answered. */
   readonly seen: readonly string[]

@@ -6,17 +6,17 @@ import { request } from 'undici'
 export interface PrivateAsterisk {
   readonly url: URL
   readonly user: string
-  /** Of every login: this Asterisk listens on loopback alone. */
+  /** The same for every login, because this Asterisk listens only on loopback. */
   readonly password: string
-  /** Where phones connect that speak SIP over WebSocket. */
+  /** The URL for phones that use SIP over WebSocket. */
   readonly phonesUrl: string
-  /** Again on the same ports. */
+  /** A restart uses the same ports. */
   start(): Promise<void>
   stop(): Promise<void>
 }
 
 const CONFIGURATION = join(repository, 'packages', 'pbx', 'asterisk')
-/** Modules want these files, and their defaults will do. */
+/** Modules require these files; their defaults suffice. */
 const EMPTY = ['acl', 'ccss', 'cdr', 'cel', 'features', 'udptl', 'websocket_client']
 const FOLDERS = ['etc', 'db', 'spool', 'run', 'log', 'lib', 'moh']
 const USER = 'switchhook'

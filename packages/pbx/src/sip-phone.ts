@@ -19,7 +19,7 @@ export interface SipPhoneOptions {
   readonly password: string
   /** Asterisk's WebSocket for SIP. */
   readonly url: string
-  /** `talk`: answers and resumes at a NOTIFY. `header`: answers by itself when the call asks for it. */
+  /** `talk`: answers and resumes at a NOTIFY. `header`: obeys the auto-answer headers of a call. */
   readonly understands: readonly ('talk' | 'header')[]
 }
 
@@ -41,7 +41,7 @@ export interface SipPhone {
   readonly isRegistered: boolean
   /** Ringing or not; the newest last. */
   readonly calls: readonly { readonly isTalking: boolean }[]
-  /** Rings even if the call asks it to answer by itself. */
+  /** Rings even if the call has auto-answer headers. */
   ignoreRequestsToAnswer(isIgnored: boolean): void
   answer(): void
   decline(status?: string): void

@@ -5,13 +5,7 @@ export { type AsteriskDeps, type AsteriskPlatform, createAsterisk } from './aste
 export type { Trunk } from './asterisk/dial-string.ts'
 export type { LinkState } from './asterisk/link.ts'
 export type { PbxChange, PbxMemory, PbxRecord } from './asterisk/store/memory.ts'
-export {
-  ALLOWED,
-  type CommandOnLeg,
-  isSameAddress,
-  judgeCommand,
-  type Verdict,
-} from './call-model/judge-command.ts'
+export { type CommandOnLeg, checkCommand, isSameAddress, type Verdict } from './call-model/check-command.ts'
 export { applyReport, type Leg } from './call-model/leg.ts'
 export {
   type DeviceReport,
@@ -26,8 +20,8 @@ export {
   type TalkCommand,
   type TransferCommand,
 } from './platform.ts'
-export type { MemoryChange, Remembered, SimulatorMemory } from './simulator/memory.ts'
-export { type AgentEntry, provisionAgents } from './simulator/provision-agents.ts'
+export { type AgentEntry, provisionAgents } from './simulator/agents.ts'
+export type { RemoteAction } from './simulator/call-group.ts'
 export { parseScenario, type Scenario } from './simulator/scenario.ts'
-export type { RemoteAction } from './simulator/session.ts'
 export { createSimulator, type InboundCall, type Simulator, type SimulatorDeps } from './simulator/simulator.ts'
+export type { SimulatorStorage } from './simulator/storage.ts'

@@ -12,7 +12,7 @@ import type {
   Transfer,
 } from '@switchhook/contracts'
 
-/** An agent as the contact center knows it: whoever is not provisioned there does not exist. */
+/** An agent who is provisioned in the contact center. Switchhook knows no other agents. */
 export interface ProvisionedAgent {
   readonly agentUri: string
   /** null: an agent of the installation itself. */
@@ -22,75 +22,83 @@ export interface ProvisionedAgent {
   readonly remoteAnswer?: boolean
 }
 
-/** What every command names: which call, and whose leg it acts on. */
+/** The leg that a command acts on: one agent's part of one call. */
 export interface LegCommand {
   readonly tenant: string | null
   readonly callId: CallId
+  /** A provisioned agent of this tenant; the api checks it with `findAgent` first. */
   readonly agentUri: string
+  /** Chosen by the api. Repeating a command with the same id has no effect. */
   readonly commandId: CommandId
 }
 
 export interface DialCommand extends LegCommand {
+  /** Agent URI, extension or external number. */
   readonly destination: string
   /** The number to show to the called party; null: the platform's choice. */
   readonly cli: string | null
   readonly correlationId: string | null
 }
 
-/** A command that makes its leg the one that the agent talks on. */
+/** A command that connects the agent to this leg. */
 export interface TalkCommand extends LegCommand {
-  /** The agent's other calls that are connected: they are put on hold first, and are held before this leg is connected. */
+  /**
+   * The agent's other connected calls. The platform holds them, and reports them as held, before it connects this leg.
+   */
   readonly holdFirst: readonly CallId[]
 }
 
 export interface TransferCommand extends LegCommand {
   /** Agent URI, extension or external number. */
   readonly target: string
-  /** null: no change; else the reports of this call and of the consultation carry it from here on. */
+  /** Replaces the correlation id in all later reports of this call and of its consultation; null: no change. */
   readonly correlationId: string | null
-  /** null: blind. Else attended, and the consultation call gets this id. */
+  /** The id of the new consultation call of an attended transfer; null: a blind transfer. */
   readonly consultationCallId: CallId | null
 }
 
-/** Why and how a leg ended. */
+/** Why a leg ended and who ended it. */
 export interface Ending {
   readonly endReason: EndReason
   readonly endedBy: EndedBy
   /** Q.850. */
   readonly cause: number | null
+  /** Of a SIP final response. */
   readonly sipCode: number | null
 }
 
 /**
- * One agent's leg of a call, as the platform sees it: all of it, never a delta. A report that never arrives is made good
- * by the next one, one that arrives twice changes nothing, and one that arrives too late is known by its `order`.
+ * The complete state of one agent's leg, never a delta. Reports can therefore be lost (the next one makes up for it),
+ * repeated (a repeat changes nothing) and delayed (`order` shows that a report is out of date).
  */
 export interface LegReport {
   readonly tenant: string | null
   readonly callId: CallId
   readonly agentUri: string
-  /** Higher with every report of this leg that says something else; the same when it is told again. */
+  /** Rises with every new report of this leg, gaps allowed. A repeated report has the same order. */
   readonly order: number
-  /** When it came to be so. ISO 8601, UTC. */
+  /** When the reported change happened. ISO 8601, UTC. A repeated report has the same time. */
   readonly at: string
-  /** The command that brought it about, if one did. */
+  /** The command that caused the change; null if none did. */
   readonly commandId: CommandId | null
   readonly state: CallState
   readonly direction: Direction
   readonly role: Role
-  /** Between two agents of the contact center. */
+  /** Both parties are agents of the contact center. */
   readonly internal: boolean
   readonly remoteParty: RemoteParty
   readonly device: string | null
   readonly cli: string | null
   readonly correlationId: string | null
-  /** Held by the other side. */
+  /** The other party has put the agent on hold. */
   readonly remoteHeld: boolean
+  /** The latest transfer that this leg takes part in. It stays after the transfer has ended, with its final status. */
   readonly transfer: Transfer | null
+  /** On both calls of an attended transfer while the consultation lasts; null otherwise. */
   readonly consultation: Consultation | null
-  /** Exactly where the state is ended. */
+  /** Set if and only if the state is `ended`. */
   readonly ending: Ending | null
-  /** A command that was accepted and came to nothing; the state is what it was. */
+  /** A command that the platform accepted but could not carry out. The report that says so keeps the leg's state. */
   readonly failedCommand: {
     readonly commandId: CommandId
     readonly command: CallCommand
@@ -98,58 +106,113 @@ export interface LegReport {
   } | null
 }
 
-/** Whether an agent's device can be reached. */
+/** Whether an agent's device is reachable. A device that was never reported counts as online. */
 export interface DeviceReport {
   readonly tenant: string | null
   readonly agentUri: string
-  /** As in a leg's report. */
+  /** Rises with every change of this device; a repeated report has the same order. */
   readonly order: number
+  /** When the device went online or offline. ISO 8601, UTC. */
   readonly at: string
   readonly online: boolean
 }
 
-/** Who is told. Each promise resolves once what was told is stored for good; until then the platform tells it again. */
+/**
+ * Receives the platform's reports. A promise resolves once the reports are stored durably. If it rejects, the platform
+ * repeats them later, after a restart if need be, until they are stored or newer reports of the same legs replace them.
+ * Calls of the listener may overlap, also from several replicas.
+ */
 export interface PlatformListener {
-  /** All reports are of one moment and of one tenant: they are stored together. */
+  /** Reports of one moment and one tenant, which are stored together or not at all. */
   legs(reports: readonly LegReport[]): Promise<void>
   device(report: DeviceReport): Promise<void>
 }
 
-/** The platform has certainly not received the command: the client may be told to repeat it. */
+/** The platform certainly did not receive the command, so the client can repeat it safely. */
 export class PlatformUnavailable extends Error {
   override readonly name = 'PlatformUnavailable'
 }
 
 /**
- * The contact-center platform, as the api needs it: commands go in, reports come out, and only reports change what is
- * known of a call. A command resolves when the platform has accepted it, or may have; reports then say which. It rejects
- * with PlatformUnavailable when the platform has certainly not received it, and never for what the platform finds out
- * later. (The calls of `holdFirst` may be on hold by then.) A command that no longer fits, because its leg has changed since
- * it was judged, is reported by `failedCommand`, or not at all if the leg has ended. Repeating a commandId has no effect.
+ * The port to a contact-center platform: commands go in, reports come out. Only reports change the stored calls.
+ *
+ * Every adapter promises the following of a command; the conformance suite (`describePlatform`) checks it.
+ * - It resolves once the platform has accepted it, or may have accepted it. Reports show the result; they may be stored
+ *   before or after the command resolves.
+ * - It rejects with PlatformUnavailable only if the platform certainly did not receive it. (Calls of `holdFirst` may be
+ *   held by then.) Any other rejection leaves the result open, and reports show it. A command never rejects because of
+ *   something that happens after the platform has accepted it.
+ * - A command that does not fit the leg's state, because the leg changed after the api checked it, leaves the leg as it
+ *   is and is reported as `failedCommand`. On a leg that has ended or does not exist, and for `hold` of a held or
+ *   `resume` of a connected leg, nothing happens and nothing is reported.
+ * - Repeating a commandId has no effect, even after a restart.
+ * - Reports of one leg have rising orders, follow the transitions of the call model, and end with `ended`.
+ *
+ * If an agent's device goes offline, the agent's legs end with reason deviceUnavailable. A blind transfer that the
+ * agent has started continues without the agent, and an attended transfer is completed.
  */
 export interface Platform {
-  /** Begins to report, with what was left from before a restart. */
+  /** Starts to report. Reports that were not stored before a restart are repeated. */
   start(listener: PlatformListener): Promise<void>
-  /** Reports no more; resolves when nothing is under way. What is due meanwhile is reported after the next start. */
+  /**
+   * Stops reporting. Resolves when no command and no report is in progress. Calls continue, and changes until the next
+   * start are reported after it.
+   */
   stop(): Promise<void>
+  /** The agent of exactly this tenant, or undefined if the platform does not have it. */
   findAgent(tenant: string | null, agentUri: string): Promise<ProvisionedAgent | undefined>
-  /** Dialling the same callId twice makes one call. */
+  /**
+   * Starts a call under the given id: the leg is reported as initiated, then usually proceeding, connected, ended. If
+   * the destination is an agent, that agent's leg of the same call is reported as alerting. A call that cannot be set
+   * up ends with its reason: busy, badAddress, noAnswer. Dialling the same callId again has no effect, whatever the
+   * commandId.
+   */
   dial(command: DialCommand): Promise<void>
+  /**
+   * Connects an alerting leg. If a call of `holdFirst` cannot be held, both the hold and the answer are reported
+   * failed.
+   */
   answer(command: TalkCommand): Promise<void>
   /**
-   * Ends this agent's leg. In an attended transfer whose target rings or has answered, it completes the transfer. On a
-   * leg that has ended it does nothing.
+   * Ends this agent's leg, and the call with it. The reason is normal after an answer; before it, cancelled if the
+   * agent dialled and rejected if the agent was called. In a transfer that this agent has started:
+   * - blind: the leg ends with reason transferred, and the other party waits for the target. If the target fails, the
+   *   call ends;
+   * - attended, on either leg: the transfer is completed as by `completeTransfer`. If the target does not ring yet,
+   *   hanging up the consultation cancels the transfer.
    */
   hangup(command: LegCommand): Promise<void>
+  /** Puts a connected leg on hold. If the other party is an agent, that agent's leg is reported as `remoteHeld`. */
   hold(command: LegCommand): Promise<void>
-  /** On a leg whose transfer is under way it cancels the transfer, too. */
+  /**
+   * Connects a held leg again. `holdFirst` works as in `answer`; it never contains the consultation of this call. If
+   * this agent is transferring the call, resume cancels the transfer: its status becomes cancelled, and the target's
+   * leg or the consultation ends with reason cancelled.
+   */
   resume(command: TalkCommand): Promise<void>
+  /**
+   * Starts a transfer. The leg is held, with `transfer.status` started and then ringing.
+   * - Blind: when the target answers, the leg ends with reason transferred, and the target has a leg of the same call.
+   *   (An agent whose leg of this call has ended gets a new call id; `transfer.otherCallId` refers to this call.)
+   * - Attended: the agent also gets a leg of the consultation call, which rings the target. The transfer ends with
+   *   `completeTransfer`, `hangup` or `resume`.
+   *
+   * If the target is busy, rejects or does not answer, the leg is connected again, with status failed and the reason.
+   */
   transfer(command: TransferCommand): Promise<void>
-  /** Hands the call over to the target of the attended transfer that is under way; while it still rings, as if blind. */
+  /**
+   * Completes the attended transfer that this agent has started; the command names the original call. If the target has
+   * answered, both legs of the agent end with reason transferred, and the target changes from the consultation to the
+   * original call. If the target still rings, only the consultation ends, and the target rings in the original call, as
+   * in a blind transfer.
+   */
   completeTransfer(command: LegCommand): Promise<void>
   /**
-   * Every leg of a call as the platform has it now; empty if it does not know the call.
-   * @throws PlatformUnavailable if it cannot tell
+   * The latest report of every leg of a call, ended legs included; empty if the platform does not know the call. Their
+   * orders compare with those of the reports. The platform may forget a call after it has ended; a leg that the api has
+   * stored as live and that is missing here ends with reason platformLost.
+   * @throws if the platform cannot answer, PlatformUnavailable or the error of its storage: a failure must not look
+   * like an unknown call
    */
   lookUp(tenant: string | null, callId: CallId): Promise<readonly LegReport[]>
 }

@@ -1,10 +1,50 @@
 import { setTimeout as delay } from 'node:timers/promises'
-import { type ClockSkew, type ClockVerdict, judgeSkew, skewOf } from './clock-skew.ts'
 import type { Logger } from './logger.ts'
 import type { Metrics } from './metrics.ts'
 
+/** One comparison of this process's clock with Redis's. */
+export interface ClockReading {
+  /** This process's clock when the answer arrived, ms since 1970. */
+  readonly localMs: number
+  /** Redis's clock between question and answer, ms since 1970. */
+  readonly serverMs: number
+  /** From the question to its answer. */
+  readonly roundTripMs: number
+}
+
+export interface ClockSkew {
+  /** Positive: this process's clock is ahead of Redis's. */
+  readonly skewMs: number
+  /** The true skew is within `skewMs` ± this, because Redis read its clock at an unknown moment of the round trip. */
+  readonly toleranceMs: number
+}
+
+/** `unfit`: signatures, tokens and event times from this clock would be rejected or misread. */
+export type ClockState = 'fits' | 'skewed' | 'unfit'
+
+/** Synchronised clocks agree to within tens of milliseconds; a second means that synchronisation has failed. */
+export const SKEWED_MS = 1_000
+/**
+ * Receivers reject a `webhook-timestamp` that is 5 minutes off, and their own clocks are off as well. Tokens are checked to
+ * the second. One minute leaves time to act before receivers reject deliveries.
+ */
+export const UNFIT_MS = 60_000
+
+/** Assumes that Redis read its clock in the middle of the round trip. */
+export const skewOf = ({ localMs, serverMs, roundTripMs }: ClockReading): ClockSkew => ({
+  skewMs: localMs - roundTripMs / 2 - serverMs,
+  toleranceMs: roundTripMs / 2,
+})
+
+/** Uses only the certain part of the skew: its distance from 0 minus the tolerance. */
+export function classifySkew({ skewMs, toleranceMs }: ClockSkew): ClockState {
+  const certainMs = Math.abs(skewMs) - toleranceMs
+  if (certainMs > UNFIT_MS) return 'unfit'
+  return certainMs > SKEWED_MS ? 'skewed' : 'fits'
+}
+
 export interface ClockWatch {
-  /** For `/readyz`: false while the last comparison found the clock unfit. True as long as there was none. */
+  /** For `/readyz`: false after a comparison that found the clock unfit. True before the first comparison. */
   isFit(): boolean
   stop(): Promise<void>
 }
@@ -19,41 +59,41 @@ export interface ClockWatchDeps {
   readonly log: Pick<Logger, 'info' | 'warn' | 'error'>
 }
 
-/** Clocks drift by milliseconds in so long; a clock that is set wrong is found within it. */
+/** A clock drifts by milliseconds in this time; a clock that is set wrong is found within it. */
 const EVERY_MS = 30_000
 
 /**
- * Compares this process's clock with Redis's, at once and then from time to time. It logs each change of the verdict and
- * shows the skew as a metric. A comparison that fails changes nothing: the check for Redis reports that. Which of the two
- * clocks is wrong cannot be told from here.
+ * Compares this process's clock with Redis's, at once and then every `everyMs`. Logs each change of the state and exposes
+ * the skew as a metric. A failed comparison keeps the state; the readiness check of Redis reports that failure. A
+ * comparison cannot show which of the two clocks is wrong.
  */
 export async function startClockWatch(deps: ClockWatchDeps): Promise<ClockWatch> {
   const { readServerMs, now, everyMs = EVERY_MS, metrics, log } = deps
   const stopping = new AbortController()
-  let verdict: ClockVerdict = 'fits'
+  let state: ClockState = 'fits'
   let skew: ClockSkew | undefined
   metrics.gauge('switchhook_clock_skew_seconds', "How far this process's clock is ahead of Redis's.", () =>
     skew === undefined ? undefined : skew.skewMs / 1_000,
   )
 
   async function compare(): Promise<void> {
-    const askedAt = { wallMs: now(), steadyMs: performance.now() }
+    const askedAt = { wallMs: now(), monotonicMs: performance.now() }
     try {
       const serverMs = await readServerMs()
       const localMs = now()
-      // The steady clock stands still in a suspended machine, and the wall clock may be set back meanwhile.
-      const roundTripMs = Math.max(localMs - askedAt.wallMs, performance.now() - askedAt.steadyMs)
+      // The monotonic clock stops while the machine is suspended, and the wall clock may be set back: use the larger.
+      const roundTripMs = Math.max(localMs - askedAt.wallMs, performance.now() - askedAt.monotonicMs)
       skew = skewOf({ localMs, serverMs, roundTripMs })
     } catch {
       skew = undefined
       return
     }
-    const next = judgeSkew(skew)
-    if (next !== verdict) report(next, skew)
-    verdict = next
+    const next = classifySkew(skew)
+    if (next !== state) report(next, skew)
+    state = next
   }
 
-  function report(next: ClockVerdict, { skewMs, toleranceMs }: ClockSkew): void {
+  function report(next: ClockState, { skewMs, toleranceMs }: ClockSkew): void {
     const fields = { skewSeconds: skewMs / 1_000, toleranceSeconds: toleranceMs / 1_000 }
     if (next === 'fits') log.info("this process's clock agrees with Redis's again", fields)
     else if (next === 'skewed') log.warn("this process's clock differs from Redis's", fields)
@@ -70,7 +110,7 @@ export async function startClockWatch(deps: ClockWatchDeps): Promise<ClockWatch>
   await compare()
   const running = compareUntilStopped()
   return {
-    isFit: () => verdict !== 'unfit',
+    isFit: () => state !== 'unfit',
     stop: () => {
       stopping.abort()
       return running

@@ -24,20 +24,20 @@ afterEach(() => Promise.all(opened.splice(0).map((server) => server.close())))
 
 const get = (path: string) => fetch(`http://127.0.0.1:${health.port}${path}`)
 
-test('the process runs, whatever it depends on', async () => {
+test('/healthz answers 200 while a dependency is down', async () => {
   state.redis = false
   const answer = await get('/healthz')
   expect(answer.status).toBe(200)
   expect(await answer.json()).toEqual({ status: 'ok' })
 })
 
-test('it is ready when every check holds', async () => {
+test('/readyz answers 200 when every check holds', async () => {
   const answer = await get('/readyz?verbose')
   expect(answer.status).toBe(200)
   expect(await answer.json()).toEqual({ status: 'ready', checks: { redis: true, rabbitmq: true } })
 })
 
-test('one check that does not hold makes it not ready, and is named, until it holds again', async () => {
+test('/readyz answers 503 and names the failed check until it holds again', async () => {
   state.rabbitmq = false
   const answer = await get('/readyz')
   expect(answer.status).toBe(503)
@@ -46,7 +46,7 @@ test('one check that does not hold makes it not ready, and is named, until it ho
   expect((await get('/readyz')).status).toBe(200)
 })
 
-test('what the process can do without is named as degraded and counted, and costs no readiness', async () => {
+test('a failed optional check is listed as degraded and exported, and the process stays ready', async () => {
   const api = await open('api')
   api.readyWhen({ redis: () => state.redis }, { rabbitmq: () => state.rabbitmq })
   const ask = async () => {
@@ -66,7 +66,7 @@ test('what the process can do without is named as degraded and counted, and cost
   expect(await ask()).toEqual({ status: 503, body: { status: 'not ready', checks: { redis: false }, degraded } })
 })
 
-test('while it starts it is alive, not ready, and shows metrics', async () => {
+test('during the start-up a process is alive, not ready, and exports metrics', async () => {
   const starting = await open('starting')
   const statusOf = async (path: string) => (await fetch(`http://127.0.0.1:${starting.port}${path}`)).status
   expect(await Promise.all(['/healthz', '/readyz', '/metrics'].map(statusOf))).toEqual([200, 503, 200])
@@ -74,24 +74,24 @@ test('while it starts it is alive, not ready, and shows metrics', async () => {
   expect(await statusOf('/readyz')).toBe(200)
 })
 
-test('metrics are Prometheus text that names the service', async () => {
+test('/metrics is Prometheus text with the service as a label', async () => {
   const answer = await get('/metrics')
   expect(answer.headers.get('content-type')).toMatch(/^text\/plain/)
   expect(await answer.text()).toMatch(/^process_cpu_seconds_total\{service="worker"\} [\d.]+/m)
 })
 
-test('metrics show which check of readiness holds', async () => {
+test('/metrics shows which readiness checks hold', async () => {
   state.redis = false
   const text = await (await get('/metrics')).text()
   expect(text).toContain('switchhook_ready{check="redis",service="worker"} 0')
   expect(text).toContain('switchhook_ready{check="rabbitmq",service="worker"} 1')
 })
 
-test('anything else is not found', async () => {
+test('any other path is not found', async () => {
   for (const path of ['/', '/healthz/x', '//healthz']) expect((await get(path)).status).toBe(404)
 })
 
-test('two in one process do not share metrics, and a port that is taken is an error', async () => {
+test('two servers in one process do not share metrics, and a port in use is an error', async () => {
   const other = await open('other')
   expect(await (await fetch(`http://127.0.0.1:${other.port}/metrics`)).text()).not.toContain('worker')
   await expect(startHealthServer({ port: other.port, metrics: createMetrics('third') })).rejects.toMatchObject({
@@ -99,7 +99,7 @@ test('two in one process do not share metrics, and a port that is taken is an er
   })
 })
 
-test('closing does not wait for connections that somebody keeps open', async () => {
+test('closing does not wait for open connections', async () => {
   const other = await open('other')
   const socket = connect(other.port, '127.0.0.1')
   await once(socket, 'connect')

@@ -2,35 +2,35 @@ import { createServer, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import type { Metrics } from './metrics.ts'
 
-/** Names what must be reachable for this process to be useful, and asks for its present state. */
+/** Conditions that must hold for the process to be ready, by name. */
 export type ReadinessChecks = Readonly<Record<string, () => boolean>>
 
 export interface HealthServer {
   readonly port: number
   /**
-   * Ends the start-up. From now on every check must hold.
-   * @param withoutWhich checks of what the process can do without for a while: a failure is shown and counted, but the
-   * process stays ready
+   * Marks the start-up as complete. From now on the process is ready while every check holds.
+   * @param optional checks of dependencies that the process can do without for a while: a failure is reported as degraded,
+   * but the process stays ready
    */
-  readyWhen(checks: ReadinessChecks, withoutWhich?: ReadinessChecks): void
+  readyWhen(checks: ReadinessChecks, optional?: ReadinessChecks): void
   close(): Promise<void>
 }
 
 /**
- * `/healthz`: the process runs. `/readyz`: 200 when start-up is over and every check holds, else 503 with the checks that
- * fail. A process that is ready but lacks something names it under `degraded`. `/metrics`: Prometheus text. No token: the
- * port is for the cluster, not for clients. A service opens it first, because a service that waits for its broker is
- * alive and not ready.
+ * Serves `/healthz` (200 while the process runs), `/readyz` and `/metrics` (Prometheus text). `/readyz` answers 200 when the
+ * start-up is complete and every check holds, else 503 with the result of each check; failed optional checks are listed
+ * under `degraded`. No authentication: the port is for the cluster, not for clients. A service opens it first, because a
+ * service that waits for its broker is alive and not ready.
  */
 export async function startHealthServer(options: {
   readonly port: number
   readonly metrics: Metrics
 }): Promise<HealthServer> {
   let readiness: ReadinessChecks = { started: () => false }
-  let withoutWhich: ReadinessChecks = {}
+  let optional: ReadinessChecks = {}
   const { metrics } = options
-  metrics.gauges('switchhook_degraded', 'Whether something is away that the process can do without for a while.', () =>
-    Object.entries(withoutWhich).map(([check, holds]) => ({ labels: { check }, value: holds() ? 0 : 1 })),
+  metrics.gauges('switchhook_degraded', 'Whether an optional dependency of the process is down.', () =>
+    Object.entries(optional).map(([check, holds]) => ({ labels: { check }, value: holds() ? 0 : 1 })),
   )
   metrics.gauges('switchhook_ready', 'Whether a check of /readyz holds.', () =>
     Object.entries(readiness).map(([check, holds]) => ({ labels: { check }, value: holds() ? 1 : 0 })),
@@ -43,7 +43,7 @@ export async function startHealthServer(options: {
       case '/readyz': {
         const checks = Object.fromEntries(Object.entries(readiness).map(([name, holds]) => [name, holds()]))
         const ready = Object.values(checks).every(Boolean)
-        const degraded = Object.keys(withoutWhich).filter((name) => withoutWhich[name]?.() === false)
+        const degraded = Object.keys(optional).filter((name) => optional[name]?.() === false)
         return answer(response, ready ? 200 : 503, {
           status: ready ? 'ready' : 'not ready',
           checks,
@@ -65,9 +65,9 @@ export async function startHealthServer(options: {
   })
   return {
     port: (server.address() as AddressInfo).port,
-    readyWhen: (checks, others = {}) => {
+    readyWhen: (checks, optionalChecks = {}) => {
       readiness = checks
-      withoutWhich = others
+      optional = optionalChecks
     },
     close: () =>
       new Promise((resolve) => {

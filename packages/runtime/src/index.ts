@@ -1,6 +1,7 @@
+export { backoffMs } from './backoff.ts'
 export { type ClockWatch, startClockWatch } from './clock-watch.ts'
-export { commonFields, deliveryShardsField, sharedFields } from './common-fields.ts'
-export { type Config, ConfigError, type Fields, loadConfig, type Rule } from './config.ts'
+export { commonFields, deliveryShardsField, sharedFields } from './config/common-fields.ts'
+export { type Config, ConfigError, type Fields, loadConfig, type Rule } from './config/config.ts'
 export {
   choice,
   described,
@@ -19,7 +20,7 @@ export {
   rate,
   text,
   url,
-} from './fields.ts'
+} from './config/fields.ts'
 export { type HealthServer, type ReadinessChecks, startHealthServer } from './health-server.ts'
 export { createLogger, type LogFields, type Logger } from './logger.ts'
 export {

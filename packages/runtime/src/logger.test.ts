@@ -1,5 +1,6 @@
 import { Writable } from 'node:stream'
-import { createLogger, type Logger } from './logger.ts'
+import * as fc from 'fast-check'
+import { createLogger, type Logger, withoutCredentials } from './logger.ts'
 
 function capture(level = 'debug'): { log: Logger; lines: () => Record<string, unknown>[]; text: () => string } {
   let written = ''
@@ -52,7 +53,7 @@ test.each([
   expect(lines().map((line) => line['level'])).toEqual(expected)
 })
 
-test('an error is told with its name, message, causes and stack', () => {
+test('an error is logged with its name, message, causes and stack', () => {
   const { log, lines } = capture()
   const root = new Error('connect ECONNREFUSED')
   log.warn('waiting', { error: new TypeError('no answer', { cause: new Error('closed', { cause: root }) }) })
@@ -67,7 +68,7 @@ test('an error is told with its name, message, causes and stack', () => {
   ])
 })
 
-test('an error that is its own cause is told all the same', () => {
+test('an error that is its own cause is logged', () => {
   const { log, lines } = capture()
   const error = new Error('round')
   error.cause = error
@@ -75,7 +76,7 @@ test('an error that is its own cause is told all the same', () => {
   expect(lines()).toMatchObject([{ error: 'round' }])
 })
 
-test('a url shows its credentials nowhere: not in the message, an error, its cause, its stack or a field', () => {
+test('no URL shows its credentials: not in the message, an error, its cause, its stack or a field', () => {
   const { log, text, lines } = capture()
   const url = 'amqp://user:secret@broker:5672/v'
   log.error(`cannot reach ${url}`, { error: new Error(url, { cause: new Error(url) }), url, nested: { urls: [url] } })
@@ -86,10 +87,38 @@ test('a url shows its credentials nowhere: not in the message, an error, its cau
   })
 })
 
-test('what is odd is logged as far as it goes, rather than throwing at whoever logs', () => {
+test('values that JSON cannot represent are logged as far as possible, without an exception', () => {
   const { log, lines } = capture()
   const circle: Record<string, unknown> = {}
   circle['self'] = circle
   log.info('odd', { circle, big: 10n, nothing: undefined, error: 'text only' })
   expect(lines()).toMatchObject([{ message: 'odd', error: 'text only' }])
+})
+
+test.each<[string, string]>([
+  ['connect to amqp://user:secret@broker:5672/vhost failed', 'connect to amqp://***@broker:5672/vhost failed'],
+  ['redis://:secret@cache', 'redis://***@cache'],
+  ['two: http://a:b@one/x http://c:d@two', 'two: http://***@one/x http://***@two'],
+  ['an unescaped @: amqp://user:p@ss@broker', 'an unescaped @: amqp://***@broker'],
+  ['{"url":"https://u:p@h/x","mail":"a@b"}', '{"url":"https://***@h/x","mail":"a@b"}'],
+  ['{"path":"//","mail":"a@b"}', '{"path":"//","mail":"a@b"}'],
+  ['sip:alice@acme.example', 'sip:alice@acme.example'],
+  ['https://h/x?mail=a@b', 'https://h/x?mail=a@b'],
+  ['https://h?mail=a@b', 'https://h?mail=a@b'],
+])('credentials are removed from %j', (text, expected) => expect(withoutCredentials(text)).toBe(expected))
+
+test('no URL keeps its user or password', () => {
+  const url = fc
+    .tuple(fc.webUrl(), fc.stringMatching(/^[A-Z]{8}$/), fc.string({ minLength: 1 }))
+    .map(([base, user, password]) => {
+      const full = new URL(base)
+      full.username = user
+      full.password = password
+      return { full: full.href, user }
+    })
+  fc.assert(fc.property(url, ({ full, user }) => expect(withoutCredentials(`at ${full}`)).not.toContain(user)))
+})
+
+test('a line of JSON stays valid JSON', () => {
+  fc.assert(fc.property(fc.json(), (json) => void JSON.parse(withoutCredentials(json))))
 })

@@ -1,12 +1,11 @@
 import winston from 'winston'
-import { withoutCredentials } from './without-credentials.ts'
 
-/** What a log line may carry beside its message: ids and measures, never urls with credentials, tokens or bodies. */
+/** Fields of a log line: ids and measurements, never tokens or bodies. */
 export type LogFields = Readonly<Record<string, unknown>>
 
 /**
- * Levels say who must care. error: a person must act. warn: it heals itself, but look if it stays. info: the ordinary
- * life of the service, a subscriber's failures included. debug: for developers.
+ * error: an operator must act. warn: recovers without help; investigate if it persists. info: normal operation, including
+ * the failures of subscribers' endpoints. debug: for developers.
  */
 export interface Logger {
   error(message: string, fields?: LogFields): void
@@ -15,10 +14,10 @@ export interface Logger {
   debug(message: string, fields?: LogFields): void
 }
 
-/** Where winston keeps the finished line. */
+/** winston's key of the formatted line. */
 const LINE = Symbol.for('message')
 
-/** JSON lines on standard output, each with `time`, `level`, `service` and `message`; no url shows its credentials. */
+/** Writes JSON lines with `time`, `level`, `service` and `message` to standard output. Credentials in URLs are removed. */
 export function createLogger(service: string, level: string, stream: NodeJS.WritableStream = process.stdout): Logger {
   const logger = winston.createLogger({
     level,
@@ -33,18 +32,18 @@ export function createLogger(service: string, level: string, stream: NodeJS.Writ
         ...fields,
         ...described(error),
       }
-      // Only the finished text shows every url, those inside of errors included.
+      // Only the formatted line contains every URL, including those in errors.
       return { ...info, [LINE]: withoutCredentials(textOf(line)) }
     })(),
     transports: [new winston.transports.Stream({ stream })],
   })
   const writer = (name: keyof Logger): Logger['info'] =>
-    // winston formats a line before it asks for the level: 10 µs for each debug line that is not written.
+    // winston formats a line before it checks the level, which costs 10 µs for each debug line that is not written.
     logger.isLevelEnabled(name) ? (message, fields) => void logger.log(name, message, fields ?? {}) : () => {}
   return { error: writer('error'), warn: writer('warn'), info: writer('info'), debug: writer('debug') }
 }
 
-/** Ends even a chain that leads back to itself. */
+/** Bounds a chain of causes that contains itself. */
 const MAX_CAUSES = 10
 
 function described(error: unknown): LogFields {
@@ -62,7 +61,7 @@ function described(error: unknown): LogFields {
   }
 }
 
-/** A line with a bigint or a circle is rare; winston's own format writes any line, at twice the cost. */
+/** winston's JSON format can write any line, at twice the cost. Only lines with a bigint or a circular value need it. */
 function textOf(line: LogFields): string {
   try {
     return JSON.stringify(line)
@@ -73,3 +72,6 @@ function textOf(line: LogFields): string {
 }
 
 const anyValue = winston.format.json()
+
+/** Error messages of client libraries may contain the URL that they failed to reach, with its user and password. */
+export const withoutCredentials = (text: string): string => text.replaceAll(/\/\/[^/?#\s"]*@/g, '//***@')

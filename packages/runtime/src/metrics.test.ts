@@ -1,17 +1,17 @@
 import { createMetrics } from './metrics.ts'
 
-/** The lines of one metric, without the process' own. */
+/** The lines of one metric. */
 async function linesOf(metrics: { text(): Promise<string> }, name: string): Promise<string[]> {
   return (await metrics.text()).split('\n').filter((line) => line.startsWith(name))
 }
 
-test('a series is there, as zero, before anything has happened', async () => {
+test('a series is exported as zero from the start', async () => {
   const metrics = createMetrics('worker')
   metrics.counter('things_total', 'Things.').of({ kind: 'good' })
   expect(await linesOf(metrics, 'things_total')).toEqual(['things_total{kind="good",service="worker"} 0'])
 })
 
-test('each series counts for itself, and the same labels are the same series', async () => {
+test('each series has its own count, and equal labels name the same series', async () => {
   const metrics = createMetrics('worker')
   const things = metrics.counter('things_total', 'Things.')
   things.of({ kind: 'good' }).add()
@@ -36,10 +36,10 @@ test('a histogram’s buckets are cumulative, and a value on a bound belongs to 
   ])
 })
 
-test('a gauge is asked at each look, and what nobody knows is left out rather than shown as zero', async () => {
+test('a gauge is read at each scrape, and an unknown value is left out, not exported as zero', async () => {
   const metrics = createMetrics('worker')
   let known: number | undefined = 4
-  metrics.gauge('left', 'What is left.', () => known)
+  metrics.gauge('left', 'The remainder.', () => known)
   metrics.gauge('failing', 'Never known.', () => Promise.reject(new Error('Redis is away')))
   expect(await linesOf(metrics, 'left')).toEqual(['left{service="worker"} 4'])
   known = undefined
@@ -47,7 +47,7 @@ test('a gauge is asked at each look, and what nobody knows is left out rather th
   expect(await linesOf(metrics, 'failing')).toEqual([])
 })
 
-test('every metric says what it is', async () => {
+test('every metric has its help and type', async () => {
   const metrics = createMetrics('worker')
   metrics.counter('things_total', 'Things.')
   const text = await metrics.text()

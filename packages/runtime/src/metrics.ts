@@ -1,6 +1,6 @@
 import { collectDefaultMetrics, type Metric, type MetricValue, Registry } from 'prom-client'
 
-/** Few and known beforehand: never a tenant, an id or a url. */
+/** Few, from closed lists in the code: never a tenant, an id or a URL. */
 export type Labels = Readonly<Record<string, string>>
 
 export interface Counter {
@@ -11,7 +11,7 @@ export interface Histogram {
   observe(value: number): void
 }
 
-/** One metric's series. Ask for a series once and keep it: it exists, as zero, from then on. */
+/** The series of one metric. Create each series at start-up and keep it: it is exported as zero from then on. */
 export interface Family<Series> {
   of(labels: Labels): Series
 }
@@ -21,20 +21,20 @@ interface Reading {
   readonly value: number
 }
 
-/** What a process counts, for its `/metrics`. Counting is one addition; the work is done when somebody reads. */
+/** The metrics of a process, for `/metrics`. Each part counts its own metrics in a `…-meter.ts` file. Counting is one addition; the rest of the work is done at each scrape. */
 export interface Metrics {
   counter(name: string, help: string): Family<Counter>
   /** @param buckets upper bounds, ascending */
   histogram(name: string, help: string, buckets: readonly number[]): Family<Histogram>
-  /** Asked each time that somebody reads. What it does not know, or rejects with, is left out: unknown is not zero. */
+  /** `read` runs at each scrape. If it returns undefined or rejects, the gauge is left out: unknown is not zero. */
   gauge(name: string, help: string, read: () => number | undefined | Promise<number | undefined>): void
   gauges(name: string, help: string, read: () => readonly Reading[]): void
-  /** All of it as Prometheus text. */
+  /** All metrics in Prometheus' text format. */
   text(): Promise<string>
   readonly contentType: string
 }
 
-/** The metrics of one service, those of its process among them. */
+/** The metrics of one service, with prom-client's default metrics of the process. */
 export function createMetrics(service: string): Metrics {
   const registry = new Registry()
   registry.setDefaultLabels({ service })
@@ -42,10 +42,13 @@ export function createMetrics(service: string): Metrics {
 
   type Values = readonly (MetricValue<string> & { readonly metricName?: string })[]
 
-  /** The library's own counters look the labels up again with every increment, at a microsecond each. */
+  /**
+   * Registers a metric whose values are read at each scrape. prom-client's own counters look up the labels at every
+   * increment, which costs about a microsecond each (ADR 0018).
+   */
   function register(name: string, help: string, type: string, read: () => Values | Promise<Values>): void {
     const get = async () => ({ name, help, type, values: await read(), aggregator: 'sum' })
-    // All that the registry uses of a metric.
+    // The registry uses only these two members of a metric.
     registry.registerMetric({ name, get } as unknown as Metric)
   }
 
@@ -74,7 +77,7 @@ export function createMetrics(service: string): Metrics {
   }
 }
 
-/** Bounds for what takes from a millisecond to ten seconds, in seconds. */
+/** Buckets in seconds, for durations from a millisecond to ten seconds. */
 export const SECONDS: readonly number[] = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10]
 
 function familyOf<Series>(create: () => Series) {
@@ -100,7 +103,7 @@ class Cell implements Counter {
 
 class Distribution implements Histogram {
   readonly #bounds: readonly number[]
-  /** One more than there are bounds: what is above the last. */
+  /** One more than the bounds: the last counts the values above all of them. */
   readonly #counts: Float64Array
   #sum = 0
 
@@ -110,7 +113,7 @@ class Distribution implements Histogram {
   }
 
   observe(value: number): void {
-    // It would make the sum unknown for ever.
+    // NaN would make the sum NaN for good.
     if (Number.isNaN(value)) return
     let at = 0
     while (at < this.#bounds.length && value > (this.#bounds[at] as number)) at += 1

@@ -10,7 +10,7 @@ interface Ended {
   readonly stderr: string
 }
 
-/** Runs a service whose `main` is the given text, in a process of its own. */
+/** Runs a service with the given source text as its `main`, in a process of its own. */
 async function runService(
   main: string,
   onOutput: (text: string, kill: (signal: NodeJS.Signals) => void) => void = () => {},
@@ -35,12 +35,12 @@ async function runService(
 const lastJson = (text: string): Record<string, unknown> =>
   JSON.parse(text.split('\n').findLast((line) => line.startsWith('{')) ?? '{}') as Record<string, unknown>
 
-test('wrong configuration ends it with every problem listed, and without a stack', async () => {
+test('wrong configuration ends the process with a list of every problem and no stack', async () => {
   const { code, stderr } = await runService(
     `loadConfig({ A_URL: url(['amqp']), B_URL: url(['redis']) }, { A_URL: 'http://u:secret@h' })`,
   )
   expect(code).toBe(1)
-  expect(stderr).toMatch(/^ {2}A_URL must be a url.*\n {2}B_URL is required$/m)
+  expect(stderr).toMatch(/^ {2}A_URL must be a URL.*\n {2}B_URL is required$/m)
   expect(lastJson(stderr)).toMatchObject({
     level: 'error',
     service: 'worker',
@@ -52,14 +52,14 @@ test('wrong configuration ends it with every problem listed, and without a stack
 test.each<[string, string]>([
   ['an error at the start', `throw new Error('broken amqp://u:secret@h')`],
   [
-    'an error that nobody handled later',
+    'an unhandled error later',
     `setTimeout(() => { throw new Error('broken amqp://u:secret@h') }, 1); await new Promise(() => {})`,
   ],
   [
-    'a rejection that nobody handled',
+    'an unhandled rejection',
     `void Promise.reject(new Error('broken amqp://u:secret@h')); await new Promise((r) => setTimeout(r, 5000))`,
   ],
-])('%s ends it with one line that tells where, and no credentials', async (_what, main) => {
+])('%s ends the process with one line that has the stack and no credentials', async (_case, main) => {
   const { code, stderr } = await runService(main)
   expect(code).toBe(1)
   expect(lastJson(stderr)).toMatchObject({
@@ -77,7 +77,7 @@ const withShutdown = (steps: string) => `
   ${steps}
   log.info('up')`
 
-test.each(['SIGTERM', 'SIGINT'] as const)('%s closes everything and ends it with 0', async (signal) => {
+test.each(['SIGTERM', 'SIGINT'] as const)('%s closes everything and exits with 0', async (signal) => {
   let sent = false
   const ended = await runService(
     withShutdown(`shutdown.defer('timer', async () => clearInterval(timer))`),
@@ -92,7 +92,7 @@ test.each(['SIGTERM', 'SIGINT'] as const)('%s closes everything and ends it with
   expect(lastJson(ended.stdout)).toMatchObject({ message: 'shut down', clean: true })
 })
 
-test('a step that fails makes it end with 1', async () => {
+test('a step that fails makes the process exit with 1', async () => {
   let sent = false
   const ended = await runService(
     withShutdown(`shutdown.defer('x', () => { throw new Error('stuck') })`),
@@ -107,7 +107,7 @@ test('a step that fails makes it end with 1', async () => {
   expect(ended.stdout).toContain('could not close')
 })
 
-test('a second signal ends it at once, whatever still hangs', async () => {
+test('a second signal exits at once, even if a step hangs', async () => {
   const signals: NodeJS.Signals[] = ['SIGTERM', 'SIGINT']
   const from = performance.now()
   const ended = await runService(withShutdown(`shutdown.defer('x', () => new Promise(() => {}))`), (text, kill) => {

@@ -1,10 +1,9 @@
-import { ConfigError } from './config.ts'
-import { withoutCredentials } from './without-credentials.ts'
+import { ConfigError } from './config/config.ts'
+import { withoutCredentials } from './logger.ts'
 
 /**
- * Runs a service's `main`. Wrong configuration ends the process with every problem listed and no stack; any other error
- * at start-up, and any error that nobody handled later, ends it with one JSON line, so that whoever supervises it starts
- * it anew from a known state.
+ * Runs a service's `main`. Wrong configuration ends the process with a list of every problem and no stack. Any other error
+ * at start-up, and any unhandled error later, ends it with one JSON line; the supervisor then restarts it.
  */
 export function runProcess(service: string, main: () => Promise<void>): void {
   const fail = (error: unknown): never => {

@@ -9,7 +9,7 @@ function shutdownOf(graceMs: number) {
   return { shutdown: new Shutdown(log, graceMs), lines }
 }
 
-test('what was opened last is closed first, one after the other', async () => {
+test('the part opened last is closed first, one after the other', async () => {
   const { shutdown, lines } = shutdownOf(1_000)
   const events: string[] = []
   for (const name of ['redis', 'broker', 'consumer']) {
@@ -24,11 +24,11 @@ test('what was opened last is closed first, one after the other', async () => {
   expect(lines.at(-1)).toEqual({ level: 'info', message: 'shut down', fields: { clean: true } })
 })
 
-test('nothing to close is a clean end', async () => {
+test('a shutdown without steps is clean', async () => {
   expect(await shutdownOf(1_000).shutdown.run()).toBe(true)
 })
 
-test('asked many times, it closes once, and all who asked are told the same', async () => {
+test('repeated calls close each part once and get the same result', async () => {
   const { shutdown } = shutdownOf(1_000)
   let closed = 0
   shutdown.defer('redis', () => ++closed)
@@ -45,17 +45,20 @@ test.each<[string, () => unknown]>([
       throw new Error('stuck')
     },
   ],
-])('a step that %s does not keep the others open; it is told, and the end is not clean', async (_how, close) => {
-  const { shutdown, lines } = shutdownOf(1_000)
-  let closed = false
-  shutdown.defer('redis', () => (closed = true))
-  shutdown.defer('broker', close)
-  expect(await shutdown.run()).toBe(false)
-  expect(closed).toBe(true)
-  expect(lines[0]).toMatchObject({ level: 'error', fields: { step: 'broker', error: { message: 'stuck' } } })
-})
+])(
+  'a step that %s does not keep the others open; it is logged, and the shutdown is not clean',
+  async (_case, close) => {
+    const { shutdown, lines } = shutdownOf(1_000)
+    let closed = false
+    shutdown.defer('redis', () => (closed = true))
+    shutdown.defer('broker', close)
+    expect(await shutdown.run()).toBe(false)
+    expect(closed).toBe(true)
+    expect(lines[0]).toMatchObject({ level: 'error', fields: { step: 'broker', error: { message: 'stuck' } } })
+  },
+)
 
-test('a step that hangs is given up on at the deadline, which all steps share, and the rest is still closed', async () => {
+test('a step that hangs is abandoned at the deadline that all steps share, and the rest is still closed', async () => {
   const { shutdown, lines } = shutdownOf(400)
   let closed = false
   shutdown.defer('redis', () => Promise.resolve((closed = true)))
@@ -67,6 +70,6 @@ test('a step that hangs is given up on at the deadline, which all steps share, a
   expect(tookMs).toBeGreaterThan(390)
   expect(tookMs).toBeLessThan(650)
   expect(closed).toBe(true)
-  const told = lines.filter(({ level }) => level === 'error').map(({ fields }) => fields)
-  expect(told).toMatchObject([{ step: 'hanging', error: { message: expect.stringContaining('SHUTDOWN_GRACE') } }])
+  const errors = lines.filter(({ level }) => level === 'error').map(({ fields }) => fields)
+  expect(errors).toMatchObject([{ step: 'hanging', error: { message: expect.stringContaining('SHUTDOWN_GRACE') } }])
 })

@@ -1,3 +1,4 @@
+import pTimeout from 'p-timeout'
 import type { Logger } from './logger.ts'
 
 interface Step {
@@ -6,8 +7,8 @@ interface Step {
 }
 
 /**
- * Closes what was opened, the last first, within a grace period. As `main` opens stores before consumers, closing stops
- * the consumers before the stores, with nothing to remember.
+ * Closes the parts of a process in reverse order of `defer`, within a grace period. A service opens its stores before its
+ * consumers, so the consumers stop first.
  */
 export class Shutdown {
   readonly #steps: Step[] = []
@@ -24,7 +25,7 @@ export class Shutdown {
     this.#steps.push({ name, close })
   }
 
-  /** The process ends by itself once nothing is left open; at the deadline, or on a second signal, it is ended. */
+  /** The first signal runs the shutdown and exits with 0 if it was clean, else 1. A second signal exits at once with 1. */
   onSignals(...signals: NodeJS.Signals[]): void {
     for (const signal of signals) {
       process.on(signal, () => {
@@ -46,7 +47,11 @@ export class Shutdown {
     let clean = true
     for (const { name, close } of this.#steps.toReversed()) {
       try {
-        await within(Math.max(deadline - Date.now(), 0), close)
+        await pTimeout(Promise.resolve(close()), {
+          // p-timeout accepts only positive numbers.
+          milliseconds: Math.max(deadline - Date.now(), 1),
+          message: 'still running at the end of SHUTDOWN_GRACE',
+        })
         this.#log.debug('closed', { step: name })
       } catch (error) {
         clean = false
@@ -55,17 +60,5 @@ export class Shutdown {
     }
     this.#log.info('shut down', { clean })
     return clean
-  }
-}
-
-async function within(ms: number, close: Step['close']): Promise<void> {
-  let timer: NodeJS.Timeout | undefined
-  const expired = new Promise<never>((_resolve, reject) => {
-    timer = setTimeout(() => reject(new Error('still running at the end of SHUTDOWN_GRACE')), ms)
-  })
-  try {
-    await Promise.race([close(), expired])
-  } finally {
-    clearTimeout(timer)
   }
 }

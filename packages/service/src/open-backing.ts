@@ -10,7 +10,7 @@ import {
 } from '@switchhook/store'
 import type { Service } from './start-service.ts'
 
-/** Redis and the broker of a running service, with the checks that show whether they can be used. */
+/** Redis and the broker of a running service, with their readiness checks. */
 export interface Backing {
   readonly redis: Redis
   readonly broker: Broker
@@ -29,8 +29,8 @@ export interface BackingOptions {
 
 /**
  * Opens Redis, checks its durability settings and the clock, reads the installation, and connects to the broker.
- * Waits for a Redis or a broker that is not there yet, and logs a warning while it waits.
- * @throws in production, if Redis could lose data
+ * Waits for an unreachable Redis or broker without a limit, and logs a warning while it waits.
+ * @throws Error in production if Redis could lose data
  */
 export async function openBacking(
   { name, config, log, shutdown, metrics }: Omit<Service, 'tracing'>,

@@ -1,5 +1,6 @@
 import {
   type Config,
+  type commonFields,
   createLogger,
   createMetrics,
   type Fields,
@@ -15,9 +16,11 @@ import {
   startHealthServer,
   type Tracing,
 } from '@switchhook/runtime'
-import type { CommonConfig } from './common-config.ts'
 
-/** What every service has before its own parts are created. */
+/** The variables that every service reads. */
+export type CommonConfig = Config<typeof commonFields>
+
+/** The parts that every service has before it creates its own. */
 export interface Service<C extends CommonConfig = CommonConfig> {
   readonly name: string
   readonly config: C
@@ -28,13 +31,13 @@ export interface Service<C extends CommonConfig = CommonConfig> {
   readonly tracing: Tracing
 }
 
-/** What a service reports once it runs. */
+/** A running service's report to `startService`. */
 export interface Running {
-  /** Each must hold, or `/readyz` answers 503. */
+  /** `/readyz` answers 503 unless all of them hold. */
   readonly readiness: ReadinessChecks
-  /** The service works without these for a while: a failed check is shown as `degraded`. */
-  readonly withoutWhich?: ReadinessChecks
-  /** For the log line `started`. */
+  /** Dependencies that the service can do without for a while: a failed check is listed as `degraded`. */
+  readonly optional?: ReadinessChecks
+  /** Fields of the log line `started`. */
   readonly details?: LogFields
 }
 
@@ -57,8 +60,8 @@ export function startService<F extends Fields>(
     shutdown.defer('health', () => health.close())
     const tracing = await openTracing({ config, service: name, log })
     shutdown.defer('tracing', () => tracing.close())
-    const { readiness, withoutWhich, details } = await start({ name, config, log, shutdown, metrics, tracing })
-    health.readyWhen(readiness, withoutWhich)
+    const { readiness, optional, details } = await start({ name, config, log, shutdown, metrics, tracing })
+    health.readyWhen(readiness, optional)
     log.info('started', { ...details, healthPort: health.port })
   })
 }

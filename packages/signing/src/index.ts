@@ -1,4 +1,3 @@
-export { openVault } from './open-vault.ts'
 export { type SecretKey, secretKeys, secretKeysField, secretKeysInProduction } from './secret-keys.ts'
 export { newWebhookSecret, signatureOf, signingKeyOf } from './signature.ts'
-export { createVault, subscriptionSecret, type Vault, VaultError } from './vault.ts'
+export { createVault, openVault, subscriptionSecret, type Vault, VaultError } from './vault.ts'

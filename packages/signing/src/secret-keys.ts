@@ -1,19 +1,19 @@
 import { createSecretKey, type KeyObject } from 'node:crypto'
 import { described, type Field, FieldError, optional } from '@switchhook/runtime'
 
-/** A key that seals secrets. Its name stands with each text that it has sealed, so that keys can be rotated. */
+/** A key that seals secrets. Each sealed text contains the id of its key, so that keys can be rotated. */
 export interface SecretKey {
   readonly id: string
-  /** A KeyObject shows its bytes to no log and no inspection. */
+  /** A KeyObject, so that logging or inspecting it does not show its bytes. */
   readonly key: KeyObject
 }
 
-/** Of AES-256. */
+/** AES-256. */
 const KEY_BYTES = 32
 const ENTRY = /^([\w-]{1,32}):([A-Za-z0-9+/]+={0,2})$/
 const EXPECTED = `must be id:key, separated by commas, each key ${KEY_BYTES} bytes in Base64 (openssl rand -base64 ${KEY_BYTES})`
 
-/** `2026-11:<Base64>,2025-11:<Base64>`: the first seals, all open. */
+/** `2026-11:<Base64>,2025-11:<Base64>`: the first key seals, all keys open. */
 export const secretKeys = (): Field<readonly [SecretKey, ...SecretKey[]]> => ({
   fallback: undefined,
   parse: (raw) => {
@@ -27,7 +27,7 @@ export const secretKeys = (): Field<readonly [SecretKey, ...SecretKey[]]> => ({
 
 /** `SECRET_KEYS` of every service that seals or opens webhook secrets. */
 export const secretKeysField = described(
-  'Keys that seal webhook secrets: `id:base64,…`; the first seals, all open. Required in production ([signatures](signatures.md)).',
+  'Keys that encrypt webhook secrets: `id:base64,…`. The first encrypts, all decrypt. Required in production ([signatures](signatures.md)).',
   optional(secretKeys()),
 )
 
@@ -38,7 +38,7 @@ function parseKey(entry: string): SecretKey {
   return { id, key: createSecretKey(bytes) }
 }
 
-/** A rule of every service that seals or opens. */
+/** A configuration rule for every service that seals or opens secrets. */
 export const secretKeysInProduction = ({
   NODE_ENV,
   SECRET_KEYS,
@@ -47,5 +47,5 @@ export const secretKeysInProduction = ({
   readonly SECRET_KEYS: readonly SecretKey[] | undefined
 }): string | undefined =>
   NODE_ENV === 'production' && SECRET_KEYS === undefined
-    ? `SECRET_KEYS is required in production: webhook secrets are sealed with it. It ${EXPECTED}`
+    ? `SECRET_KEYS is required in production, because it encrypts the webhook secrets. It ${EXPECTED}`
     : undefined

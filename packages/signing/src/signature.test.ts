@@ -5,7 +5,7 @@ import { newWebhookSecret, signatureOf, signingKeyOf } from './signature.ts'
 const nowSeconds = (): number => Math.floor(Date.now() / 1_000)
 const json = fc.json().map((text) => Buffer.from(text))
 
-/** What a receiver does with the library of the specification. */
+/** Verifies like a receiver that uses the library of Standard Webhooks. */
 function verify(secret: string, body: Buffer, id: string, timestampSeconds: number, signature: string): unknown {
   const headers = {
     'webhook-id': id,
@@ -15,7 +15,7 @@ function verify(secret: string, body: Buffer, id: string, timestampSeconds: numb
   return new Webhook(secret).verify(body, headers)
 }
 
-test('a secret has the form of the specification, and none comes twice', () => {
+test('a secret has the form of the specification and is unique', () => {
   const secrets = Array.from({ length: 100 }, newWebhookSecret)
   expect(new Set(secrets).size).toBe(100)
   for (const secret of secrets) {
@@ -24,7 +24,7 @@ test('a secret has the form of the specification, and none comes twice', () => {
   }
 })
 
-test('the library of the specification verifies whatever is signed', () => {
+test('the library of the specification verifies any signed message', () => {
   fc.assert(
     fc.property(json, fc.uuid(), (body, id) => {
       const secret = newWebhookSecret()
@@ -35,7 +35,7 @@ test('the library of the specification verifies whatever is signed', () => {
   )
 })
 
-test('with several secrets, the receiver of any of them can verify, and of no other', () => {
+test('with several secrets, a receiver can verify with each of them and with no other', () => {
   const secrets = [newWebhookSecret(), newWebhookSecret(), newWebhookSecret()]
   const message = { id: 'one', timestampSeconds: nowSeconds(), body: Buffer.from('{"a":1}') }
   const signature = signatureOf(secrets.map(signingKeyOf), message)
@@ -49,7 +49,7 @@ test.each<[string, Partial<{ id: string; timestampSeconds: number; body: Buffer 
   ['id', { id: 'two' }],
   ['time', { timestampSeconds: nowSeconds() - 1 }],
   ['body', { body: Buffer.from('{"a":1} ') }],
-])('another %s is another signature', (_what, other) => {
+])('a different %s gives a different signature', (_case, other) => {
   const message = { id: 'one', timestampSeconds: nowSeconds(), body: Buffer.from('{"a":1}') }
   const secret = newWebhookSecret()
   expect(signatureOf([signingKeyOf(secret)], { ...message, ...other })).not.toBe(
@@ -57,7 +57,7 @@ test.each<[string, Partial<{ id: string; timestampSeconds: number; body: Buffer 
   )
 })
 
-test('the example of the specification comes out as there', () => {
+test('the example of the specification has the same signature', () => {
   // https://github.com/standard-webhooks/standard-webhooks, the vector of the reference libraries' own tests.
   const signature = signatureOf([signingKeyOf('whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw')], {
     id: 'msg_p5jXN8AQM9LWM0D4loKWxJek',

@@ -1,19 +1,19 @@
 import { createHmac, createSecretKey, type KeyObject, randomBytes } from 'node:crypto'
 
 const SECRET_PREFIX = 'whsec_'
-/** Of 24 to 64 that the specification of Standard Webhooks allows: what HMAC-SHA256 makes full use of. */
+/** Standard Webhooks allows 24 to 64. HMAC-SHA256 gains nothing from more than 32. */
 const SECRET_BYTES = 32
 
-/** A secret as a subscription's owner gets it: `whsec_` and Base64 (https://www.standardwebhooks.com). */
+/** A secret in the form that the subscriber receives: `whsec_` and Base64 (https://www.standardwebhooks.com). */
 export const newWebhookSecret = (): string => SECRET_PREFIX + randomBytes(SECRET_BYTES).toString('base64')
 
-/** What signs: to be kept, as making it takes several times as long as signing with it. */
+/** The key of a secret. Cache it: creating it takes several times as long as signing. */
 export const signingKeyOf = (secret: string): KeyObject =>
   createSecretKey(Buffer.from(secret.slice(SECRET_PREFIX.length), 'base64'))
 
 /**
- * What stands in `webhook-signature`: a signature by each key, in their order. The body is signed as the bytes that are sent.
- * @param timestampSeconds since 1970, what `webhook-timestamp` says
+ * The value of `webhook-signature`: one signature per key, in order. Signs the bytes of the body exactly as sent.
+ * @param message with `timestampSeconds`, seconds since 1970, the value of `webhook-timestamp`
  */
 export function signatureOf(
   keys: readonly KeyObject[],

@@ -8,7 +8,7 @@ const [first, second] = [newKey('2026-11'), newKey('2025-11')]
 const vault = createVault([first])
 const ours = subscriptionSecret('acme', '4f1c2a9e-8a53-4c1d-9d1e-0d6d6b1f7a11')
 
-test('what is sealed can be opened, and shows nothing of itself', () => {
+test('a sealed text can be opened, and does not contain the text', () => {
   fc.assert(
     fc.property(fc.string({ minLength: 8, unit: 'grapheme' }), (text) => {
       const sealed = vault.seal(text, ours)
@@ -27,11 +27,11 @@ test.each([
   ['another subscription', subscriptionSecret('acme', '00000000-0000-4000-8000-000000000000')],
   ['another tenant', subscriptionSecret('globex', '4f1c2a9e-8a53-4c1d-9d1e-0d6d6b1f7a11')],
   ['the installation itself', subscriptionSecret(null, '4f1c2a9e-8a53-4c1d-9d1e-0d6d6b1f7a11')],
-])('what was sealed for one subscription cannot be opened for %s', (_whose, context) => {
+])('a text sealed for one subscription cannot be decrypted for %s', (_owner, context) => {
   expect(() => vault.open(vault.seal('whsec_1', ours), context)).toThrow(VaultError)
 })
 
-test('not one character of it can be changed', () => {
+test('a sealed text with one changed character cannot be decrypted', () => {
   const sealed = vault.seal('whsec_1', ours)
   const at = sealed.lastIndexOf('.') + 1
   for (let index = at; index < sealed.length - 1; index++) {
@@ -41,28 +41,28 @@ test('not one character of it can be changed', () => {
 })
 
 test.each(['', 'whsec_1', 'v2.2026-11.AAAA', 'v1.2026-11', 'v1.2026-11.AAAA', 'v1.2026-11.AAAA.AAAA'])(
-  '%j was never sealed',
+  '%j is not a sealed text',
   (text) => {
     expect(() => vault.open(text, ours)).toThrow(VaultError)
   },
 )
 
-describe('keys are rotated', () => {
+describe('key rotation', () => {
   const before = createVault([second])
   const sealed = before.seal('whsec_1', ours)
 
-  test('the first seals, and the others still open', () => {
+  test('the first key seals, and the others still open', () => {
     const both = createVault([first, second])
     expect(both.open(sealed, ours)).toBe('whsec_1')
     expect(both.seal('whsec_2', ours)).toMatch(/^v1\.2026-11\./)
     expect([both.seal('whsec_2', ours), sealed].map((text) => both.isOfFirstKey(text))).toEqual([true, false])
   })
 
-  test('without its key a text stays shut, and the key is named', () => {
+  test('without its key a text cannot be decrypted, and the error names the key', () => {
     expect(() => vault.open(sealed, ours)).toThrow('sealed with the key 2025-11')
   })
 
-  test('another key of the same name does not open it', () => {
-    expect(() => createVault([newKey('2025-11')]).open(sealed, ours)).toThrow('another key of the name 2025-11')
+  test('another key with the same name does not open it', () => {
+    expect(() => createVault([newKey('2025-11')]).open(sealed, ours)).toThrow('another key named 2025-11')
   })
 })

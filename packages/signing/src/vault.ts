@@ -1,34 +1,35 @@
-import { createCipheriv, createDecipheriv, randomBytes } from 'node:crypto'
+import { createCipheriv, createDecipheriv, createHash, createSecretKey, randomBytes } from 'node:crypto'
+import type { Logger } from '@switchhook/runtime'
 import type { SecretKey } from './secret-keys.ts'
 
-/** What a sealed text belongs to. One that is moved to another place in the store cannot be opened there. */
+/** The owner of a sealed text. A sealed text that is moved to another owner's record cannot be decrypted. */
 export type SealContext = readonly (string | null)[]
 
-/** Of a subscription's signing secret. */
+/** The context of a subscription's signing secret. */
 export const subscriptionSecret = (tenant: string | null, subscriptionId: string): SealContext => [
   'subscription-secret',
   tenant,
   subscriptionId,
 ]
 
-/** Keeps secrets where others can read: whoever has the store, or a message, but none of the keys, has nothing. */
+/** Encrypts secrets for the store and for messages, which are useless to a reader without the keys. */
 export interface Vault {
-  /** By the first key. The same text is sealed differently each time. */
+  /** Encrypts with the first key. The result differs each time. */
   seal(text: string, context: SealContext): string
   /** @throws VaultError */
   open(sealed: string, context: SealContext): string
-  /** Otherwise whoever sealed it anew could do without its key. */
+  /** False: seal the text again before its key is removed. */
   isOfFirstKey(sealed: string): boolean
 }
 
-/** A sealed text that cannot be opened. The message names a key at most, never what was sealed. */
+/** A sealed text cannot be decrypted. The message contains a key id at most, never the text. */
 export class VaultError extends Error {
   override readonly name = 'VaultError'
 }
 
 const FORMAT = 'v1'
 const ALGORITHM = 'aes-256-gcm'
-/** NIST SP 800-38D, section 8.2.2: random, so a key may seal 2^32 texts. */
+/** NIST SP 800-38D, section 8.2.2: with random nonces, a key may seal 2^32 texts. */
 const NONCE_BYTES = 12
 const TAG_BYTES = 16
 
@@ -51,7 +52,7 @@ export function createVault(keys: readonly [SecretKey, ...SecretKey[]]): Vault {
       const [format, id = '', content, ...rest] = sealed.split('.')
       if (format !== FORMAT || content === undefined || rest.length > 0) throw new VaultError('not a sealed secret')
       const key = byId.get(id)
-      if (key === undefined) throw new VaultError(`sealed with the key ${id}, which SECRET_KEYS does not name`)
+      if (key === undefined) throw new VaultError(`sealed with the key ${id}, which is not in SECRET_KEYS`)
       const bytes = Buffer.from(content, 'base64url')
       if (bytes.length < NONCE_BYTES + TAG_BYTES) throw new VaultError('not a sealed secret')
       const nonce = bytes.subarray(0, NONCE_BYTES)
@@ -62,7 +63,7 @@ export function createVault(keys: readonly [SecretKey, ...SecretKey[]]): Vault {
         const text = decipher.update(bytes.subarray(NONCE_BYTES + TAG_BYTES))
         return Buffer.concat([text, decipher.final()]).toString('utf8')
       } catch (error) {
-        const why = `sealed with another key of the name ${id}, or changed, or moved`
+        const why = `sealed with another key named ${id}, or modified, or moved`
         throw new VaultError(why, { cause: error })
       }
     },
@@ -70,3 +71,19 @@ export function createVault(keys: readonly [SecretKey, ...SecretKey[]]): Vault {
 }
 
 const bytesOf = (context: SealContext): Buffer => Buffer.from(JSON.stringify(context))
+
+/** Not a secret: it is in the source code. */
+const DEVELOPMENT_KEY: SecretKey = {
+  id: 'development',
+  key: createSecretKey(createHash('sha256').update('switchhook, development').digest()),
+}
+
+/** The vault of a service. Without SECRET_KEYS, which production requires, it uses a public key and logs a warning. */
+export function openVault(
+  { SECRET_KEYS }: { readonly SECRET_KEYS: readonly [SecretKey, ...SecretKey[]] | undefined },
+  log: Pick<Logger, 'warn'>,
+): Vault {
+  if (SECRET_KEYS !== undefined) return createVault(SECRET_KEYS)
+  log.warn('SECRET_KEYS is not set: webhook secrets are sealed with a public development key')
+  return createVault([DEVELOPMENT_KEY])
+}

@@ -11,17 +11,17 @@ import {
   Unavailable,
 } from '@switchhook/contracts'
 import { eventually, type TestRedis, testRedis } from '@switchhook/testkit'
-import { createBreakerStore } from './breaker-store.ts'
-import { createDeliveryArchive } from './delivery-archive.ts'
-import { createDeliveryStore } from './delivery-store.ts'
-import { createIdempotencyStore } from './idempotency-store.ts'
-import { createInstallationStore } from './installation-store.ts'
+import { createBreakerStore } from './breaker/breaker-store.ts'
+import { createDeliveryArchive } from './deliveries/delivery-archive.ts'
+import { createDeliveryStore } from './deliveries/delivery-store.ts'
+import { createInstallationStore } from './installation/installation-store.ts'
 import { INSTALLATION_KEY } from './keys.ts'
-import { createOutbox } from './outbox.ts'
-import { openRedis, type Redis, run } from './redis.ts'
-import { createStateStore } from './state-store.ts'
-import { createSubscriptionStore } from './subscription-store.ts'
-import { createTimerStore } from './timer-store.ts'
+import { openRedis, type Redis, run } from './redis/redis.ts'
+import { createIdempotencyStore } from './requests/idempotency-store.ts'
+import { createOutbox } from './state/outbox.ts'
+import { createStateStore } from './state/state-store.ts'
+import { createTimerStore } from './state/timer-store.ts'
+import { createSubscriptionStore } from './subscriptions/subscription-store.ts'
 
 const log = { debug() {}, info() {}, warn() {}, error() {} }
 const HOUR_MS = 3_600_000
@@ -95,9 +95,9 @@ const commit = (events: PlatformEvent[]): Promise<unknown> =>
   createStateStore(redis).commit('acme', { records: [], events, timers: [{ id: 't', dueInMs: 0, payload: {} }] })
 
 test.each([
-  ['the relay that ran before', 'relay-1'],
-  ['a relay that starts now', 'relay-2'],
-])('a full Redis still drains the outbox: %s claims, sends and removes', async (_name, relay) => {
+  ['the previous relay', 'relay-1'],
+  ['a new relay', 'relay-2'],
+])('a full Redis still drains the outbox: %s claims, sends and removes events', async (_name, relay) => {
   const events = [eventOf(), eventOf(), eventOf()]
   await commit(events)
   const [first] = await createOutbox(redis, 'relay-1').claim(1)
@@ -132,7 +132,7 @@ test('a full Redis still removes timers that were handled', async () => {
   expect(await redis[run]((commands) => commands.keys('sh:*:timers*'))).toEqual([])
 })
 
-test('a full Redis still deletes and disables subscriptions, and creates none', async () => {
+test('a full Redis still deletes and disables subscriptions, but creates none', async () => {
   const store = createSubscriptionStore(redis)
   const [deleted, disabled] = [await store.create(subscriptionOf()), await store.create(subscriptionOf())]
   await fill()
@@ -143,7 +143,7 @@ test('a full Redis still deletes and disables subscriptions, and creates none', 
   await expect(store.create(subscriptionOf())).rejects.toThrow(Unavailable)
 })
 
-test('a full Redis still closes a breaker and gives back claims', async () => {
+test('a full Redis still closes a breaker and releases claims', async () => {
   const delivery = deliveryOf()
   const breakers = createBreakerStore(redis, { failures: 1, cooldownMs: HOUR_MS })
   const idempotency = createIdempotencyStore(redis, { leaseMs: HOUR_MS, retentionMs: HOUR_MS })
@@ -154,7 +154,7 @@ test('a full Redis still closes a breaker and gives back claims', async () => {
   const begun = await idempotency.begin('scope', 'fingerprint')
   await fill()
   await breakers.noteAnswer(delivery)
-  expect(await breakers.ask(delivery)).toMatchObject({ state: 'closed' })
+  expect(await breakers.health(delivery)).toMatchObject({ state: 'closed' })
   if (begun.kind === 'new') await idempotency.release(begun.claim)
   await archive.abandonRedelivery(delivery.deliveryId, { sender: 'a' })
   await server.limitMemory(0)
@@ -162,7 +162,7 @@ test('a full Redis still closes a breaker and gives back claims', async () => {
   expect(await archive.beginRedelivery(delivery.deliveryId, { sender: 'b' })).toMatchObject({ kind: 'begun' })
 })
 
-test('a full Redis still repeats the answer to an Idempotency-Key, and carries out no new request', async () => {
+test('a full Redis still replays the answer to an Idempotency-Key, but accepts no new request', async () => {
   const limit = { requestsPerClient: 10, forgotten: () => {} }
   const idempotency = createIdempotencyStore(redis, { leaseMs: HOUR_MS, retentionMs: HOUR_MS }, limit)
   const begun = await idempotency.begin('scope', 'fingerprint', 'client')
@@ -174,7 +174,7 @@ test('a full Redis still repeats the answer to an Idempotency-Key, and carries o
   await expect(idempotency.begin('new', 'fingerprint', 'client')).rejects.toThrow(Unavailable)
 })
 
-test('a full Redis still forgets idempotency keys beyond a limit that was lowered', async () => {
+test('a full Redis still forgets idempotency keys beyond a lowered limit', async () => {
   const times = { leaseMs: HOUR_MS, retentionMs: HOUR_MS }
   const unlimited = createIdempotencyStore(redis, times, { requestsPerClient: 1_000, forgotten: () => {} })
   for (const scope of ['a', 'b', 'c']) {
@@ -193,7 +193,7 @@ test('a full Redis still forgets idempotency keys beyond a limit that was lowere
   expect(await redis[run]((commands) => commands.keys('sh:{i:*'))).toHaveLength(1)
 })
 
-test('a full Redis still takes the id of an installation, and the decision of an operator', async () => {
+test("a full Redis still stores the id of an installation and an operator's decision", async () => {
   await fill()
   const installation = createInstallationStore(redis)
   const [id, other] = [randomUUID() as InstallationId, randomUUID() as InstallationId]
@@ -201,13 +201,13 @@ test('a full Redis still takes the id of an installation, and the decision of an
   expect(await installation.establish({ id: other, createdAtMs: 2 })).toMatchObject({ id, createdAtMs: 1 })
   await installation.decide(other, 'adopted')
   expect((await installation.read())?.verdicts).toEqual(new Map([[other, 'adopted']]))
-  // `flush` keeps it.
+  // `flush` keeps this key.
   await redis[run]((commands) => commands.del(INSTALLATION_KEY))
 })
 
-/** The worker's consumer pauses on Unavailable and keeps the message: packages/messaging/src/consumer.it.test.ts. */
+/** On Unavailable the worker's consumer pauses and keeps the message (consumer.it.test.ts in packages/messaging). */
 test.each(['acknowledged', 'withdrawn', 'waiting', 'parked'] as const)(
-  'a full Redis settles nothing half: a delivery that would be %s is Unavailable, and settled once there is room',
+  'a full Redis settles nothing halfway: settling as %s is Unavailable, and succeeds once there is memory',
   async (state) => {
     const store = createDeliveryStore(redis, retention)
     const archive = createDeliveryArchive(redis)
@@ -228,7 +228,7 @@ test.each(['acknowledged', 'withdrawn', 'waiting', 'parked'] as const)(
   },
 )
 
-test('a service that must drain a full Redis starts with it; the others wait until it takes writes', async () => {
+test('a service that drains Redis starts while it is full; the others wait until it accepts writes', async () => {
   await fill()
   const draining = await openRedis({ url: server.redisUrl, log, name: 'test', mayBeFull: true })
   expect(draining.isReady()).toBe(true)
@@ -246,7 +246,7 @@ test('a service that must drain a full Redis starts with it; the others wait unt
   await Promise.all([draining.close(), waiting.then((opened) => opened.close())])
 })
 
-/** Resolves after a write has been refused for want of memory. */
+/** Resolves once Redis has refused a write for lack of memory. */
 async function waitForProbe(): Promise<string> {
   await expect(redis[run]((commands) => commands.set('sh:probe', ''))).rejects.toThrow(Unavailable)
   return 'refused'

@@ -1,4 +1,3 @@
-export { type AuditRetention, type AuditStore, createAuditStore } from './audit-store.ts'
 export {
   type BreakerStore,
   createBreakerReader,
@@ -6,43 +5,18 @@ export {
   type Endpoint,
   type EndpointHealth,
   type Probe,
-} from './breaker-store.ts'
-export { type CheckStore, createCheckStore } from './check-store.ts'
-export { type Contact, type ContactStore, createContactStore } from './contact-store.ts'
-export { createDeliveryArchive, type DeliveryArchive, type Redeliverer } from './delivery-archive.ts'
-export { createDeliveryLog, type DeliveryLog } from './delivery-log.ts'
-export {
-  createDeliveryLogReader,
-  type DeliveryLogReader,
-  type LogPage,
-  type LogQuery,
-  type PendingDelivery,
-} from './delivery-log-reader.ts'
-export type { DeliveryRecord, DeliveryState } from './delivery-record.ts'
+} from './breaker/breaker-store.ts'
+export { type Contact, type ContactStore, createContactStore } from './breaker/contact-store.ts'
+export { createOutageStore, type Outage, type OutageStore } from './breaker/outage-store.ts'
+export { createDeliveryArchive, type DeliveryArchive, type Redeliverer } from './deliveries/delivery-archive.ts'
+export type { DeliveryRecord, DeliveryState } from './deliveries/delivery-record.ts'
 export {
   createDeliveryStore,
   type DeliveryRetention,
   type DeliveryStore,
   type Settlement,
-} from './delivery-store.ts'
-export { assertDurableInProduction } from './durability.ts'
-export { createEventList, type EventList } from './event-list.ts'
-export type { EventRecord, LoggedEvent } from './event-record.ts'
-export {
-  createIdempotencyStore,
-  type IdempotencyBegun,
-  type IdempotencyClaim,
-  type IdempotencyStore,
-  type IdempotencyTimes,
-} from './idempotency-store.ts'
-export { type Installation, type InstallationOptions, openInstallation } from './installation.ts'
-export { originOf, type StoredInstallation, type Verdict } from './installation-rule.ts'
-export { createInstallationStore, type InstallationStore } from './installation-store.ts'
-export { createListCursor } from './list-cursor.ts'
-export type { Log } from './log.ts'
-export { createOutageStore, type Outage, type OutageStore } from './outage-store.ts'
-export { createOutbox, type Outbox, type OutboxEntry } from './outbox.ts'
-export type { ListedDelivery, ParkedPage, ParkedQuery } from './parked-index.ts'
+} from './deliveries/delivery-store.ts'
+export type { ListedDelivery, ParkedPage, ParkedQuery } from './deliveries/parked-index.ts'
 export {
   type Crossing,
   createParkedCounter,
@@ -50,16 +24,41 @@ export {
   type ParkedCount,
   type ParkedCounter,
   type ParkedLimitStore,
-} from './parked-limit-store.ts'
-export { createParkedWindow, type ParkedRange, type ParkedWindow, type RunState } from './parked-window.ts'
-export { openRedis, type Redis } from './redis.ts'
-export { createRequestLimiter, type RequestLimiter, type RequestRate } from './request-limiter.ts'
-export { createServerClock } from './server-clock.ts'
-export { createStateStore, type StateChange, type StateRecord, type StateStore } from './state-store.ts'
-export type { SubscriptionPage, SubscriptionQuery } from './subscription-page.ts'
+} from './deliveries/parked-limit-store.ts'
+export { createParkedWindow, type ParkedRange, type ParkedWindow, type RunState } from './deliveries/parked-window.ts'
+export { createDeliveryLog, type DeliveryLog } from './delivery-log/delivery-log.ts'
+export {
+  createDeliveryLogReader,
+  type DeliveryLogReader,
+  type LogPage,
+  type LogQuery,
+  type PendingDelivery,
+} from './delivery-log/delivery-log-reader.ts'
+export { createEventList, type EventList } from './delivery-log/event-list.ts'
+export type { EventRecord, LoggedEvent } from './delivery-log/event-record.ts'
+export { type Installation, type InstallationOptions, openInstallation } from './installation/installation.ts'
+export { originOf, type StoredInstallation, type Verdict } from './installation/installation-rule.ts'
+export { createInstallationStore, type InstallationStore } from './installation/installation-store.ts'
+export { createListCursor } from './paging.ts'
+export { type Log, openRedis, type Redis } from './redis/redis.ts'
+export { assertDurableInProduction } from './redis/server.ts'
+export { createServerClock } from './redis/server-clock.ts'
+export { type AuditRetention, type AuditStore, createAuditStore } from './requests/audit-store.ts'
+export {
+  createIdempotencyStore,
+  type IdempotencyBegun,
+  type IdempotencyClaim,
+  type IdempotencyStore,
+  type IdempotencyTimes,
+} from './requests/idempotency-store.ts'
+export { createRequestLimiter, type RequestLimiter, type RequestRate } from './requests/request-limiter.ts'
+export { createOutbox, type Outbox, type OutboxEntry } from './state/outbox.ts'
+export { createStateStore, type StateChange, type StateRecord, type StateStore } from './state/state-store.ts'
+export { createTimerStore, type DueTimer, type TimerStore } from './state/timer-store.ts'
+export { type CheckStore, createCheckStore } from './subscriptions/check-store.ts'
+export type { SubscriptionPage, SubscriptionQuery } from './subscriptions/subscription-order.ts'
 export {
   createSubscriptionStore,
   type SubscriptionChange,
   type SubscriptionStore,
-} from './subscription-store.ts'
-export { createTimerStore, type DueTimer, type TimerStore } from './timer-store.ts'
+} from './subscriptions/subscription-store.ts'

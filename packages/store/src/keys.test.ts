@@ -9,7 +9,7 @@ const tenant = fc.option(
     maxLength: 6,
   }),
 )
-/** Redis Cluster hashes what stands between the first brace and the next closing one. */
+/** Redis Cluster hashes only the text between the first opening brace and the next closing one. */
 const hashTag = (key: string): string | undefined => /\{([^}]+)\}/.exec(key)?.[1]
 
 test('two tenants never share a key', () => {
@@ -24,12 +24,12 @@ test('two tenants never share a key', () => {
       expect(keys.stateKey(one, name)).not.toBe(keys.stateKey(two, otherName))
       expect(keys.timerMember(one, name)).not.toBe(keys.timerMember(two, otherName))
     }),
-    // The second looks like what the first is escaped to.
+    // The second is the escaped form of the first.
     { examples: [['a:b', 'a~003ab', 'name', 'name']] },
   )
 })
 
-test('what changes in one step lies in one slot of a cluster', () => {
+test('keys that change in one step share a cluster slot', () => {
   fc.assert(
     fc.property(tenant, fc.string(), (owner, name) => {
       const part = keys.partitionOf(owner)
@@ -43,7 +43,7 @@ test('what changes in one step lies in one slot of a cluster', () => {
 })
 
 test('a tenant never changes its partition', () => {
-  // Written down, because state that is stored under another number would never be found again.
+  // Literal numbers, because state stored in another partition would never be found again.
   const known = [null, 'acme', 'globex', 'Zürich'].map(keys.partitionOf)
   expect(known).toEqual([0, 14, 10, 14])
   expect(keys.PARTITIONS).toHaveLength(16)

@@ -9,19 +9,19 @@ import {
   Unavailable,
 } from '@switchhook/contracts'
 import { eventually, type RedisServer, type RedisServers, redisServers } from '@switchhook/testkit'
-import { createBreakerStore } from './breaker-store.ts'
-import { createDeliveryArchive } from './delivery-archive.ts'
-import { createDeliveryLog } from './delivery-log.ts'
-import { createDeliveryLogReader } from './delivery-log-reader.ts'
-import { createDeliveryStore } from './delivery-store.ts'
-import { createEventList } from './event-list.ts'
-import { createIdempotencyStore } from './idempotency-store.ts'
-import { createOutbox } from './outbox.ts'
-import { createParkedCounter, createParkedLimitStore } from './parked-limit-store.ts'
-import { openRedis, type Redis, run } from './redis.ts'
-import { createStateStore } from './state-store.ts'
-import { createSubscriptionStore } from './subscription-store.ts'
-import { createTimerStore } from './timer-store.ts'
+import { createBreakerStore } from './breaker/breaker-store.ts'
+import { createDeliveryArchive } from './deliveries/delivery-archive.ts'
+import { createDeliveryStore } from './deliveries/delivery-store.ts'
+import { createParkedCounter, createParkedLimitStore } from './deliveries/parked-limit-store.ts'
+import { createDeliveryLog } from './delivery-log/delivery-log.ts'
+import { createDeliveryLogReader } from './delivery-log/delivery-log-reader.ts'
+import { createEventList } from './delivery-log/event-list.ts'
+import { openRedis, type Redis, run } from './redis/redis.ts'
+import { createIdempotencyStore } from './requests/idempotency-store.ts'
+import { createOutbox } from './state/outbox.ts'
+import { createStateStore } from './state/state-store.ts'
+import { createTimerStore } from './state/timer-store.ts'
+import { createSubscriptionStore } from './subscriptions/subscription-store.ts'
 
 jest.setTimeout(120_000)
 const PATIENT = { timeoutMs: 60_000, intervalMs: 50 }
@@ -41,7 +41,7 @@ afterEach(async () => {
   await servers.close()
 })
 
-/** So many that they lie on every node. */
+/** Enough tenants for every node to hold some. */
 const TENANTS = Array.from({ length: 24 }, (_, n) => `tenant-${n}`)
 
 const eventOf = (tenant: string): PlatformEvent => ({
@@ -79,7 +79,7 @@ function deliveryOf(tenant: string): Delivery {
   }
 }
 
-/** Everything that the stores do, for one tenant: every script runs at least once. */
+/** Uses the stores for one tenant, so that their scripts with several keys run. */
 async function useEveryStore(tenant: string): Promise<void> {
   const subscriptions = createSubscriptionStore(redis)
   const subscription = await subscriptions.create(subscriptionOf(tenant))
@@ -148,7 +148,7 @@ async function useEveryStore(tenant: string): Promise<void> {
   expect((await requests.begin(tenant, 'a')).kind).toBe('new')
 }
 
-/** Tries until it is done, as consumers do; answers how often it was refused. Anything but Unavailable is a fault. */
+/** Repeats the action while it rejects with Unavailable, as consumers do. Resolves to how often it rejected. */
 async function persist(action: () => Promise<unknown>): Promise<number> {
   let refused = 0
   await eventually(async () => {
@@ -171,7 +171,7 @@ describe('a cluster of three primaries with a replica each', () => {
     nodes = await Promise.all(Array.from({ length: 6 }, () => servers.start(...args)))
     const addresses = nodes.map(({ port }) => `127.0.0.1:${port}`)
     await servers.cli('--cluster', 'create', ...addresses, '--cluster-replicas', '1', '--cluster-yes')
-    // A replica that has not followed yet can never take its primary's place.
+    // A replica that has not synced yet cannot take over from its primary.
     await eventually(async () => {
       const said = await Promise.all(nodes.map(({ port }) => servers.cli('-p', String(port), 'info', 'replication')))
       expect(said.filter((info) => info.includes('master_link_status:up'))).toHaveLength(3)
@@ -179,7 +179,7 @@ describe('a cluster of three primaries with a replica each', () => {
     redis = await openRedis({ url: addresses.map((address) => `redis+cluster://${address}`), log, name: 'test' })
   })
 
-  test('holds everything: no script touches two slots', async () => {
+  test('serves every store: no script touches two slots', async () => {
     await eventually(() => redis.ready())
     expect(await redis.memory()).toMatchObject({ usedBytes: expect.any(Number), maxBytes: 0 })
     for (const tenant of TENANTS) await useEveryStore(tenant)
@@ -198,7 +198,7 @@ describe('a cluster of three primaries with a replica each', () => {
     expect(await redis.durabilityProblems()).toEqual([])
   })
 
-  test('when a primary is killed its replica is found, and until then what it holds is Unavailable', async () => {
+  test('when a primary is killed, its data is Unavailable until its replica takes over', async () => {
     const subscriptions = createSubscriptionStore(redis)
     const write = (): Promise<unknown> => Promise.all(TENANTS.map((name) => subscriptions.create(subscriptionOf(name))))
     await persist(write)
@@ -209,7 +209,7 @@ describe('a cluster of three primaries with a replica each', () => {
 })
 
 describe('a primary with a replica and a sentinel', () => {
-  test('when the primary is killed the replica takes its place, and the connection follows', async () => {
+  test('when the primary is killed, the connection follows to the replica that takes over', async () => {
     const primary = await servers.start()
     const replica = await servers.start('--replicaof', `127.0.0.1 ${primary.port}`)
     const sentinel = await servers.startSentinel(primary, 'switchhook')
@@ -235,7 +235,7 @@ describe('a primary with a replica and a sentinel', () => {
     await eventually(() => expect(redis.isReady()).toBe(false))
     expect(await persist(() => set('after'))).toBeGreaterThan(0)
     expect(await servers.cli('-p', String(replica.port), 'get', 'sh:test')).toContain('after')
-    // What comes back as a replica is not written to.
+    // The old primary returns as a replica, so the connection must not write to it.
     await primary.start()
     await eventually(
       async () => expect(await servers.cli('-p', String(primary.port), 'role')).toContain('slave'),

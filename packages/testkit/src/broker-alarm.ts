@@ -1,17 +1,17 @@
 import { execFile } from 'node:child_process'
 import { promisify } from 'node:util'
 
-/** RabbitMQ's alarms. They concern all of the broker, so whoever raises one must be alone, and must clear it. */
+/** RabbitMQ's resource alarms. An alarm affects the whole broker: raise one only in a test that runs alone, and clear it. */
 export interface BrokerAlarm {
   raise(kind: 'memory' | 'disk'): Promise<void>
-  /** Ends both kinds, raised or not. */
+  /** Clears both kinds, whether raised or not. */
   clear(): Promise<void>
 }
 
 const SETTINGS = { memory: 'set_vm_memory_high_watermark', disk: 'set_disk_free_limit' } as const
-const TROUBLE = { memory: '0', disk: '900000GB' } as const
-/** RabbitMQ's own defaults. */
-const ORDINARY = { memory: '0.4', disk: '50MB' } as const
+const ALARMING = { memory: '0', disk: '900000GB' } as const
+/** RabbitMQ's defaults. */
+const DEFAULTS = { memory: '0.4', disk: '50MB' } as const
 
 interface Control {
   readonly command: string
@@ -19,7 +19,7 @@ interface Control {
   readonly env: NodeJS.ProcessEnv
 }
 
-/** undefined: the broker was given by AMQP_URL, and nobody here may change its settings. */
+/** Returns undefined if the broker was given by AMQP_URL, because its settings must not be changed. */
 export function brokerAlarm(): BrokerAlarm | undefined {
   const control = process.env['TEST_RABBITMQ_CONTROL']
   if (control === undefined) return undefined
@@ -29,7 +29,7 @@ export function brokerAlarm(): BrokerAlarm | undefined {
     await promisify(execFile)(command, all, { env: { ...process.env, ...env }, timeout: 20_000 })
   }
   return {
-    raise: (kind) => set(kind, TROUBLE[kind]),
-    clear: async () => void (await Promise.all([set('memory', ORDINARY.memory), set('disk', ORDINARY.disk)])),
+    raise: (kind) => set(kind, ALARMING[kind]),
+    clear: async () => void (await Promise.all([set('memory', DEFAULTS.memory), set('disk', DEFAULTS.disk)])),
   }
 }

@@ -13,7 +13,7 @@ export interface BrokerCluster {
   close(): Promise<void>
 }
 
-/** A RabbitMQ of three private nodes, of what is installed on this machine. It takes about half a minute. */
+/** Starts a cluster of three private RabbitMQ nodes with the program of this machine. Takes about half a minute. */
 export async function startBrokerCluster(): Promise<BrokerCluster> {
   const folder = mkdtempSync(join(tmpdir(), 'switchhook-cluster-'))
   const cluster = await startPrivateCluster(folder, 3)

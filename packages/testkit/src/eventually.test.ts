@@ -1,6 +1,6 @@
 import { eventually } from './eventually.ts'
 
-test('answers what the assertion answers as soon as it does not throw', async () => {
+test('returns the result of the first attempt that does not throw', async () => {
   let calls = 0
   const answer = await eventually(
     () => {
@@ -13,7 +13,7 @@ test('answers what the assertion answers as soon as it does not throw', async ()
   expect(answer).toBe(3)
 })
 
-test('rejects with the last error when time is over', async () => {
+test('rejects with the last error after the timeout', async () => {
   let calls = 0
   const failing = eventually(
     async () => {

@@ -1,8 +1,8 @@
 import { setTimeout as pause } from 'node:timers/promises'
 
 /**
- * Tries an assertion again and again until it does not throw, and answers what it answers. After `timeoutMs` (10 s by
- * default) it rejects with the last error.
+ * Repeats an assertion until it does not throw, and returns its result. After `timeoutMs` (10 s by default) it rejects
+ * with the last error.
  */
 export async function eventually<T>(
   assertion: () => T | Promise<T>,

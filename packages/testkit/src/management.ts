@@ -2,11 +2,11 @@ export interface QueueInfo {
   readonly name: string
   readonly type: string
   readonly arguments: Readonly<Record<string, unknown>>
-  /** Names of nodes; of a quorum queue that has no leader just now: the last one. */
+  /** A node name. For a quorum queue without a leader, the last leader. */
   readonly leader: string
   readonly members: readonly string[]
   readonly consumers: number
-  /** Ready and unacknowledged together. RabbitMQ refreshes the counts once a second: ask with `eventually`. */
+  /** Ready plus unacknowledged. RabbitMQ refreshes the counts once a second, so poll them with `eventually`. */
   readonly messages: number
   readonly messagesReady: number
   readonly messagesUnacknowledged: number
@@ -18,19 +18,19 @@ export interface BindingInfo {
   readonly destination: string
 }
 
-/** What tests ask of RabbitMQ's management HTTP API, within one vhost. */
+/** RabbitMQ's management HTTP API within one virtual host, as far as tests need it. */
 export interface Management {
   queues(): Promise<readonly QueueInfo[]>
-  /** @throws when there is no such queue. */
+  /** @throws if there is no such queue */
   queue(name: string): Promise<QueueInfo>
   deleteQueue(name: string): Promise<void>
   purgeQueue(name: string): Promise<void>
   bindings(): Promise<readonly BindingInfo[]>
-  /** Names as the client gave them (`connection_name`). */
+  /** The names that clients gave their connections (`connection_name`). */
   connectionNames(): Promise<readonly string[]>
-  /** Names of the nodes that connections lead to, one for each connection. */
+  /** The node of each connection. */
   connectionNodes(): Promise<readonly string[]>
-  /** The broker closes every connection it knows of (a new one is listed only after a moment). Answers how many. */
+  /** Makes the broker close every listed connection; new ones are listed with a delay. Returns their number. */
   closeConnections(): Promise<number>
   createVhost(): Promise<void>
   deleteVhost(): Promise<void>

@@ -11,7 +11,7 @@ afterEach(() => receiver.close())
 
 const post = (path: string, body = ''): Promise<Response> => fetch(receiver.url(path), { method: 'POST', body })
 
-test('it answers 204 and records what came, byte for byte', async () => {
+test('answers 204 and records the request, byte for byte', async () => {
   const response = await fetch(receiver.url('/hook?a=1'), {
     method: 'POST',
     headers: { 'X-Some': 'Thing' },
@@ -23,7 +23,7 @@ test('it answers 204 and records what came, byte for byte', async () => {
   expect(request?.headers['x-some']).toBe('Thing')
 })
 
-test('a list answers one call after the other, and the last for ever', async () => {
+test('answers from a list in order and repeats the last answer', async () => {
   receiver.answer('/hook', [{ status: 500 }, { status: 429 }, { status: 200 }])
   const statuses: number[] = []
   for (let call = 0; call < 4; call += 1) statuses.push((await post('/hook')).status)
@@ -31,14 +31,14 @@ test('a list answers one call after the other, and the last for ever', async () 
   expect((await post('/other')).status).toBe(204)
 })
 
-test('a function sees the request and its number on the path', async () => {
+test('passes the request and its index on the path to a function', async () => {
   receiver.answer('/hook', ({ body }, index) => ({ status: body.toString() === 'go' ? 200 : 400 + index }))
   expect((await post('/hook', 'no')).status).toBe(400)
   expect((await post('/hook', 'no')).status).toBe(401)
   expect((await post('/hook', 'go')).status).toBe(200)
 })
 
-test('it can hang, reset, and talk without end', async () => {
+test('can hang, reset the connection, or send an endless body', async () => {
   receiver.answer('/hang', { instead: 'hang' })
   receiver.answer('/reset', { instead: 'reset' })
   receiver.answer('/endless', { instead: 'endless', status: 200 })
@@ -51,7 +51,7 @@ test('it can hang, reset, and talk without end', async () => {
   await reader?.cancel()
 })
 
-test('a request that breaks off is not recorded', async () => {
+test('does not record an incomplete request', async () => {
   const client = httpRequest(receiver.url('/hook'), { method: 'POST', headers: { 'content-length': '10' } })
   const failed = new Promise((resolve) => client.once('error', resolve))
   client.write('half', () => client.destroy())
@@ -60,7 +60,7 @@ test('a request that breaks off is not recorded', async () => {
   expect(receiver.requests().map(({ body }) => body.toString())).toEqual(['whole'])
 })
 
-test('waiting for what does not come says how much came', async () => {
+test('a failed wait reports how many requests arrived', async () => {
   await post('/hook')
   await expect(receiver.waitFor(2, '/hook', { timeoutMs: 30 })).rejects.toThrow('1 of 2 requests came to /hook')
 })

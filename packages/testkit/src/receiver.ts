@@ -3,18 +3,18 @@ import { createServer, type IncomingMessage, type ServerResponse } from 'node:ht
 import type { AddressInfo } from 'node:net'
 import { eventually } from './eventually.ts'
 
-/** How a receiver treats one request. Without anything: 204. */
+/** The answer to one request; 204 by default. */
 export interface Answer {
   readonly status?: number
   readonly headers?: Readonly<Record<string, string>>
   readonly body?: string | Buffer
-  /** How long it thinks before it does anything. */
+  /** Delay before the answer. */
   readonly delayMs?: number
-  /** hang: never answers. reset: the connection is torn down. endless: headers, then a body that never ends. */
+  /** hang: never answers. reset: resets the connection. endless: sends headers, then a body that never ends. */
   readonly instead?: 'hang' | 'reset' | 'endless'
 }
 
-/** One answer for all; a list: one after the other, the last for all that follow; or whatever a function says. */
+/** One answer for all requests, a list of answers of which the last repeats, or a function. */
 export type ReceiverScript =
   | Answer
   | readonly Answer[]
@@ -22,33 +22,33 @@ export type ReceiverScript =
 
 export interface ReceivedRequest {
   readonly method: string
-  /** With the query. */
+  /** Includes the query. */
   readonly path: string
-  /** Names in lower case. */
+  /** Names are in lower case. */
   readonly headers: Readonly<Record<string, string | string[] | undefined>>
-  /** Name, value, name, value … exactly as sent. */
+  /** Alternating names and values, exactly as sent. */
   readonly rawHeaders: readonly string[]
   readonly body: Buffer
   /** ms since 1970, when the body was complete. */
   readonly receivedAt: number
-  /** Port of the other end: the same for requests over one kept connection. */
+  /** The sender's port; requests over one kept-alive connection share it. */
   readonly remotePort: number
 }
 
 export interface Receiver {
   readonly port: number
   url(path?: string): string
-  /** What the path answers from now on, its count of requests starting anew; the script given at the start is for the rest. */
+  /** Sets the script of one path and restarts its request count. Other paths keep the script of `startReceiver`. */
   answer(path: string, script: ReceiverScript): void
-  /** Everything so far, or what came to one path, in the order of arrival. */
+  /** All requests so far, or those of one path, in order of arrival. */
   requests(path?: string): readonly ReceivedRequest[]
-  /** Resolves with the requests as soon as there are `count` of them; rejects after 10 s by default. */
+  /** Resolves with the requests once there are at least `count`; rejects after 10 s by default. */
   waitFor(count: number, path?: string, options?: { readonly timeoutMs?: number }): Promise<readonly ReceivedRequest[]>
-  /** Stops listening, drops every connection. */
+  /** Stops listening and drops every connection. */
   close(): Promise<void>
 }
 
-/** A real HTTP server on loopback that plays a subscriber's endpoint; on a free port, unless one is named. */
+/** Starts an HTTP server on loopback that acts as a subscriber's endpoint, on a free port unless one is given. */
 export async function startReceiver(
   script: ReceiverScript = {},
   options: { readonly port?: number } = {},
@@ -71,10 +71,10 @@ export async function startReceiver(
     give(await nextAnswer(request), incoming, response)
   }
   const server = createServer((incoming, response) => {
-    // The other side went away before its request was complete: nothing was received.
+    // The sender disconnected before its request was complete, so nothing was received.
     take(incoming, response).catch(() => response.destroy())
   })
-  // Keep-alive is the sender's decision: a receiver that hangs up first would make tests race.
+  // The sender decides when to close idle connections; a receiver that closes first makes tests race.
   server.keepAliveTimeout = 60_000
   await once(server.listen(options.port ?? 0, '127.0.0.1'), 'listening')
   const { port } = server.address() as AddressInfo

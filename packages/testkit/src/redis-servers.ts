@@ -10,21 +10,21 @@ export interface RedisServer {
   readonly port: number
   /** kill -9 */
   kill(): Promise<void>
-  /** Again, on the same port, with what it had on disk. */
+  /** Restarts the server on the same port with its data. */
   start(): Promise<void>
 }
 
-/** Several Redis servers of what is installed on this machine, on loopback, each with a folder of its own. */
+/** Several private Redis servers on loopback, each with its own folder, from the program of this machine. */
 export interface RedisServers {
   start(...args: readonly string[]): Promise<RedisServer>
-  /** A Redis that watches a primary and makes its replica the next one. */
+  /** Starts a sentinel that watches a primary and promotes its replica. */
   startSentinel(primary: RedisServer, name: string): Promise<RedisServer>
-  /** What `redis-cli` answers; no connection of its own is kept. */
+  /** Runs `redis-cli` and returns its output. */
   cli(...args: readonly string[]): Promise<string>
   close(): Promise<void>
 }
 
-/** Whether a Redis is installed on this machine: without one, tests that change a server's settings are skipped. */
+/** Whether Redis is installed on this machine. If not, tests that need a private server are skipped. */
 export const canStartRedis = (): boolean => redisBinary() !== undefined
 
 const HERE = '127.0.0.1'
@@ -43,10 +43,11 @@ export function redisServers(): RedisServers {
       port,
       start: async () => {
         const started = spawn(binary, [...args, '--port', String(port), '--dir', dir], { stdio: 'ignore' })
-        started.on('error', () => {}) // It does not answer then.
+        started.on('error', () => {}) // The check below fails then.
         child = started
         running.add(started)
-        if (!(await waitUntil(() => redisAnswers(port), 10_000))) throw new Error('a Redis does not answer')
+        if (!(await waitUntil(() => redisAnswers(port), 10_000)))
+          throw new Error(`Redis does not answer on port ${port}`)
       },
       kill: async () => {
         if (child === undefined || child.exitCode !== null || child.signalCode !== null) return

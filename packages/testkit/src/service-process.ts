@@ -8,15 +8,19 @@ export interface LoggedLine extends Readonly<Record<string, unknown>> {
   readonly message: string
 }
 
-/** A service in a process of its own, configured by its environment alone. */
+/** A service in its own process, configured only by its environment. */
 export interface ServiceProcess {
   /** The lines logged so far. */
   readonly lines: () => readonly LoggedLine[]
   readonly healthPort: number
-  kill(): Promise<void>
+  /** Sends SIGKILL, or another signal, and resolves once the process has ended. */
+  kill(signal?: NodeJS.Signals): Promise<void>
 }
 
-/** Resolves once the service has logged that it started. @param main path of its `main.ts` */
+/**
+ * Starts a service from its sources and resolves once it has logged `started`.
+ * @param main path of its `main.ts`
+ */
 export async function startServiceProcess(
   main: string,
   env: Readonly<Record<string, string>>,
@@ -44,8 +48,8 @@ export async function startServiceProcess(
   return {
     lines,
     healthPort: Number(started['healthPort']),
-    kill: async () => {
-      child.kill('SIGKILL')
+    kill: async (signal = 'SIGKILL') => {
+      child.kill(signal)
       await ended
     },
   }

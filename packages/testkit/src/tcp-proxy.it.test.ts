@@ -14,13 +14,13 @@ afterEach(async () => {
   await receiver.close()
 })
 
-test('it passes everything on, to the last byte', async () => {
+test('forwards every byte', async () => {
   expect(proxy.url).toBe(`http://127.0.0.1:${proxy.port}/hook`)
   const response = await fetch(proxy.url, { headers: { connection: 'close' } })
   expect(await response.text()).toHaveLength(1_000_000)
 })
 
-test('cut resets what is open, and new connections are served', async () => {
+test('cut resets open connections and accepts new ones', async () => {
   receiver.answer('/hook', [{ instead: 'hang' }, {}])
   const cutOff = fetch(proxy.url).catch((error: unknown) => error)
   await receiver.waitFor(1)
@@ -30,7 +30,7 @@ test('cut resets what is open, and new connections are served', async () => {
   expect((await fetch(proxy.url)).status).toBe(204)
 })
 
-test('refuse turns everybody away until accept', async () => {
+test('refuse resets every connection until accept', async () => {
   proxy.refuse()
   await expect(fetch(proxy.url)).rejects.toThrow('fetch failed')
   expect(receiver.requests()).toEqual([])
@@ -38,14 +38,14 @@ test('refuse turns everybody away until accept', async () => {
   expect((await fetch(proxy.url)).status).toBe(200)
 })
 
-test('cutWhen cuts once, as soon as the wire carries what it looks for', async () => {
+test('cutWhen resets one connection, at the first matching chunk', async () => {
   proxy.cutWhen((chunk, direction) => direction === 'toServer' && chunk.includes('POST'))
   expect((await fetch(proxy.url)).status).toBe(200)
   await expect(fetch(proxy.url, { method: 'POST', headers: { connection: 'close' } })).rejects.toThrow('fetch failed')
   expect((await fetch(proxy.url, { method: 'POST' })).status).toBe(200)
 })
 
-test('alter changes what is passed on, in the direction that is meant', async () => {
+test('alter changes the data in one direction', async () => {
   proxy.alter((chunk, direction) =>
     direction === 'toClient' ? Buffer.from(chunk.toString('latin1').replaceAll('x', 'y'), 'latin1') : chunk,
   )
@@ -54,7 +54,7 @@ test('alter changes what is passed on, in the direction that is meant', async ()
   expect(receiver.requests().map(({ body }) => body.toString())).toEqual(['xxx'])
 })
 
-test('freeze holds everything back without closing anything, until thaw', async () => {
+test('freeze forwards nothing and closes nothing until thaw', async () => {
   proxy.freeze()
   const held = fetch(proxy.url)
   await expect(receiver.waitFor(1, undefined, { timeoutMs: 100 })).rejects.toThrow('0 of 1')
@@ -62,7 +62,7 @@ test('freeze holds everything back without closing anything, until thaw', async 
   expect((await held).status).toBe(200)
 })
 
-test('aim leads new connections elsewhere', async () => {
+test('aim sends new connections to another server', async () => {
   const other = await startReceiver({ status: 201 })
   proxy.aim(other.url())
   expect((await fetch(proxy.url)).status).toBe(201)

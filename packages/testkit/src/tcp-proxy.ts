@@ -3,35 +3,35 @@ import { type AddressInfo, connect, createServer, type Socket } from 'node:net'
 
 export type Direction = 'toServer' | 'toClient'
 
-/** A wire between a client and a server that a test can cut. */
+/** A TCP proxy between a client and a server, whose connections a test can cut, freeze or alter. */
 export interface TcpProxy {
   readonly port: number
-  /** The target's url, leading through here. */
+  /** The target's URL with the address of the proxy. */
   readonly url: string
-  /** How many connections are open. */
+  /** Number of open connections. */
   connections(): number
-  /** How many were accepted in all. */
+  /** Number of connections accepted so far. */
   accepted(): number
-  /** Resets every open connection. New ones are served. */
+  /** Resets every open connection. New connections are accepted. */
   cut(): void
-  /** Resets a connection as soon as it carries something that `matches`; asks no more after the first match. */
+  /** Resets the first connection that carries a matching chunk, once. */
   cutWhen(matches: (chunk: Buffer, direction: Direction) => boolean): void
-  /** Passes on what `change` makes of each chunk, for good: a server that is not as it should be. */
+  /** From now on, replaces each chunk with the result of `change`. */
   alter(change: (chunk: Buffer, direction: Direction) => Buffer): void
-  /** Resets every open connection, and every new one, until `accept`. */
+  /** Resets every open and every new connection until `accept`. */
   refuse(): void
   accept(): void
-  /** Passes nothing on but keeps connections open, as a network does that drops packets, until `thaw`. */
+  /** Forwards nothing but keeps connections open until `thaw`, like a network that drops packets. */
   freeze(): void
   thaw(): void
-  /** New connections lead to this url's host and port: a server that was restarted may have moved. */
+  /** Sends new connections to the host and port of this URL, for a server that restarted on another port. */
   aim(target: string): void
   close(): Promise<void>
 }
 
 const DEFAULT_PORTS: Readonly<Record<string, number>> = { 'amqp:': 5672, 'redis:': 6379, 'http:': 80 }
 
-/** Listens on a free port of loopback and passes everything on to the target url's host and port. */
+/** Listens on a free loopback port and forwards to the host and port of the target URL. */
 export async function startTcpProxy(target: string): Promise<TcpProxy> {
   let address = addressOf(target)
   const pairs = new Set<readonly [Socket, Socket]>()
@@ -61,7 +61,7 @@ export async function startTcpProxy(target: string): Promise<TcpProxy> {
       to.on('drain', () => frozen || from.resume())
       from.on('error', () => reset(pair))
       from.on('close', () => {
-        // Not destroyed: what it was sent before is still on its way.
+        // `end`, not `destroy`, so that earlier data still arrives.
         to.end()
         pairs.delete(pair)
       })
@@ -118,7 +118,7 @@ function addressOf(target: string): { host: string; port: number } {
 }
 
 function reset([client, upstream]: readonly [Socket, Socket]): void {
-  // libuv refuses to reset what is just shutting down, and Node 24 then waits for it, spinning, when the process ends.
+  // libuv does not reset a socket that is shutting down, and Node 24 then busy-waits for it at process exit.
   if (client.writableEnded) client.destroy()
   else client.resetAndDestroy()
   upstream.destroy()

@@ -10,7 +10,7 @@ test('two test brokers are two virtual hosts of the same server', async () => {
   await expect(one.management.queues()).rejects.toThrow('404')
 })
 
-test('a test redis is an empty database with the number of the worker', async () => {
+test('a test Redis is the empty database with the number of the Jest worker', async () => {
   const redis = await testRedis()
   expect(new URL(redis.redisUrl).pathname).toBe(`/${process.env['JEST_WORKER_ID']}`)
   const reply = await new Promise<string>((resolve, reject) => {

@@ -1,16 +1,15 @@
 import { randomUUID } from 'node:crypto'
-import { infrastructureUrl } from './infrastructure-url.ts'
 import { type Management, openManagement } from './management.ts'
 
 export interface TestBroker {
-  /** Leads to a virtual host that nobody else knows. */
+  /** The URL of a new virtual host that only this test uses. */
   readonly amqpUrl: string
   readonly management: Management
-  /** Closes what is still connected and removes the virtual host with all that is in it. */
+  /** Removes the virtual host with its queues, which closes open connections. */
   close(): Promise<void>
 }
 
-/** A RabbitMQ of the test's own: a fresh virtual host of the run's broker. */
+/** Creates a new virtual host in the RabbitMQ of the test run. */
 export async function testBroker(): Promise<TestBroker> {
   const vhost = `test-${randomUUID()}`
   const management = openManagement(infrastructureUrl('TEST_MANAGEMENT_URL'), vhost)
@@ -18,4 +17,12 @@ export async function testBroker(): Promise<TestBroker> {
   const url = new URL(infrastructureUrl('TEST_AMQP_URL'))
   url.pathname = `/${vhost}`
   return { amqpUrl: url.href, management, close: () => management.deleteVhost() }
+}
+
+/** @throws if the test runs in a Jest project that does not start RabbitMQ and Redis */
+export function infrastructureUrl(name: 'TEST_AMQP_URL' | 'TEST_MANAGEMENT_URL' | 'TEST_REDIS_URL'): string {
+  const url = process.env[name]
+  if (url) return url
+  const hint = name === 'TEST_MANAGEMENT_URL' ? '; with a given AMQP_URL, give MANAGEMENT_URL as well' : ''
+  throw new Error(`${name} is not set: tests that need it are named x.it.test.ts${hint}`)
 }

@@ -34,18 +34,21 @@ test.each<Algorithm>(['RS256', 'ES256'])('a token is signed with %s by a publish
   expect(decode(claims)).not.toHaveProperty('sub')
 })
 
-test.each(['stranger', 'tampered', 'HS256', 'none'] as const)('a token forged by way of %s is not', async (forgery) => {
-  await expect(isSigned(issuer.token({}, { forgery }))).resolves.toBe(false)
-})
+test.each(['stranger', 'tampered', 'HS256', 'none'] as const)(
+  'a token forged with %s does not verify',
+  async (forgery) => {
+    await expect(isSigned(issuer.token({}, { forgery }))).resolves.toBe(false)
+  },
+)
 
-test('after a rotation only the new keys are published, and tokens are signed with them', async () => {
+test('a rotation publishes only the new keys and signs tokens with them', async () => {
   const old = issuer.token()
   issuer.rotateKeys()
   await expect(isSigned(old)).resolves.toBe(false)
   await expect(isSigned(issuer.token())).resolves.toBe(true)
 })
 
-test('the key server goes away and comes back at the same address', async () => {
+test('the key server can be stopped and restarted at the same address', async () => {
   await issuer.stop()
   await expect(fetch(issuer.jwksUri)).rejects.toThrow('fetch failed')
   await issuer.start()

@@ -7,29 +7,29 @@ export type Algorithm = 'RS256' | 'ES256'
 
 export interface TokenOptions {
   readonly alg?: Algorithm
-  /** Seconds from now, may be negative. An hour by default. */
+  /** Seconds from now; may be negative. One hour by default. */
   readonly expiresInS?: number
-  /** What the header says instead of the right key id; undefined by name: no key id. */
+  /** Replaces the key id in the header; an explicit undefined omits it. */
   readonly kid?: string | undefined
   /**
-   * none: no signature at all. HS256: signed with the public key as if it were a shared secret. stranger: signed with a
-   * key that was never published. tampered: claims changed after signing.
+   * none: no signature. HS256: signed with the public key as a shared secret. stranger: signed with a key that was never
+   * published. tampered: claims changed after signing.
    */
   readonly forgery?: 'none' | 'HS256' | 'stranger' | 'tampered'
 }
 
-/** An identity provider: publishes signing keys, and hands out tokens to tests, honest and forged ones. */
+/** An identity provider that publishes signing keys and issues valid and forged tokens. */
 export interface TokenIssuer {
   readonly issuer: string
   readonly audience: string
   readonly jwksUri: string
-  /** A claim of value undefined is left out. */
+  /** Claims with the value undefined are omitted. */
   token(claims?: Readonly<Record<string, unknown>>, options?: TokenOptions): string
-  /** From now on, tokens are signed with new keys, and only those are published. */
+  /** Replaces the keys: new tokens are signed with new keys, and only those are published. */
   rotateKeys(): void
-  /** How often the keys were asked for. */
+  /** Number of requests for the keys. */
   jwksRequests(): number
-  /** The key server goes away, and comes back at the same address. */
+  /** Stops the key server; `start` restarts it at the same address. */
   stop(): Promise<void>
   start(): Promise<void>
   close(): Promise<void>
@@ -43,7 +43,7 @@ interface SigningKey {
 
 type Keys = Readonly<Record<Algorithm, SigningKey>>
 
-/** Serves over HTTP on a free port of loopback, with discovery at `/.well-known/openid-configuration`. */
+/** Starts the provider over HTTP on a free loopback port, with discovery at `/.well-known/openid-configuration`. */
 export async function startTokenIssuer(options: { readonly audience?: string } = {}): Promise<TokenIssuer> {
   const audience = options.audience ?? 'switchhook'
   let generation = 1
@@ -142,7 +142,7 @@ function makeToken(claims: object, options: TokenOptions, keys: Keys): string {
 }
 
 function signature(input: string, alg: Algorithm, { privateKey }: SigningKey): string {
-  // JWS wants the two numbers of an ECDSA signature side by side, not in DER (RFC 7518, section 3.4).
+  // JWS encodes an ECDSA signature as the concatenation of its two numbers, not in DER (RFC 7518, section 3.4).
   const key = alg === 'ES256' ? { key: privateKey, dsaEncoding: 'ieee-p1363' as const } : privateKey
   return sign('sha256', Buffer.from(input), key).toString('base64url')
 }

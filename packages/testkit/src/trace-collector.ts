@@ -1,13 +1,13 @@
 import { startReceiver } from './receiver.ts'
 
-/** A span as a collector gets it, with what the tests ask about. */
+/** A span as a collector receives it, reduced to the fields that tests need. */
 export interface CollectedSpan {
   readonly service: string
   readonly name: string
   readonly kind: 'internal' | 'server' | 'client' | 'producer' | 'consumer'
   readonly traceId: string
   readonly spanId: string
-  /** Absent: a trace begins here. */
+  /** Absent in the root span of a trace. */
   readonly parentSpanId?: string
   readonly attributes: Readonly<Record<string, unknown>>
   readonly isError: boolean
@@ -16,12 +16,12 @@ export interface CollectedSpan {
 export interface TraceCollector {
   /** For `OTEL_EXPORTER_OTLP_ENDPOINT`. */
   readonly endpoint: string
-  /** Everything so far, or of one trace. */
+  /** All spans so far, or those of one trace. */
   spans(traceId?: string): readonly CollectedSpan[]
   close(): Promise<void>
 }
 
-/** https://opentelemetry.io/docs/specs/otlp/#otlphttp in its JSON form, as far as it is read here. */
+/** An export request in JSON (https://opentelemetry.io/docs/specs/otlp/#otlphttp), reduced to the fields read here. */
 interface ExportRequest {
   readonly resourceSpans: readonly {
     readonly resource: { readonly attributes: readonly KeyValue[] }
@@ -41,14 +41,14 @@ interface OtlpSpan {
 
 interface KeyValue {
   readonly key: string
-  /** By one member that names its type: `stringValue`, `intValue`, `doubleValue`, `boolValue`. */
+  /** One field, named after its type: `stringValue`, `intValue`, `doubleValue` or `boolValue`. */
   readonly value: Readonly<Record<string, unknown>>
 }
 
 const KINDS = ['internal', 'internal', 'server', 'client', 'producer', 'consumer'] as const
 const ERROR = 2
 
-/** Takes spans over OTLP/HTTP, as JSON, on loopback; on a free port, unless one is named. */
+/** Starts a collector for OTLP/HTTP in JSON on loopback, on a free port unless one is given. */
 export async function startTraceCollector(options: { readonly port?: number } = {}): Promise<TraceCollector> {
   const receiver = await startReceiver(
     { status: 200, headers: { 'content-type': 'application/json' }, body: '{}' },

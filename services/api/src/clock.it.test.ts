@@ -7,7 +7,7 @@ let proxy: TcpProxy
 let redis: Redis
 let watch: ClockWatch | undefined
 let lines: string[]
-/** How far this process's clock is ahead, as far as the watch can see. */
+/** How far the clock of this process is ahead, in ms. */
 let aheadMs: number
 
 const record = (level: string) => (message: string) => void lines.push(`${level} ${message}`)
@@ -32,7 +32,7 @@ afterAll(async () => {
   await server.close()
 })
 
-/** The result reads the skew from the metric, in seconds. */
+/** The result reads the skew in seconds from the metric. */
 async function start(): Promise<() => Promise<number | undefined>> {
   const metrics = createMetrics('api')
   watch = await startClockWatch({
@@ -63,7 +63,7 @@ test.each([-120_000, 120_000])('a clock that is %i ms off at the start is unfit 
   expect(lines).toEqual(["error this process's clock differs from Redis's by more than a minute"])
 })
 
-test('a clock that drifts is warned of, then unfit, and fit again once it is set right; each change is logged once', async () => {
+test('a drifting clock is logged, then unfit, then fit again once it is corrected; each change is logged once', async () => {
   await start()
   aheadMs = 5_000
   await eventually(() => expect(lines).toEqual(["warn this process's clock differs from Redis's"]))
@@ -79,7 +79,7 @@ test('a clock that drifts is warned of, then unfit, and fit again once it is set
   ])
 })
 
-test('while Redis is away the skew is unknown, and the verdict stays what it was', async () => {
+test('while Redis is unavailable the skew is unknown, and the check keeps its result', async () => {
   aheadMs = 120_000
   const skewSeconds = await start()
   proxy.refuse()

@@ -11,25 +11,25 @@ const load = (env: Record<string, string>) =>
     apiRules,
   )
 
-test('an issuer is enough', () => {
+test('an issuer is sufficient', () => {
   const config = load({})
   expect(config).toMatchObject({ API_PORT: 8080, DEPLOYMENT: 'cloud', TRUSTED_NETWORKS: [], TRUST_PROXY: [] })
   expect(authOptionsOf(config)).toEqual({ issuers: [ISSUER], trustedNetworks: [], trustedNetworkTenant: null })
 })
 
-test('a former webhook secret signs for a day unless told otherwise', () => {
+test('a previous webhook secret signs for a day by default', () => {
   expect(load({}).SIGNATURE_OVERLAP).toBe(86_400_000)
   expect(load({ SIGNATURE_OVERLAP: '0s' }).SIGNATURE_OVERLAP).toBe(0)
 })
 
-test('whoever is let in may have subscriptions, each named once', () => {
+test('tenantsOf lists every configured tenant once', () => {
   expect(tenantsOf(load({}))).toEqual([null, 'acme'])
   const TRUSTED = { DEPLOYMENT: 'on-premise', TRUSTED_NETWORKS: '10.0.0.0/8' }
   expect(tenantsOf(load({ ...TRUSTED, TRUSTED_NETWORK_TENANT: 'globex' }))).toEqual([null, 'acme', 'globex'])
   expect(tenantsOf(load({ ...TRUSTED, TRUSTED_NETWORK_TENANT: 'acme' }))).toEqual([null, 'acme'])
 })
 
-test('on premise, trusted networks are enough', () => {
+test('on premise, trusted networks are sufficient', () => {
   const config = load({ AUTH_ISSUERS: '[]', DEPLOYMENT: 'on-premise', TRUSTED_NETWORKS: '10.0.0.0/8, fd00::/8' })
   expect(authOptionsOf(config).trustedNetworks).toEqual(['10.0.0.0/8', 'fd00::/8'])
 })
@@ -42,19 +42,19 @@ test.each<[string, Record<string, string>, string]>([
     'DEPLOYMENT=on-premise',
   ],
   [
-    'every address as a proxy that vouches for the client',
+    'every address as a trusted proxy',
     { DEPLOYMENT: 'on-premise', TRUSTED_NETWORKS: '10.0.0.0/8', TRUST_PROXY: '0.0.0.0/0' },
     'TRUST_PROXY',
   ],
-  ['a tenant of no network', { TRUSTED_NETWORK_TENANT: 'acme' }, 'TRUSTED_NETWORK_TENANT'],
-  ['nobody who could be let in', { AUTH_ISSUERS: '' }, 'AUTH_ISSUERS'],
+  ['a tenant without a network', { TRUSTED_NETWORK_TENANT: 'acme' }, 'TRUSTED_NETWORK_TENANT'],
+  ['neither an issuer nor a trusted network', { AUTH_ISSUERS: '' }, 'AUTH_ISSUERS'],
   ['an issuer with two tenants', { AUTH_ISSUERS: JSON.stringify([ISSUER, { ...ISSUER, tenant: 'globex' }]) }, 'twice'],
   [
     'an issuer without an audience',
     { AUTH_ISSUERS: '[{"issuer":"https://idp.example","tenant":"acme"}]' },
     '/0/audience',
   ],
-  ['an issuer that is no url', { AUTH_ISSUERS: JSON.stringify([{ ...ISSUER, issuer: 'idp' }]) }, '/0/issuer'],
+  ['an issuer that is not a url', { AUTH_ISSUERS: JSON.stringify([{ ...ISSUER, issuer: 'idp' }]) }, '/0/issuer'],
   [
     'a misspelt member of an issuer',
     { AUTH_ISSUERS: JSON.stringify([{ ...ISSUER, jwksURI: 'https://x' }]) },
@@ -63,21 +63,21 @@ test.each<[string, Record<string, string>, string]>([
   ['a limit without a window', { RATE_LIMIT: '600' }, 'RATE_LIMIT'],
   ['an audit log of no entries', { AUDIT_LOG_SIZE: '0' }, 'AUDIT_LOG_SIZE'],
   ['an audit log that is kept for ever', { AUDIT_RETENTION: 'forever' }, 'AUDIT_RETENTION'],
-  ['networks that are none', { DEPLOYMENT: 'on-premise', TRUSTED_NETWORKS: '10.0.0.0/33' }, 'TRUSTED_NETWORKS'],
+  ['invalid networks', { DEPLOYMENT: 'on-premise', TRUSTED_NETWORKS: '10.0.0.0/33' }, 'TRUSTED_NETWORKS'],
   ['production without a key for webhook secrets', { NODE_ENV: 'production' }, 'SECRET_KEYS is required'],
   ['a key that is too short', { SECRET_KEYS: 'one:AAAA' }, 'SECRET_KEYS'],
   ['an overlap of more than a week', { SIGNATURE_OVERLAP: '8d' }, 'SIGNATURE_OVERLAP'],
-])('%s stops the start', (_name, env, said) => {
+])('%s prevents the start', (_name, env, said) => {
   expect(() => load(env)).toThrow(said)
 })
 
-test('recoveries have a limit, and it is a whole number of deliveries per second', () => {
+test('the rate of recoveries is a positive integer', () => {
   expect(load({}).RECOVERY_RATE).toBe(50)
   expect(load({ RECOVERY_RATE: '5' }).RECOVERY_RATE).toBe(5)
   expect(() => load({ RECOVERY_RATE: '0' })).toThrow('RECOVERY_RATE')
 })
 
-test('an installation has a limit and an audit log unless it says otherwise', () => {
+test('the rate limit and the audit log have defaults', () => {
   expect(load({})).toMatchObject({
     RATE_LIMIT: { requests: 6_000, windowMs: 60_000 },
     AUDIT_LOG_SIZE: 10_000,
@@ -95,11 +95,11 @@ test.each<[Record<string, string>, boolean]>([
   [{ NODE_ENV: 'production', SECRET_KEYS }, true],
   [{ NODE_ENV: 'production', SECRET_KEYS, WEBHOOK_REQUIRE_HTTPS: 'false' }, false],
   [{ WEBHOOK_REQUIRE_HTTPS: 'true' }, true],
-])('with %j, webhooks over https only: %s', (env, requireHttps) => {
+])('with %j, https is required: %s', (env, requireHttps) => {
   expect(urlRulesOf(load(env))).toMatchObject({ requireHttps })
 })
 
-test('a receiver check is waited for half a minute, or as long as is said', () => {
+test('a receiver check takes at most 30 s by default', () => {
   expect(load({}).RECEIVER_CHECK_TIMEOUT).toBe(30_000)
   expect(load({ RECEIVER_CHECK_TIMEOUT: '2m' }).RECEIVER_CHECK_TIMEOUT).toBe(120_000)
   expect(() => load({ RECEIVER_CHECK_TIMEOUT: '10m' })).toThrow('RECEIVER_CHECK_TIMEOUT')

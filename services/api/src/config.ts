@@ -22,7 +22,7 @@ import { secretKeysField, secretKeysInProduction } from '@switchhook/signing'
 import { DEFAULT_STATUS_NAMES, type StatusNames, statusNamesSchema } from './agents/status-codes.ts'
 import { type Issuer, issuersSchema } from './auth/issuer.ts'
 import type { AuthOptions } from './auth/open-auth.ts'
-import { agentsSchema, SIMULATED_AGENTS } from './platform/simulated-agents.ts'
+import { agentsSchema, SIMULATED_AGENTS } from './platform/simulator/simulated-agents.ts'
 import type { WebhookUrlRules } from './subscriptions/webhook-url.ts'
 
 export const apiFields = {
@@ -39,7 +39,7 @@ export const apiFields = {
     'Tenant of requests without a token. Unset: they act for the installation itself.',
     optional(text()),
   ),
-  TRUST_PROXY: described('Networks (CIDRs) of the proxies whose `X-Forwarded-For` is believed.', networks(''), 'none'),
+  TRUST_PROXY: described('Networks (CIDRs) of the proxies whose `X-Forwarded-For` is trusted.', networks(''), 'none'),
   RATE_LIMIT: described(
     'Requests of one client in a window, such as `600/1m`, or `off` ([security](security.md)).',
     rate('6000/1m'),
@@ -57,7 +57,7 @@ export const apiFields = {
     duration('90d', { minMs: 60_000, maxMs: 3650 * 86_400_000 }),
   ),
   WEBHOOK_REQUIRE_HTTPS: described(
-    'Refuses webhook urls that start with `http:`.',
+    'Rejects webhook urls that start with `http:`.',
     optional(flag()),
     '`true` in production, otherwise `false`',
   ),
@@ -92,7 +92,7 @@ export const apiFields = {
   ),
   SECRET_KEYS: secretKeysField,
   SIGNATURE_OVERLAP: described(
-    'How long the previous webhook secret also signs after a rotation that does not say.',
+    'How long the previous webhook secret also signs after a rotation without `overlapSeconds`.',
     duration('24h', { maxMs: 7 * 86_400_000 }),
   ),
 }
@@ -103,35 +103,35 @@ type ApiRule = Rule<typeof apiFields>
 
 const trustOnPremiseOnly: ApiRule = ({ DEPLOYMENT, TRUSTED_NETWORKS }) =>
   DEPLOYMENT === 'cloud' && TRUSTED_NETWORKS.length > 0
-    ? 'TRUSTED_NETWORKS is for DEPLOYMENT=on-premise only: in the cloud every request needs a token'
+    ? 'TRUSTED_NETWORKS is for DEPLOYMENT=on-premise only; in the cloud every request needs a token'
     : undefined
 
-/** Else everybody could write himself an address into the header. */
+/** Otherwise every client could set its own address in the header. */
 const trustNamedProxiesOnly: ApiRule = ({ TRUST_PROXY, TRUSTED_NETWORKS }) =>
   TRUSTED_NETWORKS.length > 0 && TRUST_PROXY.some((cidr) => cidr.endsWith('/0'))
-    ? 'TRUST_PROXY must name the proxies, not every address, where TRUSTED_NETWORKS decides who is let in'
+    ? 'TRUST_PROXY must name the proxies, not every address, if TRUSTED_NETWORKS is set'
     : undefined
 
 const tenantNeedsNetwork: ApiRule = ({ TRUSTED_NETWORK_TENANT, TRUSTED_NETWORKS }) =>
   TRUSTED_NETWORK_TENANT !== undefined && TRUSTED_NETWORKS.length === 0
-    ? 'TRUSTED_NETWORK_TENANT says nothing without TRUSTED_NETWORKS'
+    ? 'TRUSTED_NETWORK_TENANT requires TRUSTED_NETWORKS'
     : undefined
 
-const letSomebodyIn: ApiRule = ({ AUTH_ISSUERS, TRUSTED_NETWORKS }) =>
+const requireAuthentication: ApiRule = ({ AUTH_ISSUERS, TRUSTED_NETWORKS }) =>
   AUTH_ISSUERS.length + TRUSTED_NETWORKS.length === 0
-    ? 'AUTH_ISSUERS is required: without an issuer (or, on premise, TRUSTED_NETWORKS) nobody is let in'
+    ? 'AUTH_ISSUERS is required: without an issuer (or, on premise, TRUSTED_NETWORKS) every request is refused'
     : undefined
 
-/** A token names its issuer and nothing else, so an issuer must decide the tenant. */
+/** A token names only its issuer, so the issuer must determine the tenant. */
 const oneTenantPerIssuer: ApiRule = ({ AUTH_ISSUERS }) =>
   new Set(AUTH_ISSUERS.map(({ issuer }) => issuer)).size < AUTH_ISSUERS.length
     ? 'AUTH_ISSUERS names an issuer twice'
     : undefined
 
-/** Else all of them would have one name. */
+/** Otherwise all counted agents would have the same URI. */
 const countedAgentsAreNumbered: ApiRule = ({ SIMULATOR_AGENTS }) =>
   SIMULATOR_AGENTS.some(({ agentUri, count }) => count !== undefined && !agentUri.includes('{n}'))
-    ? 'SIMULATOR_AGENTS: an agentUri with a count must hold {n}'
+    ? 'SIMULATOR_AGENTS: an agentUri with a count must contain {n}'
     : undefined
 
 export const apiRules: readonly ApiRule[] = [
@@ -139,12 +139,12 @@ export const apiRules: readonly ApiRule[] = [
   trustOnPremiseOnly,
   trustNamedProxiesOnly,
   tenantNeedsNetwork,
-  letSomebodyIn,
+  requireAuthentication,
   oneTenantPerIssuer,
   secretKeysInProduction,
 ]
 
-/** Production asks for https unless it is told otherwise. */
+/** In production, https is required by default. */
 export const urlRulesOf = ({
   WEBHOOK_REQUIRE_HTTPS,
   WEBHOOK_ALLOWED_NETWORKS,
@@ -160,7 +160,7 @@ export const authOptionsOf = (config: ApiConfig): Omit<AuthOptions, 'log'> => ({
   trustedNetworkTenant: config.TRUSTED_NETWORK_TENANT ?? null,
 })
 
-/** Everybody who is let in; null is the installation itself. */
+/** All tenants of the configured callers; null is the installation itself. */
 export const tenantsOf = ({ AUTH_ISSUERS, TRUSTED_NETWORK_TENANT }: ApiConfig): readonly (string | null)[] => [
   ...new Set([null, ...AUTH_ISSUERS.map(({ tenant }) => tenant), TRUSTED_NETWORK_TENANT ?? null]),
 ]

@@ -26,7 +26,7 @@ afterEach(async () => {
   await around.close()
 })
 
-test('in a Redis that lost its data no subscription is created or missing, no delivery is missing, and the api is not ready until a restore', async () => {
+test('while Redis lacks its data, no subscription is created or reported missing, no delivery is reported missing, and the api is not ready', async () => {
   const { body } = await api.call('POST', PATH, { headers, json })
   const one = `${PATH}/${(body as { id: string }).id}`
   expect(await api.call('GET', DELIVERY, { headers })).toMatchObject({ status: 404 })
@@ -36,6 +36,11 @@ test('in a Redis that lost its data no subscription is created or missing, no de
   expect(await api.call('GET', one, { headers })).toMatchObject(unavailable)
   expect(await api.call('GET', PATH, { headers })).toMatchObject(unavailable)
   expect(await api.call('DELETE', one, { headers })).toMatchObject(unavailable)
+  expect(await api.call('PATCH', one, { headers, json: { enabled: false } })).toMatchObject(unavailable)
+  for (const action of ['rotate-secret', 'test', 'recover']) {
+    expect(await api.call('POST', `${one}/${action}`, { headers, json: {} })).toMatchObject(unavailable)
+  }
+  expect(await api.call('GET', `${one}/deliveries`, { headers })).toMatchObject(unavailable)
   expect(await api.call('GET', DELIVERY, { headers })).toMatchObject(unavailable)
   expect(api.isReady()).toBe(false)
   expect(api.log.filter(({ level, message }) => level === 'error' && message.includes('lost its data'))).toHaveLength(1)
@@ -44,7 +49,7 @@ test('in a Redis that lost its data no subscription is created or missing, no de
   expect(await api.call('GET', one, { headers })).toMatchObject({ status: 200 })
 })
 
-test('in a Redis that lost its data no call, delivery, event or recovery is missing', async () => {
+test('while Redis lacks its data, no call, delivery, event or recovery is reported missing', async () => {
   const alice = { agentUri: 'sip:alice@acme.example' }
   const dial = { ...alice, destination: '+15550102' }
   const { body } = await api.call('POST', '/api/v1/voice/calls/dial', { headers, json: dial })

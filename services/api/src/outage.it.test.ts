@@ -40,7 +40,7 @@ test.each<[string, string, string, object | undefined]>([
   ['delete', 'DELETE', `${PATH}/b6e0b5a2-2d3c-4d9d-8d34-0f0f7d0f5a11`, undefined],
   ['dial', 'POST', '/api/v1/voice/calls/dial', { agentUri: 'sip:alice@acme.example', destination: '+15550100' }],
 ])(
-  'while Redis is away, %s answers 503 soon and says when to try again',
+  'while Redis is unavailable, %s answers 503 quickly with Retry-After',
   async (_name, method, path, json) => {
     toRedis.refuse()
     await eventually(() => expect(api.isReady()).toBe(false))
@@ -55,7 +55,7 @@ test.each<[string, string, string, object | undefined]>([
   60_000,
 )
 
-test('a faulty request is told so even while Redis is away', async () => {
+test('an invalid request is answered 400 even while Redis is unavailable', async () => {
   toRedis.refuse()
   expect((await api.call('POST', PATH, { headers, json: { url: 'x' } })).status).toBe(400)
   expect((await api.call('GET', PATH)).status).toBe(401)
@@ -63,7 +63,7 @@ test('a faulty request is told so even while Redis is away', async () => {
   await recovered()
 }, 60_000)
 
-test('what waits in Redis is shown, and left out while nobody knows', async () => {
+test('the gauges of the outbox and the timers are shown, and left out while Redis is unavailable', async () => {
   const shown = async (): Promise<string[]> =>
     (await api.metrics.text())
       .split('\n')
@@ -79,7 +79,7 @@ test('what waits in Redis is shown, and left out while nobody knows', async () =
   expect(await shown()).toEqual(all)
 }, 60_000)
 
-test('an api that starts with a full Redis drains its outbox, disables subscriptions, and refuses what needs room', async () => {
+test('an api that starts with a full Redis drains its outbox, disables and deletes subscriptions, and rejects writes that need memory', async () => {
   const { body } = await api.call('POST', PATH, { headers, json: create })
   const { id } = body as { id: string }
   toBroker.refuse()
@@ -105,7 +105,7 @@ test('an api that starts with a full Redis drains its outbox, disables subscript
   await recovered()
 }, 90_000)
 
-test('while the broker is away, the oldest event in the outbox grows older', async () => {
+test('while the broker is unavailable, the age of the oldest event in the outbox grows', async () => {
   toBroker.refuse()
   await eventually(() => expect(api.isReady()).toBe(false))
   const json = { agentUri: 'sip:alice@acme.example', destination: '+15550101' }
@@ -125,7 +125,7 @@ test('while the broker is away, the oldest event in the outbox grows older', asy
   await eventually(async () => expect(await sample('switchhook_outbox_events')).toBe(0), { timeoutMs: 30_000 })
 }, 90_000)
 
-test('what was answered 201 is there after an outage of Redis', async () => {
+test('a subscription that was answered 201 exists after an outage of Redis', async () => {
   const { body } = await api.call('POST', PATH, { headers, json: create })
   toRedis.cut()
   await recovered()
@@ -134,7 +134,7 @@ test('what was answered 201 is there after an outage of Redis', async () => {
   await eventually(async () => expect(await read()).toEqual(created))
 }, 60_000)
 
-test('while the broker is away, what does not need it works, and events wait for it', async () => {
+test('while the broker is unavailable, requests are accepted, and events wait in the outbox', async () => {
   toBroker.refuse()
   await eventually(() => expect(api.isReady()).toBe(false))
   expect(api.takesRequests()).toBe(true)
@@ -153,7 +153,7 @@ test('while the broker is away, what does not need it works, and events wait for
   )
 }, 90_000)
 
-test('an api that starts while the broker is away accepts commands, and relays their events later', async () => {
+test('an api that starts without the broker accepts commands, and relays their events later', async () => {
   const absent = await startTcpProxy(around.broker.amqpUrl)
   absent.refuse()
   const starting = await startApiUnderTest({ ...around.env, AMQP_URL: absent.url })
@@ -166,7 +166,7 @@ test('an api that starts while the broker is away accepts commands, and relays t
   await absent.close()
 }, 90_000)
 
-test('in production it refuses a Redis that keeps nothing on disk', async () => {
+test('in production the api refuses a Redis without persistence', async () => {
   const toForgetful = await startTcpProxy(around.redis.redisUrl)
   toForgetful.alter(forgetful)
   const SECRET_KEYS = `one:${Buffer.alloc(32).toString('base64')}`
@@ -181,7 +181,7 @@ test('in production it refuses a Redis that keeps nothing on disk', async () => 
 })
 
 const alarm = brokerAlarm()
-/** A broker that was given by AMQP_URL is not ours to put into trouble. */
+/** A test must not disturb a broker that AMQP_URL names. */
 const testWithAlarm = alarm === undefined ? test.skip : test
 
 testWithAlarm(
@@ -195,14 +195,14 @@ testWithAlarm(
       const dialled = await api.call('POST', '/api/v1/voice/calls/dial', { headers, json })
       expect(dialled.status).toBe(202)
       callId = (dialled.body as { callId: string }).callId
-      // The first event finds the alarm out; from then on the api says that it cannot reach everybody.
+      // Publishing the first event shows the alarm; from then on the broker is reported as unavailable.
       await eventually(() => expect(api.isReady()).toBe(false))
       expect((await api.call('GET', PATH, { headers })).status).toBe(200)
     } finally {
       await alarm?.clear()
     }
     await recovered()
-    const told: unknown[] = []
+    const published: unknown[] = []
     const quiet = { error: () => {}, warn: () => {}, info: () => {}, debug: () => {} }
     const fanout = await openBroker({
       url: around.broker.amqpUrl,
@@ -213,11 +213,11 @@ testWithAlarm(
     await fanout.consume({
       queue: Queue.fanoutEvents,
       parse: ({ content }) => parseEvent(content).data['callId'],
-      handle: async (id) => void told.push(id),
+      handle: async (id) => void published.push(id),
       concurrency: 10,
       recovered: () => Promise.resolve(),
     })
-    await eventually(() => expect(told).toContain(callId), { timeoutMs: 30_000 })
+    await eventually(() => expect(published).toContain(callId), { timeoutMs: 30_000 })
     await fanout.close()
   },
   90_000,

@@ -1,16 +1,24 @@
 import { AUDIT_ACTIONS } from './audit/audit-action.ts'
-import { createRoutes, type RoutesDeps } from './routes.ts'
+import type { Base } from './feature.ts'
+import { openPlatform } from './platform/open-platform.ts'
+import { collectRoutes, describedFeatures } from './routes.ts'
+import type { State } from './state/state.ts'
 
-const pathsWith = (simulator: RoutesDeps['simulator']): string[] =>
-  createRoutes({ simulator } as RoutesDeps).map(({ path }) => path)
+const routes = collectRoutes(describedFeatures())
 
-test('without a simulator, or in production, its development endpoints do not exist', () => {
-  expect(pathsWith(null).filter((path) => path.startsWith('/simulator'))).toEqual([])
-  expect(pathsWith({} as NonNullable<RoutesDeps['simulator']>)).toContain('/simulator/v1/calls')
+function pathsIn(NODE_ENV: 'production' | 'development'): string[] {
+  const config = { PLATFORM: 'simulator', SIMULATOR_AGENTS: [], NODE_ENV }
+  const { developmentRoutes } = openPlatform({ config } as unknown as Base, {} as State)
+  return collectRoutes({ ...describedFeatures(), development: { routes: developmentRoutes } }).map(({ path }) => path)
+}
+
+test('in production the development routes of the simulator do not exist', () => {
+  expect(pathsIn('production').filter((path) => path.startsWith('/simulator'))).toEqual([])
+  expect(pathsIn('development')).toContain('/simulator/v1/calls')
 })
 
-test('only what holds nobody’s data, and the simulator, can be used without a token', () => {
-  const open = createRoutes({ simulator: {} } as RoutesDeps).filter(({ isPublic }) => isPublic === true)
+test('only the documents and the simulator can be used without a token', () => {
+  const open = routes.filter(({ isPublic }) => isPublic === true)
   expect(open.map(({ path }) => path).toSorted()).toEqual([
     '/api/v1/asyncapi.json',
     '/api/v1/openapi.json',
@@ -20,8 +28,7 @@ test('only what holds nobody’s data, and the simulator, can be used without a 
   ])
 })
 
-test('each webhook route that changes or sends something names its action in the audit log, and no two the same', () => {
-  const routes = createRoutes({ simulator: {} } as RoutesDeps)
+test('each webhook route that changes or sends something names its own action in the audit log', () => {
   const changing = routes.filter(({ path, method }) => path.startsWith('/api/v1/webhooks/') && method !== 'get')
   expect(changing.length).toBeGreaterThan(3)
   const unnamed = changing.filter(({ audit }) => audit === undefined || !AUDIT_ACTIONS.includes(audit.action))
@@ -30,9 +37,9 @@ test('each webhook route that changes or sends something names its action in the
   expect(routes.filter(({ audit }) => audit !== undefined)).toEqual(changing)
 })
 
-test('what each of them names is an id of its path, or one that its answer has', () => {
+test('each of them names ids from its path or from its answer', () => {
   const given = new Proxy({}, { get: (_target, name) => `the ${String(name)}` })
-  for (const { operationId, audit } of createRoutes({ simulator: {} } as RoutesDeps)) {
+  for (const { operationId, audit } of routes) {
     const on = audit?.on({ params: given, made: given }) ?? {}
     for (const [name, id] of Object.entries(on)) {
       expect([operationId, name, id]).toEqual([operationId, expect.stringMatching(/Id$/), expect.stringMatching(/d$/)])

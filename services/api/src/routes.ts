@@ -1,47 +1,51 @@
-import { type AgentRouteDeps, createAgentRoutes } from './agents/agent-routes.ts'
-import { type AuditRoutesDeps, createAuditRoutes } from './audit/audit-routes.ts'
+import { createAgentRoutes } from './agents/agent-routes.ts'
+import { createAuditRoutes } from './audit/audit-routes.ts'
 import { createCallRoutes } from './calls/call-routes.ts'
-import type { CallRouteDeps } from './calls/commands.ts'
-import { createDeliveryRoutes, type DeliveryRoutesDeps } from './deliveries/delivery-routes.ts'
-import { createEventListRoute, type EventListRouteDeps } from './deliveries/event-list-route.ts'
-import { createExplainRoute, type ExplainRouteDeps } from './deliveries/explain-route.ts'
+import { deliveriesRoutes } from './deliveries/deliveries-feature.ts'
+import type { Feature } from './feature.ts'
 import type { Route } from './http/route.ts'
 import { withDocument } from './openapi/with-document.ts'
-import { createRecoveryRoutes, type RecoveryRouteDeps } from './recoveries/recovery-routes.ts'
-import { createSimulatorRoutes, type SimulatorRouteDeps } from './simulator/simulator-routes.ts'
-import { createEventTypeRoutes } from './subscriptions/event-type-routes.ts'
-import { createRotateRoute, type RotateRouteDeps } from './subscriptions/rotate-route.ts'
-import { createSubscriptionRoutes, type SubscriptionRoutesDeps } from './subscriptions/subscription-routes.ts'
-import { createTrialRoutes, type TrialRoutesDeps } from './trials/trial-routes.ts'
+import { createSimulatorRoutes } from './platform/simulator/simulator-routes.ts'
+import { createRecoveryRoutes } from './recoveries/recovery-routes.ts'
+import { subscriptionsRoutes } from './subscriptions/subscriptions-feature.ts'
+import { createTrialRoutes } from './trials/trial-routes.ts'
 
-export type RoutesDeps = SubscriptionRoutesDeps &
-  RotateRouteDeps &
-  DeliveryRoutesDeps &
-  EventListRouteDeps &
-  ExplainRouteDeps &
-  TrialRoutesDeps &
-  RecoveryRouteDeps &
-  CallRouteDeps &
-  AgentRouteDeps &
-  AuditRoutesDeps & {
-    /** null: its development endpoints are not served. */
-    readonly simulator: SimulatorRouteDeps['simulator'] | null
+type WithRoutes = Pick<Feature, 'routes'>
+
+/**
+ * The features with routes. To add a route, add it to the list of its feature, such as `createCallRoutes`:
+ * authentication, limits, validation, the audit log and the API document follow from the `Route`.
+ */
+export interface ApiFeatures {
+  readonly subscriptions: WithRoutes
+  readonly trials: WithRoutes
+  readonly deliveries: WithRoutes
+  readonly recoveries: WithRoutes
+  readonly calls: WithRoutes
+  readonly agents: WithRoutes
+  readonly audit: WithRoutes
+  /** The platform's development routes; none in production. */
+  readonly development: WithRoutes
+}
+
+/** All routes in the order of the API document, and the routes that serve the document. */
+export function collectRoutes(features: ApiFeatures): readonly Route[] {
+  const { subscriptions, trials, deliveries, recoveries, calls, agents, audit, development } = features
+  const inOrder = [subscriptions, trials, deliveries, recoveries, calls, agents, audit, development]
+  return withDocument(inOrder.flatMap(({ routes }) => routes))
+}
+
+/** The features' routes without dependencies, for the API document and for tests. Their handlers must not be called. */
+export function describedFeatures(): ApiFeatures {
+  const none = {} as never
+  return {
+    subscriptions: { routes: subscriptionsRoutes(none) },
+    trials: { routes: createTrialRoutes(none) },
+    deliveries: { routes: deliveriesRoutes({ delivery: none, eventList: none, explain: none }) },
+    recoveries: { routes: createRecoveryRoutes(none) },
+    calls: { routes: createCallRoutes(none) },
+    agents: { routes: createAgentRoutes(none) },
+    audit: { routes: createAuditRoutes(none) },
+    development: { routes: createSimulatorRoutes(none) },
   }
-
-/** Everything that the API answers, in the order of its document. */
-export function createRoutes({ simulator, ...deps }: RoutesDeps): readonly Route[] {
-  return withDocument([
-    ...createSubscriptionRoutes(deps),
-    createRotateRoute(deps),
-    ...createTrialRoutes(deps),
-    ...createEventTypeRoutes(),
-    ...createDeliveryRoutes(deps),
-    createEventListRoute(deps),
-    createExplainRoute(deps),
-    ...createRecoveryRoutes(deps),
-    ...createCallRoutes(deps),
-    ...createAgentRoutes(deps),
-    ...createAuditRoutes(deps),
-    ...(simulator === null ? [] : createSimulatorRoutes({ simulator })),
-  ])
 }

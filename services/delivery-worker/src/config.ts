@@ -1,4 +1,4 @@
-import { MOST_SHARDS } from '@switchhook/messaging'
+import { CONFIRM_TIMEOUT_MS, LONGEST_HOLD_MS, MOST_SHARDS } from '@switchhook/messaging'
 import {
   type Config,
   commonFields,
@@ -11,7 +11,7 @@ import {
   sharedFields,
 } from '@switchhook/runtime'
 import { secretKeysField, secretKeysInProduction } from '@switchhook/signing'
-import { BROKER_CONSUMER_TIMEOUT_MS, longestDeliveryTimeoutMs, longestUnackedMs } from './longest-unacked.ts'
+import { LANE_DEPTH, turnsForRetries } from './isolation/isolate.ts'
 
 export const workerFields = {
   ...commonFields,
@@ -53,13 +53,13 @@ export const workerFields = {
 
 export type WorkerConfig = Config<typeof workerFields>
 
-/** Else a delivery in flight when the process is told to end would be cut off and sent twice. */
+/** Otherwise SIGTERM would cut off a delivery in flight, which would then be sent twice. */
 const graceOutlastsDeadline: Rule<typeof workerFields> = (config) =>
   config.SHUTDOWN_GRACE > config.DELIVERY_TIMEOUT
     ? undefined
     : 'SHUTDOWN_GRACE must be longer than DELIVERY_TIMEOUT, so that deliveries in flight can finish'
 
-/** RabbitMQ would close the channel and redeliver everything that the consumer holds, again and again. */
+/** Otherwise RabbitMQ would close the channel and redeliver all unacknowledged messages of the consumer, again and again. */
 const deadlineFitsConsumerTimeout: Rule<typeof workerFields> = (config) => {
   const { DELIVERY_TIMEOUT, SUBSCRIPTION_CONCURRENCY: cap } = config
   const unackedMs = longestUnackedMs(DELIVERY_TIMEOUT, cap)
@@ -76,3 +76,57 @@ export const workerRules: readonly Rule<typeof workerFields>[] = [
   deadlineFitsConsumerTimeout,
   secretKeysInProduction,
 ]
+
+/** Time beyond the schedule, for an outage in which a waiting delivery cannot be consumed. */
+const OUTAGE_SLACK_MS = 7 * 86_400_000
+
+/** How long the record of a delivery is kept, by its state, in ms. */
+export function retentionOf(config: WorkerConfig): {
+  readonly settledRetentionMs: number
+  readonly waitingRetentionMs: number
+  readonly parkedRetentionMs: number
+} {
+  const scheduleMs = config.DELIVERY_RETRY_WAITS.reduce((sum, waitMs) => sum + waitMs, 0)
+  return {
+    settledRetentionMs: config.DELIVERY_RETENTION,
+    waitingRetentionMs: scheduleMs + OUTAGE_SLACK_MS,
+    parkedRetentionMs: config.PARKED_RETENTION,
+  }
+}
+
+/** RabbitMQ closes a channel that holds a message unacknowledged for longer. Its default. */
+export const BROKER_CONSUMER_TIMEOUT_MS = 30 * 60_000
+
+/**
+ * Redis commands that one delivery may wait for in series, each for at most 3 s. Twelve: the look before its turn, the look
+ * within its turn, the verification of the installation by each of them if the subscription is gone, the claim of a probe,
+ * the renewal of a lease at the deadline, parking (the tenant's mark, the list, the record, and the installation once more),
+ * and the two reads of a notice.
+ */
+const STORE_MS = 12 * 3_000
+
+/** Publishes that one attempt may wait for in series: a retry, or a notice after parking. */
+const CONFIRMS = 1
+
+const AFTER_ATTEMPT_MS = STORE_MS + CONFIRMS * CONFIRM_TIMEOUT_MS
+
+/**
+ * The longest time that a delivery can stay unacknowledged in a worker, in the worst order of events.
+ *
+ * The worst place is the end of a lane whose prefetch of `LANE_DEPTH` caps is filled by one subscription. Before the last
+ * delivery gets its turn, it waits for one round of attempts in flight, one round of first attempts that waited in the
+ * worker, and the rounds of the deliveries before it in the lane, which take as many turns at a time as retries may. A round
+ * takes the deadline of an attempt and the writes and publishes after it. If Redis or the broker is away, the consumer holds
+ * the message for a while, and all of this may follow after the last pause. Other consumers hold a message for less: a
+ * receiver check takes two deadlines, and a due delivery moves to a lane after a moment.
+ */
+export function longestUnackedMs(deliveryTimeoutMs: number, cap: number): number {
+  return LONGEST_HOLD_MS + roundsOf(cap) * (deliveryTimeoutMs + AFTER_ATTEMPT_MS)
+}
+
+/** The longest deadline of an attempt with which no delivery outlasts the broker's consumer timeout. */
+export function longestDeliveryTimeoutMs(cap: number): number {
+  return Math.floor((BROKER_CONSUMER_TIMEOUT_MS - LONGEST_HOLD_MS) / roundsOf(cap)) - AFTER_ATTEMPT_MS
+}
+
+const roundsOf = (cap: number): number => 2 + Math.ceil((LANE_DEPTH * cap) / turnsForRetries(cap))

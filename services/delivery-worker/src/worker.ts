@@ -1,190 +1,135 @@
-import { type Delivery, parseDelivery, parseReceiverCheck } from '@switchhook/contracts'
-import { createAddressGuard } from '@switchhook/egress'
+import { type Delivery, type PlatformEvent, parseDelivery } from '@switchhook/contracts'
 import {
   type Consumer,
   countDueShards,
   dueQueues,
   type IncomingMessage,
   laneQueues,
-  Queue,
   serviceTopology,
 } from '@switchhook/messaging'
 import { openBacking, type Running, type Service } from '@switchhook/service'
-import { openVault } from '@switchhook/signing'
 import {
   createBreakerStore,
   createCheckStore,
   createContactStore,
-  createDeliveryArchive,
   createDeliveryStore,
-  createOutageStore,
-  createParkedLimitStore,
   createSubscriptionStore,
 } from '@switchhook/store'
-import { createAdmit } from './admit.ts'
-import { createBreaker } from './breaker.ts'
-import { createCheckReceiver } from './check-receiver.ts'
-import type { WorkerConfig } from './config.ts'
-import { startContacts } from './contacts.ts'
-import { createDeliver } from './deliver.ts'
-import { createDeliveryMeter } from './delivery-meter.ts'
-import { createIsolation, type Isolation } from './isolate.ts'
-import { LANE_DEPTH } from './longest-unacked.ts'
-import { createLookup } from './lookup.ts'
-import { createNotices } from './notices.ts'
-import { startParkedLimiter } from './parked-limits.ts'
-import { createPostClient } from './post.ts'
-import { createPostUnderLease } from './post-under-lease.ts'
-import { createReport } from './report.ts'
-import { retentionOf } from './retention.ts'
-import { createSigner } from './signer.ts'
-import { traceTurns } from './trace-turns.ts'
+import { consumeReceiverChecks } from './checks/check-receiver.ts'
+import { retentionOf, type WorkerConfig } from './config.ts'
+import { createEndpointClient } from './http/endpoint-client.ts'
+import { createPostUnderLease } from './http/post-under-lease.ts'
+import { createIsolation, LANE_DEPTH, type Source } from './isolation/isolate.ts'
+import { startNotices } from './notices/start-notices.ts'
+import { createDeliver } from './pipeline/deliver.ts'
+import { createAdmit } from './policy/admit.ts'
+import { createBreaker } from './policy/cooldown.ts'
+import { startReporting } from './reporting/start-reporting.ts'
 
-/** A lane is held up by its slowest subscription alone; the more lanes, the fewer share one. */
+/** Subscriptions that share a lane wait for the slowest of them; more lanes mean fewer neighbours. */
 const LANES = 16
-/** A few answers of an endpoint that is quick, on a busy worker. One that is slow costs its neighbours this once, not each time. */
+/** A few answers of a quick endpoint, on a busy worker. A slow endpoint costs its neighbours this wait once, not every time. */
 const PATIENCE_MS = 250
-/** What an attempt may take beside its deadline, before its worker counts as dead. */
+/** How long an attempt may take beyond its deadline before its worker counts as dead. */
 const PROBE_SLACK_MS = 5_000
-
-/** How fresh the times are that a subscription shows of its endpoint. */
-const CONTACTS_EVERY_MS = 5_000
-/** How soon parked deliveries beyond the limits are released. */
-const PARKED_SWEEP_EVERY_MS = 5_000
-/** Checks of receivers in hand; each is a few POSTs. */
-const CHECKS = 5
-
-const parse = ({ content, headers }: IncomingMessage) => parseDelivery(content, headers)
 
 /** Monotonic, for leases. */
 const nowMs = (): number => performance.now()
 
-/** Starts every part of the worker, in the order of its dependencies. Resolves once it consumes. */
+/** Starts the parts of the worker in the order of their dependencies. Resolves once it consumes. */
 export async function startWorker(service: Service<WorkerConfig>): Promise<Running> {
   const { name, config, log, shutdown, metrics, tracing } = service
-  const traced = traceTurns(tracing)
+  const cooldownMs = config.BREAKER_COOLDOWN
   let shards = config.DELIVERY_SHARDS
   const { redis, broker, installation, readiness } = await openBacking(service, {
     topology: async () => {
       shards = await countDueShards({ url: config.AMQP_URL, log, name, configured: config.DELIVERY_SHARDS })
-      return serviceTopology([...config.DELIVERY_RETRY_WAITS, config.BREAKER_COOLDOWN], LANES, shards)
+      return serviceTopology([...config.DELIVERY_RETRY_WAITS, cooldownMs], LANES, shards)
     },
   })
-  const guard = createAddressGuard(config.WEBHOOK_ALLOWED_NETWORKS)
-  const signer = createSigner({ vault: openVault(config, log), log, now: Date.now })
-  const client = createPostClient({
-    guard,
-    sign: signer.headersOf,
-    timeoutMs: config.DELIVERY_TIMEOUT,
-    maxSockets: config.DELIVERY_CONCURRENCY + LANES * LANE_DEPTH * config.SUBSCRIPTION_CONCURRENCY,
-    lookup: createLookup({ guard, timeoutMs: Math.ceil(config.DELIVERY_TIMEOUT / 4) }),
-  })
-  shutdown.defer('connections', () => client.close())
-
   const deliveries = createDeliveryStore(redis, retentionOf(config))
-  const cooldownMs = config.BREAKER_COOLDOWN
   const breakers = createBreakerStore(redis, { failures: config.BREAKER_FAILURES, cooldownMs })
-  const meter = createDeliveryMeter(metrics)
-  const contacts = startContacts({ store: createContactStore(redis), everyMs: CONTACTS_EVERY_MS, log })
-  shutdown.defer('contacts', () => contacts.stop())
   const subscriptions = createSubscriptionStore(redis, installation.verify)
-  const archive = createDeliveryArchive(redis)
-  const parkedLimits = createParkedLimitStore(redis, retentionOf(config))
-  const notices = createNotices({
-    isWanted: async (tenant, eventType) => (await subscriptions.matching(tenant, eventType)).length > 0,
-    outages: createOutageStore(redis),
-    parkedLimits,
-    find: ({ deliveryId }) => archive.find(deliveryId),
-    publish: meter.publishingNotice((event) => broker.publishEvent(event)),
-    log,
-  })
-  const limiter = startParkedLimiter({
-    store: parkedLimits,
-    limits: { perSubscription: config.PARKED_LIMIT_PER_SUBSCRIPTION, perTenant: config.PARKED_LIMIT_PER_TENANT },
-    everyMs: PARKED_SWEEP_EVERY_MS,
-    notice: notices.parkedLimit,
-    released: meter.parkedReleased,
-    now: Date.now,
-    log,
-  })
+
+  const maxSockets = config.DELIVERY_CONCURRENCY + LANES * LANE_DEPTH * config.SUBSCRIPTION_CONCURRENCY
+  const client = createEndpointClient(config, maxSockets, log)
+  shutdown.defer('connections', () => client.close())
+  const reporting = startReporting({ log, metrics, tracing, contacts: createContactStore(redis) })
+  shutdown.defer('contacts', reporting.stop)
+  const { listener, meter } = reporting
+  const publish = (event: PlatformEvent) => broker.publishEvent(event)
+  const { notices, limiter } = startNotices({ config, redis, subscriptions, publish, meter, log })
   shutdown.defer('parked limits', () => limiter.stop())
+
+  const breaker = createBreaker(
+    breakers,
+    config.DELIVERY_TIMEOUT + PROBE_SLACK_MS,
+    (subscriptionId) => {
+      meter.cooldown()
+      log.info('cool-down began', { subscriptionId, cooldownMs })
+    },
+    notices,
+  )
   const admit = createAdmit({
-    look: installation.foundBy(
+    look: installation.confirmAbsence(
       (delivery: Delivery) => breakers.look(delivery),
       ({ subscription }) => subscription !== undefined,
     ),
-    canSign: signer.canSign,
+    canSign: client.canSign,
     nowMs,
-  })
-  const post = createPostUnderLease({
-    timeoutMs: config.DELIVERY_TIMEOUT,
-    ...client,
-    renew: admit,
-    nowMs,
-  })
-  const deliverer = createDeliver({
-    waitsMs: config.DELIVERY_RETRY_WAITS,
-    cooldownMs,
-    isSettled: (delivery) => deliveries.isSettled(delivery),
-    admit,
-    breaker: createBreaker(
-      breakers,
-      config.DELIVERY_TIMEOUT + PROBE_SLACK_MS,
-      (subscriptionId) => {
-        meter.cooldown()
-        log.info('endpoint cools down', { subscriptionId, cooldownMs })
-      },
-      notices,
-    ),
-    post: meter.posting(traced.post(post)),
-    retryLater: (delivery, waitMs) => broker.publishRetry(delivery, waitMs),
-    park: limiter.parking(async (delivery, attempt, reason) => {
-      await deliveries.park(delivery, attempt, reason)
-      // Afterwards: Redis may have been emptied during the POST, and the record would be lost when it is restored.
-      await installation.verify()
-    }),
-    noticeParked: notices.noticeParked,
-    settle: (delivery, attempt, standing) => deliveries.settle(delivery, attempt, standing),
-    keep: (delivery) => deliveries.keep(delivery),
-    report: traced.report(contacts.reporting(meter.reporting(createReport(log)))),
-    now: Date.now,
   })
   const isolation = createIsolation({
     cap: config.SUBSCRIPTION_CONCURRENCY,
     lanes: LANES,
     patienceMs: PATIENCE_MS,
-    ...deliverer,
-    moveAside: meter.movingAside((delivery, lane) => broker.publishAside(delivery, lane)),
+    publishToLane: (delivery, lane) => broker.publishAside(delivery, lane),
+    movedToLane: listener.movedToLane,
   })
-  const judged = installation.judged(parse)
-  const consume = (queue: string, concurrency: number, handle: Isolation['due']): Promise<Consumer> => {
-    const work = traced.handle(queue, handle)
-    return broker.consume({ queue, parse: judged, handle: work, concurrency, recovered: installation.recovered })
-  }
-  const checks = createCheckStore(redis)
-  const consumers = await Promise.all([
-    broker.consume({
-      queue: Queue.receiverChecks,
-      parse: installation.judged(({ content }: IncomingMessage) => parseReceiverCheck(content)),
-      handle: createCheckReceiver({
-        find: ({ tenant, subscriptionId }) => subscriptions.find(tenant, subscriptionId),
-        post: (delivery, attempt) => client.post(delivery, attempt),
-        canSign: signer.canSign,
-        save: (checkId, facts) => checks.save(checkId, facts),
-        deadlineMs: config.DELIVERY_TIMEOUT,
-        now: Date.now,
-      }),
-      concurrency: CHECKS,
-      recovered: installation.recovered,
+  const deliver = createDeliver({
+    waitsMs: config.DELIVERY_RETRY_WAITS,
+    cooldownMs,
+    isolation,
+    isSettled: (delivery) => deliveries.isSettled(delivery),
+    admit,
+    breaker,
+    post: createPostUnderLease({ timeoutMs: config.DELIVERY_TIMEOUT, ...client, renew: admit, nowMs }),
+    posting: listener.posting,
+    retryLater: (delivery, waitMs) => broker.publishRetry(delivery, waitMs),
+    park: limiter.parking(async (delivery, attempt, reason) => {
+      await deliveries.park(delivery, attempt, reason)
+      // Redis may have been emptied during the POST. Then the record would be lost when Redis is restored.
+      await installation.verify()
     }),
-    ...dueQueues(shards).map((queue) => consume(queue, Math.ceil(config.DELIVERY_CONCURRENCY / shards), isolation.due)),
-    ...laneQueues(LANES).map((lane) => consume(lane, LANE_DEPTH * config.SUBSCRIPTION_CONCURRENCY, isolation.fromLane)),
+    settle: (delivery, attempt, standing) => deliveries.settle(delivery, attempt, standing),
+    keep: (delivery) => deliveries.keep(delivery),
+    report: listener.concluded,
+    noticeParked: notices.noticeParked,
+    now: Date.now,
+    nowMs,
+  })
+
+  const parse = installation.checked(({ content, headers }: IncomingMessage) => parseDelivery(content, headers))
+  const consume = (queue: string, source: Source, concurrency: number): Promise<Consumer> => {
+    const handle = reporting.traced(queue, (due) => deliver(due, source))
+    return broker.consume({ queue, parse, handle, concurrency, recovered: installation.recovered })
+  }
+  const { DELIVERY_CONCURRENCY: concurrency, SUBSCRIPTION_CONCURRENCY: cap } = config
+  const consumers = await Promise.all([
+    consumeReceiverChecks({
+      broker,
+      installation,
+      client,
+      subscriptions,
+      checks: createCheckStore(redis),
+      deadlineMs: config.DELIVERY_TIMEOUT,
+    }),
+    ...dueQueues(shards).map((queue) => consume(queue, 'due', Math.ceil(concurrency / shards))),
+    ...laneQueues(LANES).map((lane) => consume(lane, 'lane', LANE_DEPTH * cap)),
   ])
   shutdown.defer('consumers', async () => {
     const drained = consumers.map((consumer) => consumer.drain())
     isolation.stop()
     await Promise.all(drained)
   })
-
-  return { readiness, details: { concurrency: config.DELIVERY_CONCURRENCY, shards } }
+  return { readiness, details: { concurrency, shards } }
 }

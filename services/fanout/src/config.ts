@@ -1,9 +1,20 @@
 import { MOST_SHARDS } from '@switchhook/messaging'
-import { commonFields, deliveryShardsField, described, duration, integer, sharedFields } from '@switchhook/runtime'
+import {
+  type Config,
+  commonFields,
+  deliveryShardsField,
+  described,
+  duration,
+  integer,
+  sharedFields,
+} from '@switchhook/runtime'
 
 export const fanoutFields = {
   ...commonFields,
-  FANOUT_CONCURRENCY: described('Events that one process handles at once.', integer({ min: 1, max: 10_000 }, 64)),
+  FANOUT_CONCURRENCY: described(
+    'Events that one process handles at the same time.',
+    integer({ min: 1, max: 10_000 }, 64),
+  ),
   DELIVERY_SHARDS: deliveryShardsField(MOST_SHARDS),
   DELIVERY_LOG_SIZE: described(
     'Deliveries listed per subscription; `0` turns the delivery log and the event list off ([delivery log](delivery-log.md)).',
@@ -14,8 +25,10 @@ export const fanoutFields = {
     integer({ min: 0, max: 1_000_000 }, 20_000),
   ),
   DELIVERY_LOG_RETENTION: described(
-    'How long a delivery is listed. Longer than a delivery can wait for its last attempt.',
+    'How long a delivery is listed. Must exceed the time to its last attempt.',
     duration('8d', { minMs: 60_000, maxMs: 365 * 86_400_000 }),
   ),
   DELIVERY_RETENTION: sharedFields.DELIVERY_RETENTION,
 }
+
+export type FanoutConfig = Config<typeof fanoutFields>

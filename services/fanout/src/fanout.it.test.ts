@@ -31,12 +31,12 @@ import {
   testRedis,
 } from '@switchhook/testkit'
 
-/** The service as it is run: a process of its own, told by its environment alone. */
+/** The service as deployed: a process of its own, configured by its environment only. */
 interface Service {
   readonly process: ChildProcess
   lines(): readonly LogLine[]
-  said(message: string): number
-  /** null: it was killed. */
+  logged(message: string): number
+  /** null: the process was killed. */
   readonly exitCode: Promise<number | null>
 }
 
@@ -95,7 +95,7 @@ function start(env: Readonly<Record<string, string>> = {}): Service {
   const service: Service = {
     process: child,
     lines,
-    said: (message) => lines().filter((line) => line.message === message).length,
+    logged: (message) => lines().filter((line) => line.message === message).length,
     exitCode: once(child, 'exit').then(([code]) => code as number | null),
   }
   services.push(service)
@@ -104,7 +104,7 @@ function start(env: Readonly<Record<string, string>> = {}): Service {
 
 async function started(env?: Readonly<Record<string, string>>): Promise<Service> {
   const service = start(env)
-  await eventually(() => expect(service.said('started')).toBe(1))
+  await eventually(() => expect(service.logged('started')).toBe(1))
   return service
 }
 
@@ -132,7 +132,7 @@ const anEvent = (change: Partial<PlatformEvent> = {}): PlatformEvent => ({
   ...change,
 })
 
-/** What comes for the workers; found in the list. */
+/** Consumes the workers' queue. Returns the list of received deliveries, which grows. */
 async function collectDeliveries(queue: string = Queue.deliveryDue): Promise<readonly Delivery[]> {
   const deliveries: Delivery[] = []
   await broker.consume({
@@ -145,19 +145,19 @@ async function collectDeliveries(queue: string = Queue.deliveryDue): Promise<rea
   return deliveries
 }
 
-/** So that what came of the last event was preceded by all that came of those before it. */
-const ONE_AFTER_THE_OTHER = { FANOUT_CONCURRENCY: '1' }
+/** Handles events in order: the deliveries of the last event come after those of all earlier ones. */
+const IN_ORDER = { FANOUT_CONCURRENCY: '1' }
 
 const idsOf = (deliveries: readonly Delivery[]): string[] => deliveries.map(({ deliveryId }) => deliveryId).toSorted()
 
-test('each enabled subscription of the event’s tenant to its type gets one delivery, nobody else any', async () => {
+test('each enabled subscription of the event’s tenant to its type gets one delivery, and no other does', async () => {
   const wanted = [await subscribe(), await subscribe({ eventTypes: ['agent.status', 'call.status'] })]
   await subscribe({ enabled: false })
   await subscribe({ eventTypes: ['agent.status'] })
   await subscribe({ tenant: 'globex' })
   await subscribe({ tenant: null })
   const deliveries = await collectDeliveries()
-  await started(ONE_AFTER_THE_OTHER)
+  await started(IN_ORDER)
   const event = anEvent()
   await broker.publishEvent(event)
   const marker = await subscribe({ tenant: 'marker' })
@@ -184,10 +184,10 @@ test('the same event twice gives the same deliveries, byte for byte', async () =
   expect(deliveries[1]?.body).toEqual(deliveries[0]?.body)
 })
 
-test('a subscription that is changed, disabled or removed counts from the next event on', async () => {
+test('a changed, disabled or removed subscription affects the next event', async () => {
   const { id, tenant } = await subscribe()
   const deliveries = await collectDeliveries()
-  await started(ONE_AFTER_THE_OTHER)
+  await started(IN_ORDER)
   await broker.publishEvent(anEvent())
   await eventually(() => expect(deliveries).toHaveLength(1))
   await subscriptions.change(tenant, id, { url: 'https://client.example/moved' })
@@ -204,7 +204,7 @@ test('a subscription that is changed, disabled or removed counts from the next e
   expect(deliveries.filter(({ subscriptionId }) => subscriptionId === id)).toHaveLength(2)
 })
 
-test('with several shards each subscription’s deliveries go to one of them, declared by itself', async () => {
+test('with several shards each subscription’s deliveries go to one of them, which fan-out declares', async () => {
   const subscribed = await Promise.all(Array.from({ length: 24 }, () => subscribe()))
   await started({ DELIVERY_SHARDS: '3' })
   const shards = await Promise.all(dueQueues(3).map((queue) => collectDeliveries(queue)))
@@ -216,27 +216,27 @@ test('with several shards each subscription’s deliveries go to one of them, de
   expect(perShard.reduce((sum, { size }) => sum + size, 0)).toBe(subscribed.length)
 })
 
-test('without Redis it pauses, and afterwards nothing is missing and nothing went to quarantine', async () => {
+test('while Redis is down fan-out pauses; afterwards every delivery is made and the quarantine is empty', async () => {
   await subscribe()
   const deliveries = await collectDeliveries()
   const service = await started()
   redisProxy.refuse()
   const events = Array.from({ length: 100 }, () => anEvent())
   await Promise.all(events.map((event) => broker.publishEvent(event)))
-  await eventually(() => expect(service.said('consuming paused')).toBe(1))
+  await eventually(() => expect(service.logged('consuming paused')).toBe(1))
   expect(deliveries).toEqual([])
   redisProxy.accept()
   await eventually(() => expect(new Set(idsOf(deliveries)).size).toBe(100), { timeoutMs: 15_000 })
-  expect(service.said('consuming resumed')).toBeGreaterThan(0)
+  expect(service.logged('consuming resumed')).toBeGreaterThan(0)
   const quarantine = await openQuarantine({ url: rabbit.amqpUrl, name: 'test' })
   expect(await quarantine.list(1)).toEqual([])
   await quarantine.close()
 })
 
-test('what was fanned out is in the delivery log, and a log that cannot be written holds nothing up', async () => {
+test('fanned-out events are in the delivery log, and a log that cannot be written delays no delivery', async () => {
   const [subscription, broken] = [await subscribe(), await subscribe()]
   const deliveries = await collectDeliveries()
-  // Not a list of the log's: every write to it is refused.
+  // Not the log's type: Redis refuses every write to it.
   await redisServer.set(`sh:{s:${broken.id}}:log`, 'nonsense')
   const service = await started()
   const event = anEvent({ data: { agentUri: 'sip:a@acme.example' } })
@@ -253,12 +253,12 @@ test('what was fanned out is in the delivery log, and a log that cannot be writt
   expect(await reader.event(event.eventId)).toMatchObject({ tenant: 'acme', eventType: 'call.status', subscriptionIds })
   await Promise.all(Array.from({ length: 50 }, () => broker.publishEvent(anEvent())))
   await eventually(() => expect(deliveries).toHaveLength(102))
-  const missing = 'deliveries are missing from the delivery log; they are delivered all the same'
-  await eventually(() => expect(service.said(missing)).toBe(1))
-  expect(service.said('consuming paused')).toBe(0)
+  const missing = 'delivery log entries were dropped; the deliveries themselves are not affected'
+  await eventually(() => expect(service.logged(missing)).toBe(1))
+  expect(service.logged('consuming paused')).toBe(0)
 })
 
-test('told to end, it leaves nothing out of the delivery log; told to keep none, it writes none', async () => {
+test('SIGTERM writes all of the delivery log; a log of size 0 stays empty', async () => {
   const subscription = await subscribe()
   const deliveries = await collectDeliveries()
   const logged = async (): Promise<number> =>
@@ -282,7 +282,7 @@ test('told to end, it leaves nothing out of the delivery log; told to keep none,
   expect(items.map(({ eventId }) => eventId)).not.toContain(event.eventId)
 })
 
-test('killed or told to end in mid-load, none of the events is lost', async () => {
+test('SIGKILL and SIGTERM under load lose no event', async () => {
   await subscribe()
   await subscribe()
   const deliveries = await collectDeliveries()
@@ -301,7 +301,7 @@ test('killed or told to end in mid-load, none of the events is lost', async () =
   await eventually(() => expect(new Set(idsOf(deliveries)).size).toBe(1_200), { timeoutMs: 15_000 })
 })
 
-test('told to end in mid-load, it finishes and acks what it has in hand: nothing is done twice', async () => {
+test('SIGTERM under load finishes and acknowledges the events in flight: no delivery is made twice', async () => {
   await subscribe()
   const deliveries = await collectDeliveries()
   const service = await started({ FANOUT_CONCURRENCY: '16' })
@@ -316,16 +316,16 @@ test('told to end in mid-load, it finishes and acks what it has in hand: nothing
   expect(deliveries).toHaveLength(500)
 })
 
-test('it waits for a broker and a Redis that are not there yet, alive and not ready, and says so', async () => {
+test('fan-out waits for an unreachable Redis and broker, alive and not ready, and logs it', async () => {
   amqp.refuse()
   redisProxy.refuse()
   const port = await freePort()
   const service = start({ HEALTH_PORT: String(port) })
   const status = async (path: string): Promise<number> => (await fetch(`http://127.0.0.1:${port}${path}`)).status
-  await eventually(() => expect(service.said('waiting for Redis')).toBeGreaterThan(0))
+  await eventually(() => expect(service.logged('waiting for Redis')).toBeGreaterThan(0))
   expect([await status('/healthz'), await status('/readyz')]).toEqual([200, 503])
   redisProxy.accept()
-  await eventually(() => expect(service.said('waiting for RabbitMQ')).toBeGreaterThan(0))
+  await eventually(() => expect(service.logged('waiting for RabbitMQ')).toBeGreaterThan(0))
   expect(await status('/readyz')).toBe(503)
   amqp.accept()
   await eventually(async () => expect(await status('/readyz')).toBe(200))
@@ -333,7 +333,7 @@ test('it waits for a broker and a Redis that are not there yet, alive and not re
   await eventually(async () => expect(await status('/readyz')).toBe(503))
 })
 
-test('wrong configuration stops it at once, with every problem and no value', async () => {
+test('wrong configuration ends the process with every problem and no value', async () => {
   const child = run('main.ts', [], { AMQP_URL: 'http://user:secret@host', FANOUT_CONCURRENCY: '0', LOG_LEVEL: 'loud' })
   const [errors, [code]] = await Promise.all([text(child.stderr as NodeJS.ReadableStream), once(child, 'exit')])
   expect(code).toBe(1)
@@ -341,7 +341,7 @@ test('wrong configuration stops it at once, with every problem and no value', as
   expect(errors).not.toContain('secret')
 })
 
-test('in production it refuses a Redis that keeps nothing on disk', async () => {
+test('in production it refuses a Redis without persistence', async () => {
   redisProxy.alter(forgetful)
   const child = run('main.ts', [], { NODE_ENV: 'production' })
   const [errors, [code]] = await Promise.all([text(child.stderr as NodeJS.ReadableStream), once(child, 'exit')])
@@ -360,11 +360,11 @@ describe('the quarantine command', () => {
     return { out, errors, code: code as number }
   }
 
-  test('shows what could not be understood, and sends it back', async () => {
+  test('lists messages that could not be parsed, and requeues them', async () => {
     const service = await started()
-    // A later version might know this type; this one quarantines it.
+    // An event type that this version does not know.
     await broker.publishEvent({ ...anEvent(), eventType: 'call.dreamt' as 'call.status' })
-    await eventually(() => expect(service.said('message put into quarantine')).toBe(1))
+    await eventually(() => expect(service.logged('message put into quarantine')).toBe(1))
     const { out, code } = await command(['list'])
     expect(code).toBe(0)
     expect(JSON.parse(out)).toMatchObject({
@@ -373,11 +373,11 @@ describe('the quarantine command', () => {
       reason: expect.stringContaining('/eventType') as string,
     })
     await eventually(async () => expect((await command(['requeue'])).out).toBe('{"requeued":1,"kept":0}\n'))
-    await eventually(() => expect(service.said('message put into quarantine')).toBe(2))
-    expect(service.said('consuming paused')).toBe(0)
+    await eventually(() => expect(service.logged('message put into quarantine')).toBe(2))
+    expect(service.logged('consuming paused')).toBe(0)
   })
 
-  test('says how it is used, and what it cannot reach', async () => {
+  test('prints its usage, and what it cannot reach', async () => {
     expect(await command(['--help'])).toMatchObject({ code: 0, out: expect.stringContaining('usage:') as string })
     expect(await command(['drop'])).toMatchObject({ code: 2, errors: expect.stringContaining('usage:') as string })
     expect(await command(['list'], { AMQP_URL: 'amqp://user:secret@127.0.0.1:1' })).toEqual({

@@ -129,7 +129,7 @@ const foreign = (messageFrom: string, redis: string) => ({
 const errorsOf = (service: ServiceProcess): readonly LoggedLine[] =>
   service.lines().filter(({ level }) => level === 'error')
 
-test('the first start on an empty Redis needs no step, and deliveries carry the new id', async () => {
+test('the first start on an empty Redis needs no operator, and deliveries carry the new id', async () => {
   const deliveries = await collectDeliveries()
   const service = await startFanout()
   await subscribe()
@@ -228,7 +228,7 @@ test('the installation command works while Redis is full', async () => {
   }
 })
 
-test('the installation command explains what it cannot do', async () => {
+test('the installation command reports why it refuses', async () => {
   await expect(command('discard', randomUUID())).rejects.toMatchObject({
     code: 1,
     stderr: 'Redis holds no installation. Restore its data, or adopt an id first.\n',

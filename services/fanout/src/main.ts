@@ -1,49 +1,5 @@
-import { Queue, serviceTopology } from '@switchhook/messaging'
-import { tracePublishDelivery } from '@switchhook/runtime'
-import { openBacking, startService } from '@switchhook/service'
-import { createDeliveryLog, createSubscriptionStore } from '@switchhook/store'
+import { startService } from '@switchhook/service'
 import { fanoutFields } from './config.ts'
-import { createFanoutMeter, createLogMeter } from './fanout-meter.ts'
-import { createHandleEvent } from './handle-event.ts'
-import { createLogBuffer } from './log-buffer.ts'
-import { parseEventMessage } from './parse-event-message.ts'
-import { traceEvents } from './trace-events.ts'
+import { startFanout } from './fanout.ts'
 
-startService({ name: 'fanout', fields: fanoutFields }, async (service) => {
-  const { config, log, shutdown, metrics, tracing } = service
-  const { redis, broker, installation, readiness } = await openBacking(service, {
-    topology: () => serviceTopology([], 0, config.DELIVERY_SHARDS),
-  })
-
-  const subscriptions = createSubscriptionStore(redis, installation.verify)
-  const deliveryLog = createDeliveryLog(redis, {
-    size: config.DELIVERY_LOG_SIZE,
-    retentionMs: config.DELIVERY_LOG_RETENTION,
-    eventListSize: config.EVENT_LIST_SIZE,
-    eventRetentionMs: config.DELIVERY_RETENTION,
-  })
-  const logBuffer = createLogBuffer({
-    write: (events) => deliveryLog.write(events, Date.now()),
-    dropped: createLogMeter(metrics),
-    log,
-  })
-  shutdown.defer('delivery log', () => logBuffer.close())
-  const handleEvent = createHandleEvent({
-    matching: (tenant, eventType) => subscriptions.matching(tenant, eventType),
-    publishDelivery: tracePublishDelivery(tracing, (delivery) => broker.publishDelivery(delivery)),
-    now: () => new Date(),
-    remember: config.DELIVERY_LOG_SIZE === 0 ? () => {} : (event) => logBuffer.add(event),
-    fannedOut: createFanoutMeter(metrics),
-    log,
-  })
-  const consumer = await broker.consume({
-    queue: Queue.fanoutEvents,
-    parse: installation.judged(parseEventMessage),
-    handle: traceEvents(tracing, handleEvent),
-    concurrency: config.FANOUT_CONCURRENCY,
-    recovered: installation.recovered,
-  })
-  shutdown.defer('consumer', () => consumer.drain())
-
-  return { readiness, details: { concurrency: config.FANOUT_CONCURRENCY } }
-})
+startService({ name: 'fanout', fields: fanoutFields }, startFanout)

@@ -4,21 +4,21 @@ import { IMAGES, settingsOf } from './services.ts'
 const { services } = readCompose()
 const environmentOf = (name: string) => services[name]?.environment ?? {}
 
-test('plain `docker compose up` is the whole stack; what watches it is asked for', () => {
+test('plain `docker compose up` starts the whole stack; monitoring needs its profile', () => {
   const plain = Object.keys(services).filter((name) => services[name]?.profiles === undefined)
   expect(plain.toSorted()).toEqual([...IMAGES, 'rabbitmq', 'redis'].toSorted())
   const watching = Object.keys(services).filter((name) => services[name]?.profiles?.includes('monitoring'))
   expect(watching.toSorted()).toEqual(['grafana', 'prometheus'])
 })
 
-test.each(IMAGES)('what %s is told, it knows, and it starts with it where nothing else is set', (name) => {
+test.each(IMAGES)('%s knows every variable that it is given and starts with the defaults of the file', (name) => {
   const environment = environmentOf(name)
   expect(settingsOf(name).variables).toEqual(expect.arrayContaining(Object.keys(environment)))
   const values = Object.entries(environment).map(([variable, value]) => [variable, unset(value ?? '')])
   expect(settingsOf(name).load(Object.fromEntries(values))).toMatchObject({ NODE_ENV: 'development' })
 })
 
-test('a container is given longer than its service takes to end', () => {
+test('the stop grace period of a container exceeds the shutdown time of its service', () => {
   for (const name of IMAGES) {
     const graceMs = Number(
       settingsOf(name).load({
@@ -31,18 +31,18 @@ test('a container is given longer than its service takes to end', () => {
   }
 })
 
-test('no service may write to its image or has rights of root', () => {
+test('no service can write to its image or has root capabilities', () => {
   for (const name of IMAGES) expect(services[name]).toMatchObject({ read_only: true, cap_drop: ['ALL'] })
 })
 
-test('there can be as many workers as are wanted: nothing of theirs is there once only', () => {
+test('fan-out and workers can be scaled: they have no fixed port or container name', () => {
   for (const name of ['fanout', 'delivery-worker']) {
     expect(services[name]).not.toHaveProperty('ports')
     expect(services[name]).not.toHaveProperty('container_name')
   }
 })
 
-test('ports are published on loopback only, one for each thing that a person opens, and can be chosen', () => {
+test('ports are published on loopback only, where a person needs them, and can be changed', () => {
   const published = Object.entries(services).flatMap(([name, { ports = [] }]) =>
     ports.map((port) => [name, unset(port)]),
   )
@@ -56,7 +56,7 @@ test('ports are published on loopback only, one for each thing that a person ope
   for (const { ports = [] } of Object.values(services)) for (const port of ports) expect(port).toMatch(/\$\{\w+_PORT:-/)
 })
 
-test('data lies in volumes', () => {
+test('data is stored in volumes', () => {
   for (const [name, folder] of Object.entries({
     rabbitmq: '/var/lib/rabbitmq',
     redis: '/data',

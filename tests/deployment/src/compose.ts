@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
+import { repository } from '@switchhook/manifests'
 import { parse } from 'yaml'
-import { repository } from './overlays.ts'
 
 interface ComposeService {
   readonly image: string
@@ -23,5 +23,5 @@ interface ComposeFile {
 export const readCompose = (): ComposeFile =>
   parse(readFileSync(join(repository, 'docker-compose.yml'), 'utf8'), { merge: true }) as ComposeFile
 
-/** A value as compose reads it where nothing is set: `${NAME:-value}` is `value`. */
+/** The default in a compose value: `${NAME:-value}` becomes `value`. */
 export const unset = (value: string): string => value.replaceAll(/\$\{\w+:-([^}]*)\}/g, '$1')

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
+import { OVERLAYS, readOverlay, repository } from '@switchhook/manifests'
 import { readCompose } from './compose.ts'
-import { OVERLAYS, readOverlay, repository } from './overlays.ts'
 import { IMAGES } from './services.ts'
 import { containerOf, isWorkload } from './workloads.ts'
 
@@ -9,7 +9,7 @@ const read = (path: string): string => readFileSync(join(repository, path), 'utf
 const dockerfile = read('infra/docker/Dockerfile')
 const compose = readCompose()
 
-test('every image comes from the one Dockerfile, which knows its service', () => {
+test('every image is built from the one Dockerfile with its service name', () => {
   for (const name of IMAGES) {
     expect(compose.services[name]?.build).toEqual({
       context: '.',
@@ -23,29 +23,25 @@ test('every image comes from the one Dockerfile, which knows its service', () =>
   }
 })
 
-test.each(OVERLAYS)(
-  '%s runs those images, by a tag that does not move, and the broker and Redis of docker compose',
-  (overlay) => {
-    for (const object of readOverlay(overlay)) {
-      if (object.kind === 'RabbitmqCluster')
-        expect(object).toMatchObject({ spec: { image: compose.services['rabbitmq']?.image } })
-      if (!isWorkload(object)) continue
-      const { name } = object.metadata
-      const { image } = containerOf(object)
-      if (object.kind === 'StatefulSet') expect(image).toBe(compose.services[name]?.image)
-      else
-        expect(image).toMatch(new RegExp(`^(registry\\.example\\.com/)?switchhook/${name}:(dev|\\d+\\.\\d+\\.\\d+)$`))
-    }
-  },
-)
+test.each(OVERLAYS)('%s runs these images by an immutable tag, and RabbitMQ and Redis of docker compose', (overlay) => {
+  for (const object of readOverlay(overlay)) {
+    if (object.kind === 'RabbitmqCluster')
+      expect(object).toMatchObject({ spec: { image: compose.services['rabbitmq']?.image } })
+    if (!isWorkload(object)) continue
+    const { name } = object.metadata
+    const { image } = containerOf(object)
+    if (object.kind === 'StatefulSet') expect(image).toBe(compose.services[name]?.image)
+    else expect(image).toMatch(new RegExp(`^(registry\\.example\\.com/)?switchhook/${name}:(dev|\\d+\\.\\d+\\.\\d+)$`))
+  }
+})
 
-test('Node and pnpm are of the versions that everything is built and tested with', () => {
+test('the images use the Node and pnpm versions of the build and the tests', () => {
   const { devDependencies } = JSON.parse(read('package.json')) as { devDependencies: { node: string } }
   expect(/^ARG NODE=node:(\S+)-trixie-slim$/m.exec(dockerfile)?.[1]).toBe(devDependencies.node)
   expect(/pnpm@(\S+)$/m.exec(dockerfile)?.[1]).toBe(/pnpm@(\S+)$/m.exec(read('Makefile'))?.[1])
 })
 
-test('a container starts as what it is: the service as process 1, not root, asked for its health', () => {
+test('a container runs its service as process 1, not as root, with a health check', () => {
   const last = dockerfile.slice(dockerfile.lastIndexOf('\nFROM '))
   expect(last).toMatch(/^USER 1000:1000$/m)
   expect(last).toMatch(/^CMD \["node", "dist\/main.js"\]$/m)

@@ -1,8 +1,8 @@
 import { createAddressGuard } from '@switchhook/egress'
+import { OVERLAYS, readOverlay } from '@switchhook/manifests'
 import fc from 'fast-check'
 import ipaddr from 'ipaddr.js'
 import { createNetwork, type Pod } from './network-policy.ts'
-import { OVERLAYS, readOverlay } from './overlays.ts'
 
 const pod = (name: string): Pod => ({
   labels: { 'app.kubernetes.io/name': name, 'app.kubernetes.io/part-of': 'switchhook' },
@@ -15,7 +15,7 @@ const [api, fanout, worker, rabbitmq, redis] = ['api', 'fanout', 'delivery-worke
   Pod,
   Pod,
 ]
-/** IANA's special-purpose address registries, as far as the guard refuses them. */
+/** The ranges of IANA's special-purpose address registries that the address guard blocks. */
 const SPECIAL = [
   '0.0.0.0/8 10.0.0.0/8 100.64.0.0/10 127.0.0.0/8 169.254.0.0/16 172.16.0.0/12 192.0.0.0/24 192.0.2.0/24',
   '192.88.99.0/24 192.168.0.0/16 198.18.0.0/15 198.51.100.0/24 203.0.113.0/24 224.0.0.0/4 240.0.0.0/4',
@@ -23,7 +23,7 @@ const SPECIAL = [
   '5f00::/16 fc00::/7 fe80::/10 fec0::/10 ff00::/8',
 ].flatMap((line) => line.split(' '))
 
-/** Any address of a network: its bits, and behind them any. */
+/** An arbitrary address of a network. */
 function addressWithin(cidr: string): fc.Arbitrary<string> {
   const [network, bits] = ipaddr.parseCIDR(cidr)
   const bytes = network.toByteArray()
@@ -58,21 +58,18 @@ describe.each(OVERLAYS)('%s', (overlay) => {
     '::ffff:10.0.0.1',
     '64:ff9b::a00:1',
     '2002:a00:1::',
-  ])('workers cannot reach %s, whatever they are told', (address) => {
+  ])('workers cannot reach %s', (address) => {
     expect(network.mayReachAddress(worker, address, 443)).toBe(false)
     expect(network.mayReachAddress(worker, address, 80)).toBe(false)
   })
 
-  test.each(['93.184.215.14', '8.8.8.8', '2606:2800:21f:cb07::1'])(
-    'workers reach %s on any port, by TCP',
-    (address) => {
-      expect(network.mayReachAddress(worker, address, 443)).toBe(true)
-      expect(network.mayReachAddress(worker, address, 8443)).toBe(true)
-      expect(network.mayReachAddress(worker, address, 443, 'UDP')).toBe(false)
-    },
-  )
+  test.each(['93.184.215.14', '8.8.8.8', '2606:2800:21f:cb07::1'])('workers reach %s on any TCP port', (address) => {
+    expect(network.mayReachAddress(worker, address, 443)).toBe(true)
+    expect(network.mayReachAddress(worker, address, 8443)).toBe(true)
+    expect(network.mayReachAddress(worker, address, 443, 'UDP')).toBe(false)
+  })
 
-  test.each(SPECIAL)('all of %s, which the guard in the worker refuses, the second wall refuses as well', (cidr) => {
+  test.each(SPECIAL)('the policies block all of %s, as the address guard in the worker does', (cidr) => {
     const guard = createAddressGuard([])
     fc.assert(
       fc.property(addressWithin(cidr), (address) => {
@@ -82,7 +79,7 @@ describe.each(OVERLAYS)('%s', (overlay) => {
     )
   })
 
-  test('what the guard allows, the wall allows: all of IPv4, and of IPv6 what is given out at all', () => {
+  test('the policies allow every address that the address guard allows', () => {
     const guard = createAddressGuard([])
     const given = fc.ipV6().map((address) => address.replace(/^[^:]*:/, '2a00:'))
     fc.assert(
@@ -91,7 +88,7 @@ describe.each(OVERLAYS)('%s', (overlay) => {
     )
   })
 
-  test('workers reach the broker, Redis and names, and nothing else in the cluster', () => {
+  test('workers reach RabbitMQ, Redis and DNS, and nothing else in the cluster', () => {
     expect(network.mayReachPod(worker, rabbitmq, 5672)).toBe(true)
     expect(network.mayReachPod(worker, redis, 6379)).toBe(true)
     expect(network.mayReachPod(worker, dns, 53, 'UDP')).toBe(true)
@@ -102,21 +99,21 @@ describe.each(OVERLAYS)('%s', (overlay) => {
     expect(network.mayReachPod(worker, elsewhere('kube-system'), 53, 'UDP')).toBe(false)
   })
 
-  test('fan-out reaches the broker, Redis and names, and nothing outside', () => {
+  test('fan-out reaches RabbitMQ, Redis and DNS, and nothing outside the cluster', () => {
     expect(network.mayReachPod(fanout, rabbitmq, 5672)).toBe(true)
     expect(network.mayReachPod(fanout, redis, 6379)).toBe(true)
     expect(network.mayReachPod(fanout, dns, 53, 'UDP')).toBe(true)
     expect(network.mayReachAddress(fanout, '93.184.215.14', 443)).toBe(false)
   })
 
-  test('the api fetches signing keys from outside, by https alone', () => {
+  test('the api reaches external addresses over HTTPS only, for signing keys', () => {
     expect(network.mayReachAddress(api, '93.184.215.14', 443)).toBe(true)
     expect(network.mayReachAddress(api, '93.184.215.14', 80)).toBe(false)
     expect(network.mayReachAddress(api, '169.254.169.254', 443)).toBe(false)
     expect(network.mayReachAddress(api, '10.0.0.1', 443)).toBe(false)
   })
 
-  test('nobody else reaches broker, Redis or health ports', () => {
+  test('no other pod reaches RabbitMQ, Redis or the health ports', () => {
     for (const stranger of [elsewhere('default'), pod('stranger')]) {
       expect(network.mayReachPod(stranger, rabbitmq, 5672)).toBe(false)
       expect(network.mayReachPod(stranger, redis, 6379)).toBe(false)
@@ -126,20 +123,20 @@ describe.each(OVERLAYS)('%s', (overlay) => {
     expect(network.mayReachPod(elsewhere('keda'), rabbitmq, 5672)).toBe(overlay === 'production')
   })
 
-  test('clients come in where the overlay lets them', () => {
+  test('clients reach the api as the overlay allows', () => {
     expect(network.mayReachPod(elsewhere('ingress'), api, 8080)).toBe(true)
     expect(network.mayReachPod(elsewhere('default'), api, 8080)).toBe(overlay === 'development')
     expect(network.mayReachPod(elsewhere('ingress'), api, 9100)).toBe(false)
   })
 })
 
-test('in development, receivers are pods that wear the label', () => {
+test('in development, workers reach pods with the receiver label', () => {
   const network = createNetwork(readOverlay('development'))
   expect(network.mayReachPod(worker, { labels: { 'switchhook/receiver': 'true' } }, 9000)).toBe(true)
   expect(network.mayReachPod(worker, { labels: {} }, 9000)).toBe(false)
 })
 
-test('in production, the nodes of the broker reach each other', () => {
+test('in production, the RabbitMQ nodes reach each other', () => {
   const network = createNetwork(readOverlay('production'))
   expect(network.mayReachPod(rabbitmq, rabbitmq, 25672)).toBe(true)
   expect(network.mayReachPod(rabbitmq, rabbitmq, 4369)).toBe(true)

@@ -1,5 +1,5 @@
+import type { KubernetesObject, Labels } from '@switchhook/manifests'
 import ipaddr from 'ipaddr.js'
-import type { KubernetesObject, Labels } from './overlays.ts'
 import { matches } from './workloads.ts'
 
 interface Selector {
@@ -30,7 +30,7 @@ interface PolicySpec {
   readonly egress?: readonly Rule[]
 }
 
-/** A pod of the overlay's own namespace, or one elsewhere in the cluster. */
+/** A pod in the overlay's namespace, or in the given one. */
 export interface Pod {
   readonly labels: Labels
   readonly namespace?: string
@@ -59,7 +59,7 @@ const isPeer = ({ ipBlock, podSelector = {}, namespaceSelector }: Peer, pod: Pod
   return selects(namespaceSelector, name) && selects(podSelector, pod.labels)
 }
 
-/** Whether a packet may go: a pod that any policy of this direction selects may do what the policies' rules say, and no more. */
+/** Evaluates NetworkPolicies: a pod that any policy of a direction selects may do only what the rules allow. */
 export function createNetwork(objects: readonly KubernetesObject[]) {
   const policies = objects.filter(({ kind }) => kind === 'NetworkPolicy').map((object) => object['spec'] as PolicySpec)
 
@@ -72,7 +72,7 @@ export function createNetwork(objects: readonly KubernetesObject[]) {
   }
 
   return {
-    /** From a pod to an address outside of the cluster. */
+    /** From a pod to an address outside the cluster. */
     mayReachAddress: (from: Pod, address: string, port: number, protocol = 'TCP'): boolean => {
       const rules = rulesFor(from, 'Egress')
       if (rules === undefined) return true
@@ -88,7 +88,7 @@ export function createNetwork(objects: readonly KubernetesObject[]) {
             )),
       )
     },
-    /** From pod to pod: the one must be let out and the other let in. A pod elsewhere is not ours to let out. */
+    /** From pod to pod: needs egress at the one and ingress at the other. Egress of other namespaces is not checked. */
     mayReachPod: (from: Pod, to: Pod, port: number, protocol = 'TCP'): boolean => {
       const out = from.namespace === undefined ? rulesFor(from, 'Egress') : undefined
       const into = to.namespace === undefined ? rulesFor(to, 'Ingress') : undefined

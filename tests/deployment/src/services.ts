@@ -1,10 +1,10 @@
+import { apiFields, apiRules } from '@switchhook/api'
+import { workerFields, workerRules } from '@switchhook/delivery-worker'
+import { devIdpFields, neverInProduction } from '@switchhook/dev-idp'
+import { fanoutFields } from '@switchhook/fanout'
 import { type Fields, loadConfig, type Rule } from '@switchhook/runtime'
-import { apiFields, apiRules } from '../../../services/api/src/config.ts'
-import { workerFields, workerRules } from '../../../services/delivery-worker/src/config.ts'
-import { fanoutFields } from '../../../services/fanout/src/config.ts'
-import { devIdpFields, neverInProduction } from '../../../tools/dev-idp/src/config.ts'
 
-/** Everything that is made from the one Dockerfile. */
+/** The images that are built from the one Dockerfile. */
 export const IMAGES = ['api', 'fanout', 'delivery-worker', 'dev-idp'] as const
 
 const service = <F extends Fields>(fields: F, rules: readonly Rule<F>[] = []) => ({
@@ -19,9 +19,9 @@ const SETTINGS: Readonly<Record<string, ReturnType<typeof service>>> = {
   'dev-idp': service(devIdpFields, [neverInProduction]),
 }
 
-/** The variables that a service reads, and how it reads them, every rule of its own included. */
+/** The configuration variables of a service, and a loader that applies its rules. */
 export function settingsOf(name: string): ReturnType<typeof service> {
   const settings = SETTINGS[name]
-  if (settings === undefined) throw new Error(`${name} is no service`)
+  if (settings === undefined) throw new Error(`${name} is not a service`)
   return settings
 }

@@ -1,7 +1,14 @@
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
+import {
+  type KubernetesObject,
+  OVERLAYS,
+  overlayFolder,
+  parseObjects,
+  readOverlay,
+  repository,
+} from '@switchhook/manifests'
 import { Queue } from '@switchhook/messaging'
-import { type KubernetesObject, OVERLAYS, overlayFolder, parseObjects, readOverlay, repository } from './overlays.ts'
 import { IMAGES, settingsOf } from './services.ts'
 import {
   containerOf,
@@ -15,9 +22,9 @@ import {
 } from './workloads.ts'
 
 const EXAMPLE = readFileSync(join(overlayFolder('production'), 'secrets.example.yaml'), 'utf8')
-/** The example's is no key, so that nobody seals secrets with what everybody can read here. */
+/** The example has no valid key, so that no installation encrypts secrets with a public one. */
 const WITH_A_KEY = EXAMPLE.replace('first:CHANGE-ME', `first:${Buffer.alloc(32).toString('base64')}`)
-/** What an overlay does not hold itself: Secrets that the installation provides, and the one that the operator makes. */
+/** Secrets that are not in the overlay: the installation provides them, or the RabbitMQ operator creates them. */
 const PROVIDED: readonly KubernetesObject[] = [
   ...parseObjects(WITH_A_KEY),
   ...parseObjects(
@@ -34,17 +41,17 @@ describe.each(OVERLAYS)('%s', (overlay) => {
   const ofKind = (kind: string) => objects.filter((object) => object.kind === kind)
   const podLabels = (object: KubernetesObject) => (isWorkload(object) ? [object.spec.template.metadata.labels] : [])
 
-  test('it runs the services, the identity provider in development only', () => {
+  test('runs the services, and the identity provider in development only', () => {
     expect(services.map(({ metadata }) => metadata.name).toSorted()).toEqual(
       IMAGES.filter((name) => overlay === 'development' || name !== 'dev-idp').toSorted(),
     )
   })
 
-  test('everything is in the one namespace', () => {
+  test('puts every object into one namespace', () => {
     for (const { kind, metadata } of objects) expect(metadata.namespace ?? kind).toMatch(/^(switchhook|Namespace)$/)
   })
 
-  test('what a service is told, it knows, and it starts with it', () => {
+  test('gives services only variables that they know, and values that they accept', () => {
     for (const service of services) {
       const inner = usedWithin(containerOf(service))
       const names = Object.keys(environmentOf(service, data)).filter((name) => !inner.includes(name))
@@ -53,14 +60,14 @@ describe.each(OVERLAYS)('%s', (overlay) => {
     }
   })
 
-  test('the urls of broker and Redis name Services that are there, by the port that they serve', () => {
+  test('points AMQP_URL and REDIS_URL at existing Services and ports', () => {
     const serves = new Map(
       ofKind('Service').map((object) => {
         const { ports } = object['spec'] as { readonly ports: readonly { readonly port: number }[] }
         return [object.metadata.name, ports.map(({ port }) => port)]
       }),
     )
-    // The operator makes the broker's.
+    // The operator creates the Service of the broker.
     for (const { metadata } of ofKind('RabbitmqCluster')) serves.set(metadata.name, [5672])
     for (const service of services.filter(({ metadata }) => metadata.name !== 'dev-idp')) {
       const { AMQP_URL, REDIS_URL } = environmentOf(service, data)
@@ -71,7 +78,7 @@ describe.each(OVERLAYS)('%s', (overlay) => {
     }
   })
 
-  test('a pod is given longer than its service takes to end', () => {
+  test('gives each pod more time to stop than its service needs', () => {
     for (const service of services) {
       const preStopMs = 1_000 * (containerOf(service).lifecycle?.preStop.sleep.seconds ?? 0)
       const graceMs = Number(settings(service)['SHUTDOWN_GRACE'])
@@ -79,7 +86,7 @@ describe.each(OVERLAYS)('%s', (overlay) => {
     }
   })
 
-  test('probes ask the health port: alive for restarts, ready for requests', () => {
+  test('probes liveness and readiness on the health port', () => {
     for (const service of services) {
       const { ports, startupProbe, livenessProbe, readinessProbe } = containerOf(service)
       expect([startupProbe, livenessProbe, readinessProbe].map((probe) => probe?.httpGet)).toEqual([
@@ -91,7 +98,7 @@ describe.each(OVERLAYS)('%s', (overlay) => {
     }
   })
 
-  test('ports that are named are those that services listen on', () => {
+  test('names the ports on which the services listen', () => {
     const listens = { api: 'API_PORT', 'dev-idp': 'DEV_IDP_PORT' } as Readonly<Record<string, string>>
     for (const service of services) {
       const variable = listens[service.metadata.name]
@@ -100,7 +107,7 @@ describe.each(OVERLAYS)('%s', (overlay) => {
     }
   })
 
-  test('no pod has more rights than it needs', () => {
+  test('gives no pod more rights than it needs', () => {
     for (const workload of workloads) {
       const { containers, ...pod } = podOf(workload)
       expect(pod).toMatchObject({
@@ -118,7 +125,7 @@ describe.each(OVERLAYS)('%s', (overlay) => {
     }
   })
 
-  test('every container says what it needs, and how much memory it may take', () => {
+  test('sets resource requests and a memory limit for every container', () => {
     for (const workload of workloads) {
       expect(containerOf(workload).resources).toMatchObject({
         requests: { cpu: expect.anything(), memory: expect.anything() },
@@ -127,9 +134,9 @@ describe.each(OVERLAYS)('%s', (overlay) => {
     }
   })
 
-  test('selectors select what they are about', () => {
+  test('selects the intended pods with every selector', () => {
     for (const { metadata, spec } of workloads) {
-      // Policies know pods by this label.
+      // The network policies select pods by this label.
       expect(spec.template.metadata.labels['app.kubernetes.io/name']).toBe(metadata.name)
       expect(matches(spec.selector.matchLabels, spec.template.metadata.labels)).toBe(true)
       for (const { labelSelector } of spec.template.spec.topologySpreadConstraints ?? []) {
@@ -146,7 +153,7 @@ describe.each(OVERLAYS)('%s', (overlay) => {
     }
   })
 
-  test('a Service sends to a port that its pods have', () => {
+  test('targets existing pod ports with every Service', () => {
     for (const object of ofKind('Service')) {
       const { ports } = object['spec'] as { readonly ports: readonly { readonly targetPort: string }[] }
       const pod = workloads.find(({ metadata }) => metadata.name === object.metadata.name)
@@ -155,7 +162,7 @@ describe.each(OVERLAYS)('%s', (overlay) => {
     }
   })
 
-  test('accounts, volumes and their ConfigMaps are there', () => {
+  test('refers only to existing accounts, volumes and ConfigMaps', () => {
     const names = (kind: string) => ofKind(kind).map(({ metadata }) => metadata.name)
     for (const workload of workloads) {
       const { serviceAccountName, volumes = [], containers } = podOf(workload)
@@ -167,7 +174,7 @@ describe.each(OVERLAYS)('%s', (overlay) => {
     }
   })
 
-  test('an autoscaler scales a Deployment that is there and says no number of its own', () => {
+  test('autoscales existing Deployments that set no replica count', () => {
     const scaled = [...ofKind('HorizontalPodAutoscaler'), ...ofKind('ScaledObject')].map((object) => {
       const { scaleTargetRef } = object['spec'] as { readonly scaleTargetRef: { readonly name: string } }
       return services.find(({ metadata }) => metadata.name === scaleTargetRef.name)
@@ -178,7 +185,7 @@ describe.each(OVERLAYS)('%s', (overlay) => {
     for (const service of scaled) expect(service?.spec.replicas).toBeUndefined()
   })
 
-  test('workers are scaled by the queue that they consume, at the broker that they use', () => {
+  test('scales workers by the queue that they consume', () => {
     for (const object of ofKind('ScaledObject')) {
       const [trigger] = (
         object['spec'] as { triggers: [{ metadata: Record<string, string>; authenticationRef: { name: string } }] }
@@ -196,7 +203,7 @@ describe.each(OVERLAYS)('%s', (overlay) => {
   })
 })
 
-test('broker and Redis run with the configuration that everything was measured with', () => {
+test('RabbitMQ and Redis run with the configuration of infra, which the benchmarks use', () => {
   const shipped = (path: string): string => readFileSync(join(repository, 'infra', path), 'utf8')
   const development = readOverlay('development')
   const held = [...dataOf(development).entries()].filter(([name]) => name.startsWith('ConfigMap r'))
@@ -210,7 +217,7 @@ test('broker and Redis run with the configuration that everything was measured w
   })
 })
 
-test('every Redis that is shipped has a limit of memory, well below what its container may use', () => {
+test('every Redis has a memory limit well below that of its container', () => {
   const bytesOf = (text: string | undefined): number => {
     const [, number = '', unit = ''] = /^(\d+)(gb|mb|Gi|Mi)$/.exec(text ?? '') ?? []
     return Number(number) * 2 ** (unit.startsWith('g') || unit.startsWith('G') ? 30 : 20)

@@ -1,4 +1,4 @@
-import type { KubernetesObject, Labels } from './overlays.ts'
+import type { KubernetesObject, Labels } from '@switchhook/manifests'
 
 export interface Workload extends KubernetesObject {
   readonly spec: {
@@ -45,7 +45,7 @@ export const isWorkload = (object: KubernetesObject): object is Workload =>
 export const podOf = ({ spec }: Workload): PodSpec => spec.template.spec
 export const containerOf = (workload: Workload): Container => podOf(workload).containers[0]
 
-/** The data of the overlay's ConfigMaps and Secrets, decoded, by `<kind> <name>`. */
+/** The decoded data of the overlay's ConfigMaps and Secrets, by `<kind> <name>`. */
 export function dataOf(objects: readonly KubernetesObject[]): ReadonlyMap<string, Labels> {
   return new Map(
     objects
@@ -60,13 +60,14 @@ export function dataOf(objects: readonly KubernetesObject[]): ReadonlyMap<string
 }
 
 /**
- * The environment of a workload's container, as Kubernetes would put it together.
- * @throws when a ConfigMap, a Secret or a key is not there
+ * The environment of a workload's container, as Kubernetes would assemble it.
+ * @throws if a ConfigMap, a Secret or a key is missing
  */
 export function environmentOf(workload: Workload, data: ReadonlyMap<string, Labels>): Record<string, string> {
   const look = (kind: string, name: string): Labels => {
     const found = data.get(`${kind} ${name}`)
-    if (found === undefined) throw new Error(`${workload.metadata.name} refers to a ${kind} ${name} that is not there`)
+    if (found === undefined)
+      throw new Error(`${workload.metadata.name} refers to a ${kind} ${name} that does not exist`)
     return found
   }
   const { env = [], envFrom = [] } = containerOf(workload)
@@ -83,7 +84,7 @@ export function environmentOf(workload: Workload, data: ReadonlyMap<string, Labe
   return environment
 }
 
-/** Variables that only other variables are made of. */
+/** Variables that only serve to compose other variables. */
 export const usedWithin = ({ env = [] }: Container): readonly string[] =>
   env.flatMap(({ value = '' }) => [...value.matchAll(/\$\(([A-Z_]+)\)/g)].map(([, name = '']) => name))
 

@@ -3,7 +3,7 @@ import { type Client, openClient } from './client.ts'
 import { type Desk, openDesk, ring, setDevice } from './desk.ts'
 import { bringUp, end } from './stack.ts'
 
-/** Every test has an agent of its own. */
+/** Each test uses its own agent. */
 let number = 100
 const anAgent = (): string => `sip:e2e-${number++}@acme.example`
 
@@ -39,7 +39,7 @@ const stateOf = async (agentUri: string): Promise<State> =>
 const setPresence = (agentUri: string, body: object) => acme.request<State>('POST', pathOf(agentUri, 'presence'), body)
 const soon = (ms: number): string => new Date(Date.now() + ms).toISOString()
 
-test('an agent to whom nothing has happened is available, logged on and idle', async () => {
+test('a new agent is available, logged on and idle', async () => {
   const agentUri = anAgent()
   expect(await stateOf(agentUri)).toEqual({
     agentUri,
@@ -60,7 +60,7 @@ test('an agent to whom nothing has happened is available, logged on and idle', a
   expect(callState).toMatchObject({ status: 200, body: { agentUri, deviceStatus: 1, calls: [] } })
 })
 
-test('a presence that is set, as a string or as a number, is answered, told, and known to the other replica', async () => {
+test('setting a presence, as a string or a number, returns it, sends an event, and is visible at the other replica', async () => {
   const agentUri = anAgent()
   const lunch = await setPresence(agentUri, { statusCode: '66', message: 'back at two', location: 'canteen' })
   expect(lunch).toMatchObject({ status: 202, body: { statusCode: 66, statusName: 'Lunch', sequence: 1 } })
@@ -74,7 +74,7 @@ test('a presence that is set, as a string or as a number, is answered, told, and
   })
 })
 
-test('a temporary status ends by itself, and the standing one comes back, also when every api was killed meanwhile', async () => {
+test('a temporary status expires and the permanent one returns, even if every api replica was killed in between', async () => {
   const agentUri = anAgent()
   await setPresence(agentUri, { statusCode: 82 })
   const until = soon(1_500)
@@ -92,7 +92,7 @@ test('a temporary status ends by itself, and the standing one comes back, also w
   expect(Date.parse(String(desk.agent(agentUri).at(-1)?.['occurredAt']))).toBeGreaterThanOrEqual(Date.parse(until) - 5)
 })
 
-test('a call lies over the status, after-call work follows, and what was set meanwhile counts then', async () => {
+test('a call overrides the status, after-call work follows, and then a status set during the call applies', async () => {
   const agentUri = anAgent()
   const callId = await ring(agentUri)
   await eventually(async () => expect(await stateOf(agentUri)).toMatchObject({ deviceStatus: 6, statusCode: 2 }))
@@ -120,7 +120,7 @@ test('a call lies over the status, after-call work follows, and what was set mea
   })
 })
 
-test('the call state is what the last events told, with the same sequence, so a client can repair itself', async () => {
+test('the call state matches the last events and their sequence, so that a client can resynchronise', async () => {
   const agentUri = anAgent()
   const first = await ring(agentUri)
   await desk.command(`${first}/answer`, { agentUri })
@@ -132,7 +132,7 @@ test('the call state is what the last events told, with the same sequence, so a 
   for (const callId of [first, second]) await desk.command(`${callId}/hangup`, { agentUri })
 })
 
-test('a device that goes away is unavailable, and its state is told', async () => {
+test('a device that goes offline makes its agent unavailable and sends an event', async () => {
   const agentUri = anAgent()
   await setDevice(agentUri, false)
   expect(await stateOf(agentUri)).toMatchObject({ deviceStatusName: 'unavailable', statusCode: 2 })
@@ -147,7 +147,7 @@ describe('bad input', () => {
     ['an unknown status code', { statusCode: '3' }, 'unknown-status-code'],
     ['no status code', {}, 'unknown-status-code'],
     ['an until in the past', { statusCode: 66, until: '2020-01-01T00:00:00Z' }, 'invalid-request'],
-    ['an until that is none', { statusCode: 66, until: 'soon' }, 'invalid-request'],
+    ['an invalid until', { statusCode: 66, until: 'soon' }, 'invalid-request'],
     ['a message that is too long', { statusCode: 66, message: 'x'.repeat(256) }, 'invalid-request'],
   ])('%s changes nothing', async (_name, body, code) => {
     const reply = await setPresence(agentUri, body)
@@ -155,7 +155,7 @@ describe('bad input', () => {
     expect(await stateOf(agentUri)).toMatchObject({ statusCode: 2, sequence: 0 })
   })
 
-  test.each(['state', 'call-state'])('an unknown agent, and one of another tenant, have no %s', async (what) => {
+  test.each(['state', 'call-state'])('an unknown agent and an agent of another tenant have no %s', async (what) => {
     for (const unknown of ['sip:nobody@acme.example', 'sip:e2e-1@globex.example', '%']) {
       const reply = await acme.request('GET', pathOf(unknown, what))
       expect(reply).toMatchObject({ status: 404, body: { code: 'agent-not-found' } })
@@ -163,7 +163,7 @@ describe('bad input', () => {
     expect(await setPresence('sip:e2e-1@globex.example', { statusCode: 2 })).toMatchObject({ status: 404 })
   })
 
-  test('a path that is not well encoded is a problem, never a 500', async () => {
+  test('a malformed path gets a problem response, never a 500', async () => {
     const reply = await acme.request('GET', '/voice/agents/%E0%A4%A/state')
     expect(reply.status).toBeLessThan(500)
     expect(reply.headers.get('content-type')).toMatch(/^application\/problem\+json/)
@@ -182,7 +182,7 @@ describe('agent URIs', () => {
     },
   )
 
-  test('need not be encoded where they have no special characters', async () => {
+  test('without special characters need no encoding', async () => {
     const agentUri = anAgent()
     const { body } = await acme.request<State>('GET', `/voice/agents/${agentUri}/state`)
     expect(body.agentUri).toBe(agentUri)

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import { type Desk, openDesk, remotely, ring, setDevice, states } from './desk.ts'
 
-/** Every test has agents of its own. */
+/** Each test uses its own agents. */
 let number = 50
 const anAgent = (): string => `sip:e2e-${number++}@acme.example`
 
@@ -54,7 +54,7 @@ test('an inbound call rings, is answered, and ends when the caller hangs up', as
   expect(states(desk.leg(callId, agentUri))).toEqual([2, 3, 7])
 })
 
-test('a declined call ends as rejected, and a caller who gives up as cancelled', async () => {
+test('a declined call ends as rejected, and an abandoned one as cancelled', async () => {
   const agentUri = anAgent()
   const declined = await ring(agentUri)
   await desk.command(`${declined}/hangup`, { agentUri })
@@ -79,7 +79,7 @@ test('answering a second call puts the first one on hold, with its event, before
   for (const callId of [first, second]) await desk.command(`${callId}/hangup`, { agentUri })
 })
 
-test('a call between two agents gives each a stream of its own', async () => {
+test('a call between two agents gives each agent its own event stream', async () => {
   const [caller, callee] = [anAgent(), anAgent()]
   const { callId } = await dial(caller, callee, { correlationId: 'crm-2' })
   expect(await desk.until(callId, callee, inState(2))).toMatchObject({
@@ -99,7 +99,7 @@ test('a call between two agents gives each a stream of its own', async () => {
   expect(await desk.until(callId, callee, inState(7))).toMatchObject({ endReason: 1, endedBy: 1 })
 })
 
-test('the far end holds and resumes, and the leg says so without changing its state', async () => {
+test('a hold by the far end is reported without a change of state', async () => {
   const agentUri = anAgent()
   const callId = await ring(agentUri)
   await desk.command(`${callId}/answer`, { agentUri })
@@ -110,7 +110,7 @@ test('the far end holds and resumes, and the leg says so without changing its st
   await desk.command(`${callId}/hangup`, { agentUri })
 })
 
-test('a hold that comes to nothing is told, and the call is still connected', async () => {
+test('a failed hold is reported and the call stays connected', async () => {
   const agentUri = anAgent()
   const { callId } = await dial(agentUri, '+15550104')
   await desk.until(callId, agentUri, inState(3))
@@ -124,7 +124,7 @@ test('a hold that comes to nothing is told, and the call is still connected', as
   await desk.command(`${callId}/hangup`, { agentUri })
 })
 
-test('a device that goes away ends its calls, and cannot dial until it is back', async () => {
+test('a device that goes offline ends its calls and cannot dial until it is back', async () => {
   const agentUri = anAgent()
   const { callId } = await dial(agentUri, '+15550100')
   await desk.until(callId, agentUri, inState(3))
@@ -139,7 +139,7 @@ test('a device that goes away ends its calls, and cannot dial until it is back',
   await desk.until(again.callId, agentUri, inState(7))
 })
 
-describe('what is possible in which state', () => {
+describe('commands by call state', () => {
   const commands = ['answer', 'hold', 'resume', 'transfer', 'hangup'] as const
   type Row = Readonly<Record<(typeof commands)[number], 'sent' | 'noop' | 409>>
 
@@ -175,13 +175,13 @@ describe('what is possible in which state', () => {
     await tryAll(callId, agentUri, row)
     if (state !== 7) await desk.command(`${callId}/hangup`, { agentUri })
     const told = await desk.until(callId, agentUri, inState(7))
-    // What was refused, and what was a no-op, has made no event.
+    // Neither a refused command nor a no-op causes an event.
     expect(told.sequence).toBe({ 8: 3, 2: 2, 3: 3, 4: 4, 7: 2 }[state])
   })
 })
 
-describe('a command that comes again', () => {
-  test('with an Idempotency-Key is carried out once, whichever replica gets it', async () => {
+describe('a repeated command', () => {
+  test('with an Idempotency-Key is executed once, on any replica', async () => {
     const agentUri = anAgent()
     const key = { 'idempotency-key': randomUUID() }
     const answers = await Promise.all([1, 2, 3].map(() => dial(agentUri, '+15550102', {}, key)))
@@ -195,7 +195,7 @@ describe('a command that comes again', () => {
     expect(ends[1]).toEqual(ends[0])
   })
 
-  test('without a key, a dial with the same correlation id is the same call, and another id is another call', async () => {
+  test('without a key, a dial with the same correlation id returns the same call, and another id dials another call', async () => {
     const agentUri = anAgent()
     const more = { correlationId: randomUUID() }
     const answers = await Promise.all([1, 2].map(() => dial(agentUri, '+15550102', more)))

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import { readStack } from './stack.ts'
 
-/** An answer, as a client sees it. Types are the tests' own: they say what clients may rely on. */
+/** An answer of the api. The types are declared here, because they state what clients can rely on. */
 interface Reply<T> {
   readonly status: number
   readonly headers: Headers
@@ -39,7 +39,7 @@ interface Envelope {
   readonly data: Readonly<Record<string, unknown>>
 }
 
-/** What a request to a receiver carried. */
+/** The webhook in a received request. */
 export function envelopeOf(request: { readonly body: Buffer } | undefined): Envelope {
   if (request === undefined) throw new Error('there is no such request')
   return JSON.parse(request.body.toString()) as Envelope
@@ -53,13 +53,13 @@ export interface Client {
     headers?: Readonly<Record<string, string>>,
   ): Promise<Reply<T>>
   subscribe(url: string, eventTypes?: readonly string[]): Promise<Subscription>
-  /** Answers the call's id. */
+  /** Returns the call id. */
   dial(agentUri: string, destination: string, more?: object): Promise<string>
 }
 
 const CLIENTS = { acme: 'acme-app:acme-secret', globex: 'globex-app:globex-secret' }
 
-/** The client credentials flow of the specification. */
+/** Gets a token with the client credentials flow of the specification. */
 async function requestToken(tenant: keyof typeof CLIENTS): Promise<string> {
   const [client_id = '', client_secret = ''] = CLIENTS[tenant].split(':')
   const response = await fetch(`${readStack().urls.devIdp}/${tenant}/oauth2/v2.0/token`, {
@@ -75,7 +75,7 @@ async function requestToken(tenant: keyof typeof CLIENTS): Promise<string> {
   return access_token
 }
 
-/** A client application of a tenant, which talks to one api replica or the other. */
+/** A client application of a tenant that uses one api replica. */
 export async function openClient(tenant: keyof typeof CLIENTS, replica: 0 | 1 = 0): Promise<Client> {
   const token = await requestToken(tenant)
   const base = readStack().urls.apis[replica]
@@ -119,7 +119,7 @@ export async function openClient(tenant: keyof typeof CLIENTS, replica: 0 | 1 = 
   }
 }
 
-/** Publishes to `switchhook.events`, as any platform may. Resolves once the broker has it. */
+/** Publishes an event to `switchhook.events`, as any platform can. Resolves once the broker has confirmed it. */
 export async function publish(routingKey: string, payload: string): Promise<void> {
   await management('POST', '/exchanges/%2F/switchhook.events/publish', {
     routing_key: routingKey,
@@ -129,7 +129,7 @@ export async function publish(routingKey: string, payload: string): Promise<void
   })
 }
 
-/** An event with data of one's own; answers the marker by which its deliveries are known. */
+/** Publishes an event with the given data. Returns the marker that identifies its deliveries. */
 export async function publishEvent(
   event: {
     readonly tenant?: string | null

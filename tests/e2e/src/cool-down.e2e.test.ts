@@ -7,7 +7,7 @@ interface Health {
   readonly openUntil: string | null
 }
 
-/** More than what the stack of these tests takes for an endpoint that keeps failing (20). */
+/** More than `BREAKER_FAILURES` of the test stack (20). */
 const EVENTS = 40
 
 let acme: Client
@@ -27,12 +27,12 @@ afterAll(async () => {
 const path = (): string => `/webhooks/subscriptions/${subscription.id}`
 const health = async (): Promise<Health> => (await acme.request<{ health: Health }>('GET', path())).body.health
 
-test('an endpoint that keeps failing is left alone for its cool-down, and then gets everything', async () => {
+test('a failing endpoint gets no POST during its cool-down and every delivery afterwards', async () => {
   expect(await health()).toMatchObject({ state: 'closed', consecutiveFailures: 0, openUntil: null })
   receiver.answer('/failing', { status: 503 })
   const markers = await Promise.all(Array.from({ length: EVENTS }, () => publishEvent()))
   const posts = (): number => receiver.requests('/failing').length
-  // Attempts that had begun before it opened are let come in: the last of them has come when nothing comes any more.
+  // Attempts that began before the breaker opened still arrive. Wait until no more arrive.
   let seen = -1
   const { openUntil, consecutiveFailures } = await eventually(
     async () => {
@@ -47,7 +47,7 @@ test('an endpoint that keeps failing is left alone for its cool-down, and then g
   )
   expect(consecutiveFailures).toBeGreaterThanOrEqual(20)
 
-  // It works again, but nobody finds out before the cool-down is over.
+  // The endpoint works again, but no POST can discover that during the cool-down.
   const failed = posts()
   receiver.answer('/failing', { status: 204 })
   const answered = () => receiver.requests('/failing').slice(failed)
@@ -67,7 +67,7 @@ test('an endpoint that keeps failing is left alone for its cool-down, and then g
       .requests('/failing')
       .filter((request) => envelopeOf(request).data['marker'] === marker)
       .map(({ headers }) => Number(headers['x-svc-attempt']))
-    // Slots that the cool-down has used up were no attempts.
+    // Slots that the cool-down used up do not count as attempts.
     expect(attempts).toEqual(attempts.map((_attempt, index) => index + 1))
   }
 })

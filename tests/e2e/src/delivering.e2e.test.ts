@@ -1,7 +1,7 @@
 import { type Answer, eventually, type ReceivedRequest, type Receiver, startReceiver } from '@switchhook/testkit'
 import { type Client, type Delivery, envelopeOf, openClient, publishEvent, type Subscription } from './client.ts'
 
-/** What the stack of these tests was started with. */
+/** The retry schedule of the test stack. */
 const WAITS_MS = [300, 500, 700]
 const ATTEMPTS = WAITS_MS.length + 1
 
@@ -38,7 +38,7 @@ const parkedOf = async ({ id }: Subscription): Promise<readonly Delivery[]> =>
 const deliveryOf = async (deliveryId: string): Promise<Delivery> =>
   (await acme.request<Delivery>('GET', `/webhooks/deliveries/${deliveryId}`)).body
 
-/** Lets everything that was published before come through: an event published now overtakes nothing. */
+/** Waits until everything that was published earlier was delivered: a later event never overtakes it. */
 async function passTime(): Promise<void> {
   const probe = await startReceiver()
   const { id } = await acme.subscribe(probe.url('/probe'))
@@ -48,7 +48,7 @@ async function passTime(): Promise<void> {
   await probe.close()
 }
 
-test('a failing endpoint is tried on the schedule: same id, same bytes, counted attempts', async () => {
+test('deliveries to a failing endpoint are retried on the schedule with the same id, the same bytes and a counted attempt', async () => {
   receiver.answer('/hook', [{ status: 500 }, { status: 503 }, { status: 429 }, { status: 200 }])
   await publishEvent()
   const requests = await receiver.waitFor(ATTEMPTS, '/hook')
@@ -67,7 +67,7 @@ test('a failing endpoint is tried on the schedule: same id, same bytes, counted 
   })
 })
 
-test('after the last scheduled attempt it is parked, kept with everything, and not tried any more', async () => {
+test('after the last scheduled attempt the delivery is parked with its full record and not retried', async () => {
   receiver.answer('/hook', { status: 500 })
   const marker = await publishEvent()
   const parked = await eventually(async () => {
@@ -91,14 +91,14 @@ test('after the last scheduled attempt it is parked, kept with everything, and n
     expect(durationMs).toBeGreaterThanOrEqual(0)
   }
 
-  // A second delivery that goes through the whole schedule takes longer than any wait that the first might have had left.
+  // A second delivery through the whole schedule takes longer than any wait that the first could have left.
   await publishEvent()
   await eventually(async () => expect(await parkedOf(subscription)).toHaveLength(2))
   const ofFirst = receiver.requests('/hook').filter((request) => envelopeOf(request).data['marker'] === marker)
   expect(ofFirst).toHaveLength(ATTEMPTS)
 })
 
-describe('what is tried again, and what is not', () => {
+describe('retryable and final answers', () => {
   test.each<[string, Answer]>([
     ['408', { status: 408 }],
     ['425', { status: 425 }],
@@ -107,7 +107,7 @@ describe('what is tried again, and what is not', () => {
     ['500', { status: 500 }],
     ['502', { status: 502 }],
     ['504', { status: 504 }],
-    ['a connection that is torn down', { instead: 'reset' }],
+    ['a connection reset', { instead: 'reset' }],
     ['a timeout', { instead: 'hang' }],
   ])('%s is tried again', async (_name, answer) => {
     receiver.answer('/hook', [answer, { status: 204 }])
@@ -131,7 +131,7 @@ describe('what is tried again, and what is not', () => {
     },
   )
 
-  test.each([200, 201, 202, 204, 299])('%i acknowledges, whatever the answer says', async (status) => {
+  test.each([200, 201, 202, 204, 299])('%i acknowledges, regardless of the body', async (status) => {
     receiver.answer('/hook', { status, ...(status !== 204 && { body: '{"error":"please send again"}' }) })
     await publishEvent()
     const [request] = await receiver.waitFor(1, '/hook')
@@ -141,7 +141,7 @@ describe('what is tried again, and what is not', () => {
     expect(receiver.requests('/hook')).toHaveLength(1)
   })
 
-  test('an endpoint that is not there is tried again, and gets it when it is', async () => {
+  test('a delivery to an unreachable endpoint is retried and arrives once the endpoint is up', async () => {
     const { port } = receiver
     await receiver.close()
     const marker = await publishEvent()
@@ -151,7 +151,7 @@ describe('what is tried again, and what is not', () => {
     await back.close()
   })
 
-  test('a timeout counts as an attempt, and a delivery that was processed after all comes twice with one id', async () => {
+  test('a timeout counts as an attempt, and a delivery that was processed anyway arrives twice with one id', async () => {
     receiver.answer('/hook', [{ status: 200, delayMs: 1_500 }, { status: 200 }])
     await publishEvent()
     const [first, second] = await receiver.waitFor(2, '/hook')
@@ -166,14 +166,14 @@ describe('what is tried again, and what is not', () => {
 })
 
 describe('after DELETE', () => {
-  test('no new delivery comes', async () => {
+  test('no new delivery arrives', async () => {
     await acme.request('DELETE', `/webhooks/subscriptions/${subscription.id}`)
     await publishEvent()
     await passTime()
     expect(receiver.requests()).toEqual([])
   })
 
-  test('what has failed before keeps its schedule', async () => {
+  test('a delivery that has already failed keeps its schedule', async () => {
     receiver.answer('/hook', [{ status: 500 }, { status: 500 }, { status: 204 }])
     await publishEvent()
     await receiver.waitFor(1, '/hook')
@@ -181,7 +181,7 @@ describe('after DELETE', () => {
     expect(attemptsOf(await receiver.waitFor(3, '/hook'))).toEqual([1, 2, 3])
   })
 
-  test('a 410 ends the rest', async () => {
+  test('a 410 ends the remaining retries', async () => {
     receiver.answer('/hook', [{ status: 500 }, { status: 410 }])
     await publishEvent()
     const [first] = await receiver.waitFor(1, '/hook')
@@ -210,7 +210,7 @@ describe('while many first attempts are queued', () => {
     const { status } = await acme.request(method, `/webhooks/subscriptions/${subscription.id}`, body)
     const answeredAt = Date.now()
     expect(status).toBeLessThan(300)
-    // Every turn that has begun is over: its attempt takes 400 ms, and the next delivery goes through all queues.
+    // By then every running attempt (400 ms) has ended, because the next delivery passes through all queues.
     await passTime()
     await eventually(async () => {
       const list = `/webhooks/subscriptions/${subscription.id}/deliveries?state=pending`
@@ -221,7 +221,7 @@ describe('while many first attempts are queued', () => {
     expect(receiver.requests('/hook').length).toBeLessThan(QUEUED)
   })
 
-  test('the event types that remain are still delivered', async () => {
+  test('the remaining event types are still delivered', async () => {
     await acme.request('PATCH', `/webhooks/subscriptions/${subscription.id}`, { eventTypes: ['agent.status'] })
     await publishEvent()
     const marker = await publishEvent({ eventType: 'agent.status' })
@@ -231,7 +231,7 @@ describe('while many first attempts are queued', () => {
 })
 
 describe('a disabled subscription', () => {
-  test('gets nothing, until it is enabled again', async () => {
+  test('gets nothing until it is enabled again', async () => {
     const path = `/webhooks/subscriptions/${subscription.id}`
     expect((await acme.request('PATCH', path, { enabled: false })).body).toMatchObject({ enabled: false })
     await publishEvent()
@@ -245,7 +245,7 @@ describe('a disabled subscription', () => {
   })
 })
 
-test('however often an endpoint refuses, its subscription stays enabled and gets the next event', async () => {
+test('a subscription stays enabled and gets the next event, even if its endpoint keeps rejecting', async () => {
   receiver.answer('/hook', { status: 410 })
   for (let n = 0; n < 5; n++) await publishEvent()
   await eventually(async () => expect(await parkedOf(subscription)).toHaveLength(5))
@@ -257,7 +257,7 @@ test('however often an endpoint refuses, its subscription stays enabled and gets
   expect(envelopeOf(requests[5]).data).toEqual({ marker })
 })
 
-describe('sending a parked delivery again', () => {
+describe('redelivering a parked delivery', () => {
   async function park(): Promise<string> {
     receiver.answer('/hook', { status: 404 })
     await publishEvent()
@@ -268,7 +268,7 @@ describe('sending a parked delivery again', () => {
     })
   }
 
-  test('starts the schedule anew with the same id and bytes, goes on counting, and takes it off the list', async () => {
+  test('restarts the schedule with the same id and bytes, continues the attempt count, and removes it from the parked list', async () => {
     const deliveryId = await park()
     receiver.answer('/hook', [{ status: 503 }, { status: 200 }])
     expect((await acme.request('POST', `/webhooks/deliveries/${deliveryId}/redeliver`)).status).toBe(202)
@@ -286,7 +286,7 @@ describe('sending a parked delivery again', () => {
     })
   })
 
-  test('goes to the url that the subscription has now', async () => {
+  test('uses the current URL of the subscription', async () => {
     const deliveryId = await park()
     await acme.request('PATCH', `/webhooks/subscriptions/${subscription.id}`, { url: receiver.url('/moved') })
     expect((await acme.request('POST', `/webhooks/deliveries/${deliveryId}/redeliver`)).status).toBe(202)
@@ -294,7 +294,7 @@ describe('sending a parked delivery again', () => {
     expect(request?.headers['x-svc-delivery']).toBe(deliveryId)
   })
 
-  test('that fails for good once more is parked once more', async () => {
+  test('parks the delivery again after another final failure', async () => {
     const deliveryId = await park()
     await acme.request('POST', `/webhooks/deliveries/${deliveryId}/redeliver`)
     await eventually(async () => {
@@ -304,14 +304,14 @@ describe('sending a parked delivery again', () => {
     })
   })
 
-  test('is not possible while the subscription is disabled', async () => {
+  test('is rejected while the subscription is disabled', async () => {
     const deliveryId = await park()
     await acme.request('PATCH', `/webhooks/subscriptions/${subscription.id}`, { enabled: false })
     const reply = await acme.request('POST', `/webhooks/deliveries/${deliveryId}/redeliver`)
     expect(reply).toMatchObject({ status: 409, body: { code: 'subscription-disabled' } })
   })
 
-  test('is nothing that another tenant can do, or see', async () => {
+  test('is impossible and invisible for another tenant', async () => {
     const deliveryId = await park()
     const replies = await Promise.all([
       globex.request('GET', `/webhooks/deliveries/${deliveryId}`),
@@ -322,7 +322,7 @@ describe('sending a parked delivery again', () => {
   })
 })
 
-test('parked deliveries come in pages that do not shift while more are parked', async () => {
+test('pages of parked deliveries do not shift while more deliveries are parked', async () => {
   receiver.answer('/hook', { status: 410 })
   const park = async (total: number): Promise<void> => {
     await publishEvent()
@@ -344,7 +344,7 @@ test('parked deliveries come in pages that do not shift while more are parked', 
   expect(pages.flat()).toEqual(all)
 })
 
-test('a hanging subscriber does not keep another one from its deliveries', async () => {
+test('a hanging subscriber does not delay the deliveries of another one', async () => {
   receiver.answer('/hook', { instead: 'hang' })
   const healthy = await startReceiver()
   const { id } = await acme.subscribe(healthy.url())
@@ -355,7 +355,7 @@ test('a hanging subscriber does not keep another one from its deliveries', async
   await healthy.close()
 })
 
-/** Something that listens where the first receiver did. */
+/** Starts a receiver on the port of an earlier one. */
 async function startReceiverOn(port: number): Promise<Receiver> {
   return eventually(() => startReceiver({}, { port }))
 }

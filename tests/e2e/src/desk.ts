@@ -1,9 +1,10 @@
 import { eventually, type Receiver, startReceiver } from '@switchhook/testkit'
+import { Ajv2020, type ValidateFunction } from 'ajv/dist/2020.js'
+import addFormats from 'ajv-formats'
 import { type Client, envelopeOf, openClient } from './client.ts'
-import { openEventsDocument } from './documented.ts'
 import { readStack } from './stack.ts'
 
-/** `data` of a `call.status`, as far as the tests read it. */
+/** The fields of a `call.status` that the tests read. */
 export interface CallStatus {
   readonly callId: string
   readonly agentUri: string
@@ -33,7 +34,7 @@ export interface CallStatus {
   readonly commandResult: { readonly command: number; readonly result: number; readonly reason: number } | null
 }
 
-/** A 202. */
+/** The body of a 202. */
 export interface Accepted {
   readonly callId: string
   readonly agentUri: string
@@ -46,22 +47,22 @@ export interface Accepted {
 }
 
 /**
- * A client application that gives commands, through one api replica and the other in turn, and follows what comes of
- * them by webhooks alone.
+ * A client application for an agent's desktop: it sends commands, alternating between the two api replicas, and learns
+ * their results from its webhooks only.
  */
 export interface Desk {
   readonly client: Client
   /** @throws if the answer is not 202 */
   command(path: string, body: object, headers?: Readonly<Record<string, string>>): Promise<Accepted>
-  /** Answers status and problem of a command that must be refused. */
+  /** Sends a command that must be refused and returns its problem. */
   refused(path: string, body: object): Promise<{ status: number; code: string; currentState?: number }>
-  /** All that was told of a leg so far, by its sequence, each once. */
+  /** The events of a leg so far, in order of their sequence, without duplicates. */
   leg(callId: string, agentUri: string): readonly CallStatus[]
-  /** Resolves to the leg's latest event once it is as wanted. */
+  /** Resolves to the leg's latest event once it satisfies `wanted`. */
   until(callId: string, agentUri: string, wanted: (latest: CallStatus) => boolean): Promise<CallStatus>
-  /** All that was told of an agent, by its sequence. */
+  /** The events of an agent so far, in order of their sequence. */
   agent(agentUri: string): readonly Record<string, unknown>[]
-  /** @throws for a webhook that was not as the events' document promises */
+  /** @throws if a received webhook does not match the AsyncAPI document */
   close(): Promise<void>
 }
 
@@ -69,10 +70,12 @@ export async function openDesk(tenant: 'acme' | 'globex' = 'acme'): Promise<Desk
   const clients = await Promise.all([openClient(tenant, 0), openClient(tenant, 1)])
   const receiver: Receiver = await startReceiver()
   const subscription = await clients[0].subscribe(receiver.url('/desk'), ['call.status', 'agent.status'])
-  let turn = 0
-  const next = (): Client => clients[turn++ % 2] ?? clients[0]
+  let sent = 0
+  const next = (): Client => clients[sent++ % 2] ?? clients[0]
 
-  function told<T extends { sequence: number }>(fits: (data: Record<string, unknown>, type: string) => boolean): T[] {
+  function eventsOf<T extends { sequence: number }>(
+    fits: (data: Record<string, unknown>, type: string) => boolean,
+  ): T[] {
     const bySequence = new Map<number, T>()
     for (const request of receiver.requests('/desk')) {
       const { data, eventType } = envelopeOf(request)
@@ -82,7 +85,7 @@ export async function openDesk(tenant: 'acme' | 'globex' = 'acme'): Promise<Desk
   }
 
   const leg = (callId: string, agentUri: string): CallStatus[] =>
-    told<CallStatus>(
+    eventsOf<CallStatus>(
       (data, type) => type === 'call.status' && data['callId'] === callId && data['agentUri'] === agentUri,
     )
 
@@ -102,11 +105,11 @@ export async function openDesk(tenant: 'acme' | 'globex' = 'acme'): Promise<Desk
         const latest = events.at(-1)
         const isGapless = events.every(({ sequence }, at) => sequence === at + 1)
         if (latest === undefined || !isGapless || !wanted(latest)) {
-          throw new Error(`the leg is not there yet: ${JSON.stringify(events.map(({ state }) => state))}`)
+          throw new Error(`the leg is not in the wanted state yet: ${JSON.stringify(events.map(({ state }) => state))}`)
         }
         return latest
       }),
-    agent: (agentUri) => told((data, type) => type === 'agent.status' && data['agentUri'] === agentUri),
+    agent: (agentUri) => eventsOf((data, type) => type === 'agent.status' && data['agentUri'] === agentUri),
     close: async () => {
       await clients[0].request('DELETE', `/webhooks/subscriptions/${subscription.id}`)
       await receiver.close()
@@ -119,17 +122,17 @@ export async function openDesk(tenant: 'acme' | 'globex' = 'acme'): Promise<Desk
   }
 }
 
-/** Rings an agent from outside, as only the simulated contact center can. */
+/** Makes an inbound call to an agent, with the simulator's own API. */
 export async function ring(agentUri: string, from = '+15559000', more: object = {}): Promise<string> {
   const { callId } = await simulate<{ callId: string }>('calls', { agentUri, from, ...more })
   return callId
 }
 
-/** The far end of a call acts. */
+/** Makes the far end of a call act. */
 export const remotely = (callId: string, action: 'answer' | 'hangup' | 'hold' | 'resume'): Promise<unknown> =>
   simulate(`calls/${callId}/remote`, { action })
 
-/** An agent's device goes away, or comes back. */
+/** Takes an agent's device offline or online. */
 export const setDevice = (agentUri: string, online: boolean): Promise<unknown> =>
   simulate(`agents/${encodeURIComponent(agentUri)}/device`, { online })
 
@@ -145,3 +148,23 @@ async function simulate<T>(path: string, body: object): Promise<T> {
 }
 
 export const states = (events: readonly CallStatus[]): number[] => events.map(({ state }) => state)
+
+const MESSAGES: Readonly<Record<string, string>> = { 'call.status': 'callStatus', 'agent.status': 'agentStatus' }
+
+/** Loads the AsyncAPI document from the api. Returns a function that throws if a webhook does not match it. */
+async function openEventsDocument(): Promise<(eventType: string, envelope: unknown) => void> {
+  const response = await fetch(`${readStack().urls.apis[0]}/api/v1/asyncapi.json`)
+  const ajv = new Ajv2020({ strict: false, allErrors: true })
+  addFormats.default(ajv)
+  ajv.addSchema((await response.json()) as object, 'asyncapi.json')
+  const checks = new Map<string, ValidateFunction>()
+  for (const [eventType, name] of Object.entries(MESSAGES)) {
+    checks.set(eventType, ajv.compile({ $ref: `asyncapi.json#/components/messages/${name}/payload` }))
+  }
+  return (eventType, envelope) => {
+    const isDocumented = checks.get(eventType)
+    if (isDocumented === undefined) throw new Error(`the AsyncAPI document has no ${eventType}`)
+    if (!isDocumented(envelope))
+      throw new Error(`does not match the AsyncAPI document: ${ajv.errorsText(isDocumented.errors)}`)
+  }
+}

@@ -7,7 +7,7 @@ const pages = globSync(['*.md', '{docs,packages,services,infra,tools,tests}/**/*
   exclude: ['**/node_modules/**', '**/dist/**'],
 })
 
-/** The anchor that Markdown viewers give a heading. */
+/** The anchor that Markdown viewers derive from a heading. */
 const anchorOf = (heading: string): string =>
   heading
     .toLowerCase()
@@ -30,7 +30,7 @@ const links = pages.flatMap((page) =>
     .map((target) => ({ page, target })),
 )
 
-test('every relative link of the documentation leads to a file, and its anchor to a heading', () => {
+test('every relative link in the documentation points to an existing file and heading', () => {
   const broken = links.filter(({ page, target }) => {
     const [path = '', anchor] = target.split('#')
     const file = path === '' ? join(root, page) : join(root, dirname(page), path)

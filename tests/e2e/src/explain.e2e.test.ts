@@ -65,7 +65,7 @@ const expectVerdict = (eventId: string, subscription: Subscription, verdict: str
     return found
   }, PATIENT)
 
-test('a delivery is told from its first attempt on to its end, with what the endpoint said', async () => {
+test('the record of a delivery lists every attempt with the answer of the endpoint', async () => {
   const [well, slow, failing, refusing] = [
     await subscribe('/well'),
     await subscribe('/slow'),
@@ -76,7 +76,7 @@ test('a delivery is told from its first attempt on to its end, with what the end
   receiver.answer('/failing', { status: 503, body: 'back at noon' })
   receiver.answer('/refusing', { status: 404, body: '{"error":"no such hook","token":"abc"}' })
   const eventId = await publish()
-  // The receiver knows the id from the POST, which it has not answered yet.
+  // The receiver has the id from the POST, which it has not answered yet.
   const [held] = await receiver.waitFor(1, '/slow')
   const pending = await acme.request('GET', `/webhooks/deliveries/${String(held?.headers['x-svc-delivery'])}`)
   expect([pending.status, pending.body]).toMatchObject([
@@ -85,14 +85,14 @@ test('a delivery is told from its first attempt on to its end, with what the end
   ])
   await expectVerdict(eventId, slow, 'pending')
   const waiting = await expectVerdict(eventId, failing, 'waiting')
-  expect(waiting.explanation).toMatch(/^Attempt \d, made at .+Z, was answered with 503\. The next attempt is due/)
+  expect(waiting.explanation).toMatch(/^Attempt \d at .+Z was answered with 503\. The next attempt is due/)
   expect(waiting.lastAttempt).toMatchObject({ status: 503, answer: 'back at noon' })
   await expectVerdict(eventId, well, 'delivered')
   const refused = await expectVerdict(eventId, refusing, 'parked')
   expect(refused.lastAttempt?.answer).toBe('{"error":"no such hook","token":"[redacted]"}')
   await expectVerdict(eventId, slow, 'delivered')
   const parked = await expectVerdict(eventId, failing, 'parked')
-  expect(parked.explanation).toContain('the schedule ran out after 4 attempts')
+  expect(parked.explanation).toContain('the schedule ended after 4 attempts')
 
   const list = async (query: string): Promise<Page> =>
     (await acme.request<Page>('GET', `/webhooks/subscriptions/${failing.id}/deliveries?${query}`)).body
@@ -101,7 +101,7 @@ test('a delivery is told from its first attempt on to its end, with what the end
   expect((await list('state=waiting')).items).toEqual([])
 })
 
-test('why nothing was sent is told as well', async () => {
+test('the record says why no POST was made', async () => {
   const [other, disabled, changed] = [
     await subscribe('/other', ['agent.status']),
     await subscribe('/disabled'),
@@ -117,32 +117,32 @@ test('why nothing was sent is told as well', async () => {
   await expectVerdict(eventId, changed, 'changed-later')
 })
 
-test('an endpoint in its cool-down is the reason for what is not attempted', async () => {
+test('the record names the cool-down as the reason for a skipped attempt', async () => {
   const subscription = await subscribe('/dead')
   receiver.answer('/dead', { status: 503 })
-  // More than it takes for an endpoint to be left alone (20).
+  // More than `BREAKER_FAILURES` of the test stack (20).
   const eventIds = await Promise.all(Array.from({ length: 40 }, publish))
   const found = await expectVerdict(eventIds.at(-1) ?? '', subscription, 'cooling-down')
   expect(found.explanation).toMatch(/^The endpoint failed \d+ times in a row and is not contacted until /)
 })
 
-test('a subscription that was deleted meanwhile is still accounted for', async () => {
+test('the record covers a subscription that has been deleted since', async () => {
   receiver.answer('/gone', { delayMs: 900 })
-  // Until its first attempt has come to its end, nobody knows more than that.
+  // Nothing more is recorded until the first attempt has ended.
   await eventually(async () => {
     const subscription = await subscribe('/gone')
     const before = receiver.requests('/gone').length
     const eventId = await publish()
     await eventually(() => expect(receiver.requests('/gone').length).toBeGreaterThan(before), PATIENT)
     await acme.request('DELETE', `/webhooks/subscriptions/${subscription.id}`)
-    // Of an event nothing can be read for the moment that its record is gathered with others.
+    // The record of an event is written in batches, so it is not readable at once.
     await eventually(
       async () => expect(await explain(eventId, subscription)).toMatchObject({ verdict: 'deleted', lastAttempt: null }),
       { timeoutMs: 700 },
     )
   }, PATIENT)
 
-  // More than are attempted at a time.
+  // More deliveries than the stack attempts at the same time.
   const crowded = await subscribe('/gone')
   const eventIds = await Promise.all(Array.from({ length: 60 }, publish))
   await expectVerdict(eventIds.at(-1) ?? '', crowded, 'pending')
@@ -153,7 +153,7 @@ test('a subscription that was deleted meanwhile is still accounted for', async (
   }, PATIENT)
 })
 
-test('an event of nobody, or of somebody else, is not found', async () => {
+test('an unknown event and an event of another tenant are not found', async () => {
   const eventId = randomUUID()
   await publishEvent({ eventId, tenant: 'globex' })
   const globex = await openClient('globex')

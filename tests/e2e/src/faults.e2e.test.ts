@@ -18,7 +18,7 @@ afterAll(async () => {
   await receiver.close()
 })
 
-/** Every one of these events has reached the endpoint at least once. */
+/** Resolves once each of these events has reached the endpoint at least once. */
 async function allArrived(markers: readonly string[], timeoutMs = 30_000): Promise<void> {
   await eventually(
     () => {
@@ -35,7 +35,7 @@ async function publishMany(count: number): Promise<string[]> {
   return markers
 }
 
-test('what a killed worker had in hand is delivered by another', async () => {
+test('deliveries in flight at a killed worker are delivered by another worker', async () => {
   let isDown = true
   const answered = new Set<unknown>()
   receiver.answer('/hook', (request) => {
@@ -44,14 +44,14 @@ test('what a killed worker had in hand is delivered by another', async () => {
     return { status: 204 }
   })
   const markers = await publishMany(40)
-  // Each worker has some of them in hand, POSTed and unanswered: what the dying one has is known to nobody else.
+  // Each worker has some of them in flight, sent and unanswered; only the killed worker knows about its own.
   await end('delivery-worker-1', 'SIGKILL')
   isDown = false
   await eventually(() => expect(markers.filter((marker) => !answered.has(marker))).toEqual([]), { timeoutMs: 20_000 })
   receiver.answer('/hook', { status: 204 })
 }, 60_000)
 
-test('while no worker runs calls are accepted, and what they tell waits for one', async () => {
+test('without a running worker, calls are accepted and their deliveries wait', async () => {
   await Promise.all([end('delivery-worker-1', 'SIGKILL'), end('delivery-worker-2', 'SIGKILL')])
   const markers = await publishMany(20)
   const callId = await acme.dial('sip:e2e-22@acme.example', '+15550101')
@@ -67,14 +67,14 @@ test('while no worker runs calls are accepted, and what they tell waits for one'
   })
 }, 60_000)
 
-test('what a killed fan-out had in hand is fanned out by another', async () => {
+test('events in flight at a killed fan-out are fanned out by another replica', async () => {
   const before = Promise.all(Array.from({ length: 100 }, () => publishEvent()))
   await Promise.race([before, receiver.waitFor(receiver.requests().length + 10)])
   await end('fanout-1', 'SIGKILL')
   await allArrived([...(await before), ...(await publishMany(10))])
 }, 60_000)
 
-test('a worker that is told to end finishes what it has in hand, and ends with 0', async () => {
+test('a worker that gets SIGTERM finishes its deliveries in flight and exits with code 0', async () => {
   const name = 'delivery-worker-1'
   receiver.answer('/hook', { status: 204, delayMs: 500 })
   const markers = await publishMany(20)
@@ -92,7 +92,7 @@ test('a worker that is told to end finishes what it has in hand, and ends with 0
   expect(deliveries.map(({ headers }) => headers['x-svc-attempt'])).toEqual(Array(20).fill('1'))
 }, 60_000)
 
-test('a call goes on when every api dies, and what it tells arrives after they are back', async () => {
+test('a call continues when every api replica is killed, and its events arrive after the restart', async () => {
   const agentUri = 'sip:e2e-20@acme.example'
   const callId = await acme.dial(agentUri, '+15550100')
   await Promise.all([end('api-1', 'SIGKILL'), end('api-2', 'SIGKILL')])
@@ -110,7 +110,7 @@ test('a call goes on when every api dies, and what it tells arrives after they a
   expect((await acme.request('POST', `/voice/calls/${callId}/hangup`, { agentUri })).status).toBe(202)
 }, 60_000)
 
-test('while the broker is away calls are accepted, and told when it is back', async () => {
+test('while RabbitMQ is down calls are accepted, and their events arrive afterwards', async () => {
   const agentUri = 'sip:e2e-21@acme.example'
   await end('rabbitmq', 'SIGKILL')
   await eventually(async () => {
@@ -135,7 +135,7 @@ test('while the broker is away calls are accepted, and told when it is back', as
   )
 }, 120_000)
 
-test('while Redis is away nothing is promised, and everything works by itself when it is back', async () => {
+test('while Redis is down requests are refused, and everything recovers when it is back', async () => {
   await end('redis', 'SIGKILL')
   const refused = await acme.request<{ code: string }>('POST', '/webhooks/subscriptions', {
     url: receiver.url(),

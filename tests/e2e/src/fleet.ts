@@ -9,18 +9,18 @@ import { repository } from './previous-version.ts'
 type Version = 'old' | 'new'
 type Service = 'api' | 'fanout' | 'delivery-worker'
 
-/** Which versions of each service run, one process each. */
+/** The versions of each service that should run, with one process per version. */
 export type Fleet = Readonly<Record<Service, readonly Version[]>>
 
-/** A broker and a Redis, and services of two versions that share them. */
+/** Services of two versions that share one RabbitMQ and one Redis, for the test of rolling updates. */
 export interface RunningFleet {
   readonly devIdp: string
   readonly managementUrl: string
-  /** Starts what is missing first and then stops what is not wanted any more, as a rolling update does. */
+  /** Starts missing processes, then stops those that are no longer wanted, like a rolling update. */
   become(fleet: Fleet): Promise<void>
-  /** Base urls of the api processes that run. */
+  /** Base URLs of the running api processes. */
   apis(): readonly { readonly version: Version; readonly url: string }[]
-  /** Ends everything and discards its data. */
+  /** Stops everything and discards its data. */
   stop(): Promise<void>
 }
 
@@ -44,15 +44,15 @@ const NONE = Object.fromEntries(Object.values(REPLICAS).map((name) => [name, '0'
 const GONE_POLL_MS = 10
 
 /**
- * @param folder where everything that runs keeps its data
- * @param previous where the old version is built
+ * @param folder holds the data of all processes
+ * @param previous the folder of the built previous version
  * @param settings the environment of every service
  */
 export async function startFleet(folder: string, previous: string, settings: NodeJS.ProcessEnv): Promise<RunningFleet> {
   const checkouts: Readonly<Record<Version, string>> = { old: previous, new: repository }
   const base = { ...process.env, ...settings, API_PORT: '0', DEV_IDP_PORT: '0', OTEL_EXPORTER_OTLP_ENDPOINT: '' }
 
-  // A broker that is given by the environment belongs to the other tests, whose services would take the messages.
+  // A broker given by the environment is shared with other tests, whose services would consume the messages.
   const backing = await up(repository, join(folder, 'backing'), {
     ...base,
     ...NONE,
@@ -83,7 +83,7 @@ export async function startFleet(folder: string, previous: string, settings: Nod
   async function start(version: Version, fleet: Fleet): Promise<void> {
     const missing = SERVICES.some((service) => fleet[service].includes(version) && !present[service].includes(version))
     if (!missing) return
-    // A runner that is asked for fewer leaves the others alone.
+    // A runner that is started with fewer replicas does not stop the others.
     const replicas = SERVICES.map((service) => [REPLICAS[service], fleet[service].includes(version) ? '1' : '0'])
     const stack = await up(checkouts[version], homeOf(version), { ...env, ...Object.fromEntries(replicas) })
     const [url] = stack.urls.apis
@@ -112,7 +112,7 @@ export async function startFleet(folder: string, previous: string, settings: Nod
   }
 }
 
-/** Checkouts from before the runner moved to `tools` have it in `infra`. */
+/** Older checkouts have the runner in `infra`. */
 function runnerOf(checkout: string): string {
   const runnerIn = (folder: string): string => join(checkout, folder, 'local', 'dist', 'main.js')
   return existsSync(runnerIn('tools')) ? runnerIn('tools') : runnerIn('infra')
@@ -137,7 +137,7 @@ async function down(checkout: string, home: string, env: NodeJS.ProcessEnv): Pro
   await once(runner, 'exit')
 }
 
-/** As a rolling update does: SIGTERM, and time to finish. */
+/** Sends SIGTERM and waits for the exit, like a rolling update. */
 async function endProcess(home: string, name: string): Promise<void> {
   const pid = Number.parseInt(readFileSync(join(home, 'run', `${name}.pid`), 'utf8'), 10)
   process.kill(pid, 'SIGTERM')

@@ -2,9 +2,9 @@ import { type Receiver, startReceiver } from '@switchhook/testkit'
 import { type Client, envelopeOf, openClient, publishEvent, type Subscription } from './client.ts'
 
 const EVENTS = 120
-/** Well within the deadline of this stack (1 s): slow, but successful. */
+/** Slow but successful: well within the delivery timeout of the test stack (1 s). */
 const SLOW_MS = 600
-/** `SUBSCRIPTION_CONCURRENCY` by default, times the two workers of this stack. */
+/** The default `SUBSCRIPTION_CONCURRENCY` times the two workers of the test stack. */
 const MOST_AT_ONCE = 20
 
 let acme: Client
@@ -23,14 +23,14 @@ afterAll(async () => {
   await Promise.all([slow.close(), quick.close()])
 })
 
-test('a slow subscriber with a backlog gets its share and no more, loses nothing, and delays nobody', async () => {
+test('a slow subscriber with a backlog is limited to its share, loses nothing, and delays no other subscriber', async () => {
   const publishedAt = new Map<string, number>()
   for (let n = 0; n < EVENTS; n++) publishedAt.set(await publishEvent(), Date.now())
   const markerOf = (request: Parameters<typeof envelopeOf>[0]): string => String(envelopeOf(request).data['marker'])
 
   const quickOnes = await quick.waitFor(EVENTS, '/quick')
   const latencies = quickOnes.map((request) => request.receivedAt - (publishedAt.get(markerOf(request)) ?? 0))
-  // Behind a full worker it would be at least one turn of the slow one; a machine that is busy may stall a few.
+  // Behind a blocked worker it would take at least one slow answer. A busy machine may delay a few.
   expect(latencies.filter((ms) => ms >= SLOW_MS).length).toBeLessThan(EVENTS / 10)
 
   const slowOnes = await slow.waitFor(EVENTS, '/slow', { timeoutMs: 25_000 })

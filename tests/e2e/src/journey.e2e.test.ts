@@ -29,7 +29,7 @@ beforeAll(async () => {
 
 afterAll(() => receiver.close())
 
-/** The deliveries of one call to one path, in the order of their sequence, once there are so many of them. */
+/** Waits for `count` deliveries of one call at one path and returns them in order of their sequence. */
 async function followed(path: string, callId: string, count: number): Promise<readonly ReceivedRequest[]> {
   const ofCall = (): ReceivedRequest[] =>
     receiver.requests(path).filter((request) => envelopeOf(request).data['callId'] === callId)
@@ -40,7 +40,7 @@ async function followed(path: string, callId: string, count: number): Promise<re
 const field = (requests: readonly ReceivedRequest[], name: string): unknown[] =>
   requests.map((request) => envelopeOf(request).data[name])
 
-test('a client subscribes, dials and hangs up, and every state of the call arrives as specified', async () => {
+test('a client subscribes, dials and hangs up, and receives every state of the call as specified', async () => {
   const subscription = await acme.subscribe(receiver.url('/journey'))
   const callId = await acme.dial(ALICE, '+15550100', { cli: '+15550199', correlationId: 'crm-4711' })
   await followed('/journey', callId, 3)
@@ -77,7 +77,7 @@ test('a client subscribes, dials and hangs up, and every state of the call arriv
   }
   expect(new Set(requests.map((request) => envelopeOf(request).deliveryId)).size).toBe(4)
 
-  // Who has received them and who has not find the same events: by a header, or by the call.
+  // The events can be found by the header of a received webhook, or by the call.
   const eventIds = requests.map(({ headers }) => headers['x-svc-event-id'])
   await eventually(async () => {
     const { body } = await otherReplica.request<EventPage>('GET', `/webhooks/events?callId=${callId}`)
@@ -95,7 +95,7 @@ test('a client subscribes, dials and hangs up, and every state of the call arriv
 test.each([
   ['+15550101', BUSY_CALLER, [1, 7], 2],
   ['+15550103', LOST, [1, 7], 3],
-])('a call to %s ends with the reason that the table says', async (destination, agentUri, states, endReason) => {
+])('a call to %s ends with the documented reason', async (destination, agentUri, states, endReason) => {
   const { id } = await acme.subscribe(receiver.url(`/fails/${endReason}`))
   const callId = await acme.dial(agentUri, destination)
   const requests = await followed(`/fails/${endReason}`, callId, states.length)
@@ -104,7 +104,7 @@ test.each([
   await acme.request('DELETE', `/webhooks/subscriptions/${id}`)
 })
 
-test('a call that is hung up the moment it was dialled still tells its beginning and its one end', async () => {
+test('a call that is hung up immediately still reports its beginning and exactly one end', async () => {
   const { id } = await acme.subscribe(receiver.url('/at-once'))
   const callId = await acme.dial(IMPATIENT, '+15550102')
   const reply = await otherReplica.request('POST', `/voice/calls/${callId}/hangup`, { agentUri: IMPATIENT })
@@ -118,7 +118,7 @@ test('a call that is hung up the moment it was dialled still tells its beginning
   await acme.request('DELETE', `/webhooks/subscriptions/${id}`)
 })
 
-test('each subscription gets a delivery of its own, and no other tenant gets any', async () => {
+test('each subscription gets its own delivery, and no other tenant gets one', async () => {
   const subscriptions = await Promise.all(['/one', '/two'].map((path) => acme.subscribe(receiver.url(path))))
   const presence = await acme.subscribe(receiver.url('/presence'), ['agent.status'])
   const foreign = await globex.subscribe(receiver.url('/foreign'), ['call.status', 'agent.status'])
@@ -128,7 +128,7 @@ test('each subscription gets a delivery of its own, and no other tenant gets any
   const ids = [...(one ?? []), ...(two ?? [])].map((request) => envelopeOf(request).deliveryId)
   expect(new Set(ids).size).toBe(4)
 
-  // What globex's own call brings shows that its endpoint was listening all the time.
+  // The events of globex's own call prove that its endpoint was listening.
   const foreignCall = await globex.dial(CAROL, '+15550101')
   await followed('/foreign', foreignCall, 2)
   const foreignAgents = new Set(field(receiver.requests('/foreign'), 'agentUri'))
@@ -140,7 +140,7 @@ test('each subscription gets a delivery of its own, and no other tenant gets any
   for (const { id } of [...subscriptions, presence]) await acme.request('DELETE', `/webhooks/subscriptions/${id}`)
 })
 
-test('what one replica was told, the other one knows', async () => {
+test('a change at one api replica is visible at the other', async () => {
   const { id } = await acme.subscribe(receiver.url('/replicas'))
   expect((await otherReplica.request<Subscription>('GET', `/webhooks/subscriptions/${id}`)).body.url).toBe(
     receiver.url('/replicas'),
@@ -149,13 +149,13 @@ test('what one replica was told, the other one knows', async () => {
   expect((await acme.request('GET', `/webhooks/subscriptions/${id}`)).status).toBe(404)
 })
 
-describe('commands that cannot be', () => {
+describe('impossible commands', () => {
   test.each<[string, string, object, number, string]>([
     ['a dial without an agent', '/voice/calls/dial', { destination: '+15550100' }, 401, 'missing-agent-uri'],
     ['a dial with nothing', '/voice/calls/dial', {}, 401, 'missing-agent-uri'],
     ['a dial without a destination', '/voice/calls/dial', { agentUri: ALICE }, 400, 'invalid-request'],
     [
-      'a dial for nobody we know',
+      'a dial for an unknown agent',
       '/voice/calls/dial',
       { agentUri: 'sip:x@acme.example', destination: '1' },
       404,
@@ -176,14 +176,14 @@ describe('commands that cannot be', () => {
       404,
       'call-not-found',
     ],
-    ['hanging up what is no call id', '/voice/calls/4711/hangup', { agentUri: ALICE }, 404, 'call-not-found'],
+    ['a hangup with an invalid call id', '/voice/calls/4711/hangup', { agentUri: ALICE }, 404, 'call-not-found'],
   ])('%s', async (_name, path, body, status, code) => {
     const reply = await acme.request<{ code: string }>('POST', path, body)
     expect(reply).toMatchObject({ status, body: { code, status } })
     expect(reply.headers.get('content-type')).toMatch(/^application\/problem\+json/)
   })
 
-  test('an agent in a call cannot dial a second one', async () => {
+  test('an agent in a call cannot dial a second call', async () => {
     const callId = await acme.dial(ALICE, '+15550102')
     const second = await otherReplica.request('POST', '/voice/calls/dial', {
       agentUri: ALICE,
@@ -193,7 +193,7 @@ describe('commands that cannot be', () => {
     expect((await acme.request('POST', `/voice/calls/${callId}/hangup`, { agentUri: ALICE })).status).toBe(202)
   })
 
-  test("another agent's call, and another tenant's, are not there", async () => {
+  test('a call of another agent or another tenant is not found', async () => {
     const callId = await acme.dial(BUSY_CALLER, '+15550102')
     const colleague = await acme.request('POST', `/voice/calls/${callId}/hangup`, { agentUri: LOST })
     const stranger = await globex.request('POST', `/voice/calls/${callId}/hangup`, { agentUri: CAROL })

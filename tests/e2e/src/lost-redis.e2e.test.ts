@@ -18,7 +18,7 @@ afterAll(async () => {
   await receiver.close()
 })
 
-/** Exchanges the data of the stack's Redis with another database, which is empty the first time. */
+/** Swaps the data of the stack's Redis with another database, which is empty at first. */
 async function swapData(): Promise<void> {
   const url = new URL(readStack().urls.redis)
   const database = Number(url.pathname.slice(1) || 0)
@@ -49,7 +49,7 @@ test('Redis loses its data under load and is restored: no event, first attempt o
   const failing = new Set<unknown>()
   receiver.answer('/hook', (request) => {
     const { marker } = envelopeOf(request).data
-    // The first attempt of every third event fails, so that retries wait in the broker as well.
+    // The first attempt of every third event fails, so that retries are waiting in the broker.
     const fails = failing.has(marker) && request.headers['x-svc-attempt'] === '1'
     return { status: fails ? 503 : 204, delayMs: 100 }
   })

@@ -5,7 +5,7 @@ import { readStack } from './stack.ts'
 
 const metricsOf = async (port: number): Promise<string> => (await fetch(`http://127.0.0.1:${port}/metrics`)).text()
 
-/** Over all replicas of a service. */
+/** Sums a metric over all replicas of a service. */
 async function sum(service: string, sample: RegExp): Promise<number> {
   const ports = Object.entries(readStack().healthPorts).flatMap(([name, port]) =>
     name.startsWith(service) ? [port] : [],
@@ -14,7 +14,7 @@ async function sum(service: string, sample: RegExp): Promise<number> {
   return lines.filter((line) => sample.test(line)).reduce((total, line) => total + Number(line.split(' ').at(-1)), 0)
 }
 
-test('a delivery shows in the figures of fan-out and workers', async () => {
+test('a delivery is counted in the metrics of fan-out and workers', async () => {
   const [client, receiver] = await Promise.all([openClient('globex'), startReceiver()])
   const { id } = await client.subscribe(receiver.url('/counted'))
   const figures = (): Promise<number[]> =>
@@ -36,7 +36,7 @@ test('a delivery shows in the figures of fan-out and workers', async () => {
   await receiver.close()
 })
 
-test('the operations guide names every metric there is, and none that is not', async () => {
+test('the operations guide lists exactly the existing metrics', async () => {
   const texts = await Promise.all(Object.values(readStack().healthPorts).map(metricsOf))
   const shown = texts.flatMap((text) => [...text.matchAll(/^# TYPE (switchhook_\w+)/gm)].map(([, name]) => name))
   expect(new Set(documentedMetrics())).toEqual(new Set(shown))

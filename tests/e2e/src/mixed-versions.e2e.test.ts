@@ -13,8 +13,8 @@ const NEW = ['new'] as const
 const BOTH = ['old', 'new'] as const
 
 /**
- * A rolling update in the order of docs/operations.md (the api last), and then back with the api last as well: a new api beside old
- * workers is also what an update in the wrong order leads to. In each phase one service runs in two versions, or services differ.
+ * A rolling update in the order of docs/operations.md (the api last), and back, again with the api last. The way back runs
+ * a new api next to old workers, as an update in the wrong order would. In each phase, two versions run side by side.
  */
 const PHASES: readonly (readonly [string, Fleet])[] = [
   ['the old version alone', { api: OLD, fanout: OLD, 'delivery-worker': OLD }],
@@ -31,7 +31,7 @@ const PHASES: readonly (readonly [string, Fleet])[] = [
 ]
 
 const SETTINGS = {
-  // Many short waits: a delivery can fail during several phases, and is due soon after its endpoint works again.
+  // Many short waits, so that a delivery can fail during several phases and is due soon after its endpoint works.
   DELIVERY_RETRY_WAITS: ['200ms', ...Array.from({ length: 120 }, () => '1s')].join(','),
   DELIVERY_TIMEOUT: '3s',
   SHUTDOWN_GRACE: '8s',
@@ -49,9 +49,9 @@ const SETTINGS = {
   ),
 }
 
-/** So many events in each phase that every process that consumes a queue gets some of them. */
+/** Enough events per phase for every consuming process to get some. */
 const EVENTS_PER_PHASE = 8
-/** The broker hands checks to the workers in turn: each of two gets one. */
+/** The broker distributes checks round-robin, so each of two workers gets one. */
 const CHECKS_PER_PHASE = 2
 const PHASE_MS = 40_000
 const waiting = { timeoutMs: PHASE_MS }
@@ -77,18 +77,18 @@ interface Reply {
   let receiver: Receiver
   let token: string
   const subscriptions = new Map<string, Subscription>()
-  /** Markers of events that each endpoint still refuses. */
+  /** Markers of the events that each endpoint still rejects. */
   const failing = new Set<string>()
   const rejecting = new Set<string>()
   const serverErrors: string[] = []
-  /** Markers of each phase, whose deliveries to `carry` fail until the phase after the next. */
+  /** Markers of each phase whose deliveries to `carry` fail until two phases later. */
   const carried: string[][] = []
-  /** The phases build on each other: after a failure the others would only wait in vain. */
+  /** The phases build on each other, so a failure skips the rest. */
   let passed = 0
 
   const markerOf = (request: ReceivedRequest): string => String(envelopeOf(request).data['marker'])
 
-  /** `/retry` fails each delivery once, `/reject` and `/carry` refuse what they are told to, and all refuse a forged signature. */
+  /** `/retry` fails each delivery once, `/reject` and `/carry` reject selected events, and all reject an invalid signature. */
   function answer(request: ReceivedRequest): Answer {
     const subscription = subscriptions.get(request.path)
     if (subscription === undefined || !isSigned(request, subscription.secret)) return { status: 401 }
@@ -126,7 +126,7 @@ interface Reply {
     return subscription
   }
 
-  /** Attempts of the delivery with this marker at this endpoint, in the order of arrival. */
+  /** The attempts of the delivery with this marker at this endpoint, in order of arrival. */
   const attemptsOf = (path: string, marker: string): readonly number[] =>
     receiver
       .requests(path)
@@ -172,7 +172,7 @@ interface Reply {
           expect(attemptsOf('/retry', marker)).toEqual(expect.arrayContaining([1, 2]))
           expect(attemptsOf('/carry', marker)).toContain(1)
         }
-        // Written two phases ago: by a version that has left meanwhile, where a service was replaced.
+        // Published two phases ago, possibly by a version that no longer runs.
         for (const marker of carried[at - 2] ?? []) expect(isAcknowledged('/carry', marker)).toBe(true)
       }, waiting)
 
@@ -203,14 +203,14 @@ interface Reply {
     PHASE_MS,
   )
 
-  /** Whether the endpoint has answered an attempt that was not to fail any more. */
+  /** Whether the endpoint has acknowledged an attempt. */
   const isAcknowledged = (path: string, marker: string): boolean =>
     !failing.has(marker) &&
     attemptsOf(path, marker).some((attempt) => attempt > 1 && attempt === lastAttempt(path, marker))
 
   const lastAttempt = (path: string, marker: string): number => Math.max(...attemptsOf(path, marker))
 
-  /** An agent dials through one api and hangs up through another one; webhooks report the call to its end. */
+  /** An agent dials at one api and hangs up at another; webhooks report the whole call. */
   async function commandsWork(api: string, other: string, agent: number): Promise<void> {
     const agentUri = `sip:mixed-${agent}@acme.example`
     const dialled = await call(api, 'POST', '/voice/calls/dial', { agentUri, destination: '+15550100' })
@@ -229,7 +229,7 @@ interface Reply {
     expect(state).toMatchObject({ status: 200, body: { agentUri } })
   }
 
-  /** A subscription is made, checked, tried out, changed and deleted. */
+  /** Creates a subscription, checks it, sends a test, changes it and deletes it. */
   async function subscriptionsWork(api: string, path: string): Promise<void> {
     const { id } = await subscribe(api, path)
     for (let check = 0; check < CHECKS_PER_PHASE; check++) {

@@ -2,19 +2,19 @@ import { alertLines, dashboardExpressions, documentedMetrics, guideAnchors } fro
 
 const alerts = alertLines('alerts.yml', 'alert')
 
-test('each alert links to what the guide says of it', () => {
+test('each alert links to its section of the operations guide', () => {
   expect(alerts.length).toBeGreaterThan(20)
   const links = alertLines('alerts.yml', 'runbook_url')
   expect(links).toEqual(alerts.map((name) => `docs/operations.md#${name.toLowerCase()}`))
   expect(links.filter((link) => !guideAnchors().includes(link))).toEqual([])
 })
 
-test('each alert is tested in a case in which it fires and in one in which it does not', () => {
+test('each alert has a test in which it fires and one in which it does not', () => {
   const cases = alertLines('alerts.test.yml', 'name')
   expect(cases).toEqual(alerts.flatMap((name) => [`${name} fires`, `${name} stays quiet`]))
 })
 
-test('every metric of ours is documented once, and on the dashboard', () => {
+test('every Switchhook metric is documented once and shown on the dashboard', () => {
   const documented = documentedMetrics()
   expect(documented).toEqual([...new Set(documented)])
   const used = dashboardExpressions()

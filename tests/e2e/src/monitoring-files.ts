@@ -13,7 +13,7 @@ interface Panel {
   readonly targets?: readonly { readonly expr: string }[]
 }
 
-/** Every expression of the dashboard, with its panel's title. */
+/** Every dashboard expression with the title of its panel. */
 export function dashboardExpressions(): readonly (readonly [title: string, expression: string])[] {
   const { panels } = JSON.parse(read('infra/monitoring/grafana/dashboards/switchhook.json')) as {
     panels: readonly Panel[]
@@ -21,11 +21,11 @@ export function dashboardExpressions(): readonly (readonly [title: string, expre
   return panels.flatMap(({ title, targets = [] }) => targets.map(({ expr }) => [title, expr] as const))
 }
 
-/** The rows of the guide's table of metrics. */
+/** The rows of the metrics table in the operations guide. */
 export const documentedMetrics = (): string[] =>
   [...operations().matchAll(/^\| `(switchhook_\w+)`/gm)].map(([, name = '']) => name)
 
-/** What a link into the guide can point to. */
+/** The anchors of the operations guide. */
 export const guideAnchors = (): string[] =>
   [...operations().matchAll(/^#+ (.*)$/gm)].map(
     ([, heading = '']) =>
@@ -35,7 +35,7 @@ export const guideAnchors = (): string[] =>
         .replaceAll(' ', '-')}`,
   )
 
-/** The lines of the rules, and of their tests, that begin with this key. */
+/** The lines of the alert rules, or of their tests, that begin with this key. */
 export const alertLines = (file: 'alerts.yml' | 'alerts.test.yml', key: string): string[] =>
   [...read(`infra/monitoring/${file}`).matchAll(new RegExp(`^ +(?:- )?${key}: (.*)$`, 'gm'))].map(
     ([, value = '']) => value,

@@ -9,11 +9,11 @@ import { readStack } from './stack.ts'
 
 const binary = process.env['PROMETHEUS'] ?? ''
 
-/** What is looked at, short enough to lie within the time that the load lasts. */
+/** The range of the queries, shorter than the load lasts. */
 const RATE_INTERVAL = '20s'
 const LOOKS = 12
 
-/** Of an alert's condition, what it measures: without the bound that makes it an alert. */
+/** The measured expression of an alert's condition, without its threshold. */
 function measuredBy(condition: string): readonly string[] {
   return condition.split(/\s+(?:and|or)\s+(?=sum|absent)/).map((part) => {
     const absent = /^absent\((.*)\)$/.exec(part)?.[1]
@@ -28,7 +28,7 @@ let acme: Client
 let receiver: Receiver
 const subscriptions: Subscription[] = []
 
-/** Everything that a panel shows happens: acknowledged, retried, rejected, given up, in a crowd, in a cool-down. */
+/** Produces everything that a panel shows: acknowledged, retried, rejected, exhausted and isolated deliveries, and a cool-down. */
 async function makeLoad(): Promise<void> {
   receiver.answer('/well', { status: 204 })
   receiver.answer('/failing', { status: 503 })
@@ -48,7 +48,7 @@ async function makeLoad(): Promise<void> {
 
 const describeWithPrometheus = binary === '' ? describe.skip : describe
 
-/** Resolves once every process has been looked at so often. */
+/** Resolves once every process was scraped this many times. */
 const looked = (times: number): Promise<void> =>
   eventually(
     async () => {
@@ -58,11 +58,11 @@ const looked = (times: number): Promise<void> =>
     { timeoutMs: 20_000 },
   )
 
-describeWithPrometheus('a real Prometheus that has looked at the stack under load', () => {
+describeWithPrometheus('a real Prometheus that scraped the stack under load', () => {
   beforeAll(async () => {
     ;[acme, receiver] = await Promise.all([openClient('acme'), startReceiver()])
     prometheus = await startPrometheus(binary)
-    // What happens before the first look is no growth to whoever looks.
+    // Prometheus does not count an increase before the first scrape.
     await looked(2)
     await makeLoad()
     await looked(LOOKS)
@@ -76,7 +76,7 @@ describeWithPrometheus('a real Prometheus that has looked at the stack under loa
 
   const knowsBroker = (): boolean => readStack().urls.rabbitmqMetrics !== null
 
-  /** Whether there is at least one number in the answer. */
+  /** Whether the answer has at least one number. */
   async function hasData(expression: string): Promise<boolean> {
     const samples = await prometheus.query(expression.replaceAll('$__rate_interval', RATE_INTERVAL))
     return samples.some(({ value }) => !Number.isNaN(Number(value[1])))
@@ -93,7 +93,7 @@ describeWithPrometheus('a real Prometheus that has looked at the stack under loa
     return found.flatMap(([name, expression, has]) => (has === true ? [] : [`${name}: ${expression}`]))
   }
 
-  test('it reaches every process', async () => {
+  test('scrapes every process', async () => {
     const targets = await prometheus.query('sum by (job) (up)')
     const byJob = Object.fromEntries(targets.map(({ metric, value }) => [metric['job'], Number(value[1])]))
     expect(byJob).toEqual({
@@ -104,13 +104,13 @@ describeWithPrometheus('a real Prometheus that has looked at the stack under loa
     })
   })
 
-  test('every expression of the dashboard has data', async () => {
+  test('finds data for every dashboard expression', async () => {
     const expressions = dashboardExpressions()
     expect(expressions.length).toBeGreaterThan(50)
     expect(await withoutData(expressions)).toEqual([])
   })
 
-  test('every alert rule is evaluated, and what it measures has data', async () => {
+  test('evaluates every alert rule and finds data for it', async () => {
     const rules = await prometheus.rules()
     expect(rules.length).toBeGreaterThan(20)
     expect(rules.filter(({ lastError = '' }) => lastError !== '')).toEqual([])
@@ -118,7 +118,7 @@ describeWithPrometheus('a real Prometheus that has looked at the stack under loa
     expect(await withoutData(measured)).toEqual([])
   })
 
-  test('what the load did is what the figures say', async () => {
+  test('measures the load correctly', async () => {
     const value = async (expression: string): Promise<number> =>
       Number((await prometheus.query(expression))[0]?.value[1] ?? Number.NaN)
     const grown = (selector: string): Promise<number> => value(`sum(increase(${selector}[1m]))`)
@@ -130,17 +130,17 @@ describeWithPrometheus('a real Prometheus that has looked at the stack under loa
       'switchhook_events_relayed_total',
       'switchhook_call_legs_ended_total{reason="busy"}',
     ]
-    // A busy machine is through with the load a little later than whoever makes it.
+    // On a busy machine, the load ends a little later than the client that generates it.
     await eventually(async () => {
       const figures = await Promise.all(happened.map(grown))
       expect(happened.filter((_selector, at) => !((figures[at] ?? 0) > 0))).toEqual([])
     })
-    // Two checks of each of two apis, and five of each of four consuming processes.
+    // Two checks at each of two api replicas, and five at each of four consuming processes.
     expect(await value('sum(switchhook_ready)')).toBe(24)
     expect(await value('sum(switchhook_degraded)')).toBe(0)
   })
 
-  test('the rules do what their own tests say', async () => {
+  test('passes the tests of the alert rules', async () => {
     const promtool = join(binary, '..', 'promtool')
     const { stdout } = await promisify(execFile)(promtool, ['test', 'rules', join(monitoringFolder, 'alerts.test.yml')])
     expect(stdout).toContain('SUCCESS')

@@ -3,7 +3,7 @@ import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node
 import { join } from 'node:path'
 import { promisify } from 'node:util'
 
-/** The version before this one, as a full commit hash. Each release replaces it with the commit of its predecessor's tag. */
+/** The commit of the previous release (full hash). Each release sets it to the tag of its predecessor. */
 export const PREVIOUS_VERSION = '13ad328843520a30e3206346fe24c8e5789bf737'
 
 export const repository = join(import.meta.dirname, '..', '..', '..')
@@ -19,10 +19,10 @@ export function isInClone(commit: string): boolean {
   }
 }
 
-/** Written last: a build that was interrupted has none. */
+/** Written last, so that an interrupted build does not have it. */
 const BUILT = '.built'
 
-/** Builds a commit in a folder of its own, once, and answers the folder. */
+/** Builds a commit once, in its own folder, and returns the folder. */
 export async function buildVersion(commit: string): Promise<string> {
   const folder = join(repository, '.local', 'versions', commit)
   if (existsSync(join(folder, BUILT))) return folder
@@ -38,9 +38,9 @@ export async function buildVersion(commit: string): Promise<string> {
   return folder
 }
 
-/** From pnpm's store if everything is in it, from the registry otherwise. */
+/** Installs from pnpm's store if it is complete, otherwise from the registry. */
 async function install(folder: string): Promise<void> {
-  // The Makefile pins pnpm. Scripts are not needed: they would install git hooks and another Node.
+  // The Makefile pins pnpm. Install scripts are skipped, because they would install git hooks and another Node.
   const [, pnpm = 'pnpm'] = /^PNPM := npx --yes (\S+)$/m.exec(readFileSync(join(folder, 'Makefile'), 'utf8')) ?? []
   const install = (...more: string[]): Promise<unknown> =>
     run('npx', ['--yes', pnpm, 'install', '--frozen-lockfile', '--ignore-scripts', ...more], { cwd: folder })

@@ -8,7 +8,7 @@ import { eventually } from '@switchhook/testkit'
 import { monitoringFolder } from './monitoring-files.ts'
 import { readStack } from './stack.ts'
 
-/** One series of an answer: its labels, and its value as Prometheus writes it. */
+/** One series of an answer: its labels, and its value as Prometheus formats it. */
 interface Sample {
   readonly metric: Readonly<Record<string, string>>
   readonly value: readonly [number, string]
@@ -27,7 +27,7 @@ export interface Prometheus {
   close(): Promise<void>
 }
 
-/** Runs the shipped configuration on the stack of the tests, only faster: a look each second instead of each quarter minute. */
+/** Runs Prometheus with the shipped configuration on the test stack, but with a scrape interval of 1 s instead of 15 s. */
 export async function startPrometheus(binary: string): Promise<Prometheus> {
   const folder = mkdtempSync(join(tmpdir(), 'switchhook-prometheus-'))
   cpSync(monitoringFolder, folder, { recursive: true })

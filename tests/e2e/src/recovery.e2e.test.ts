@@ -19,7 +19,7 @@ let receiver: Receiver
 let subscription: Subscription
 
 beforeAll(async () => {
-  // The second replica: the first one is going to be killed.
+  // The second replica, because the test kills the first.
   acme = await openClient('acme', 1)
 })
 
@@ -38,7 +38,7 @@ const path = (): string => `/webhooks/subscriptions/${subscription.id}`
 const parked = async (): Promise<readonly Delivery[]> =>
   (await acme.request<{ items: Delivery[] }>('GET', `${path()}/deliveries?limit=100`)).body.items
 
-/** Events that the endpoint refuses for good, until all of them are parked. */
+/** Publishes events that the endpoint rejects, and waits until all are parked. */
 async function parkSome(count: number): Promise<string[]> {
   receiver.answer('/hook', { status: 400 })
   const markers = await Promise.all(Array.from({ length: count }, () => publishEvent()))
@@ -62,7 +62,7 @@ const until = (id: string, state: string): Promise<Recovery> =>
     { timeoutMs: 60_000 },
   )
 
-test('after an outage everything is sent again, gently at first, even if the replica that does it is killed', async () => {
+test('a recovery sends everything again, slowly at first, even if its api replica is killed', async () => {
   const markers = await parkSome(EVENTS)
   const before = receiver.requests('/hook').length
   const again = () => receiver.requests('/hook').slice(before)
@@ -87,12 +87,12 @@ test('after an outage everything is sent again, gently at first, even if the rep
   })
   expect(await parked()).toEqual([])
   for (const { headers } of again()) expect(headers['x-svc-attempt']).toBe('2')
-  // One a second at first: two of those lie between the first and the third.
+  // At first one per second, so two seconds lie between the first and the third.
   const times = again().map(({ receivedAt }) => receivedAt)
   expect((times.at(2) ?? 0) - (times.at(0) ?? 0)).toBeGreaterThan(1_000)
 }, 120_000)
 
-test('what the endpoint still refuses is parked again, and not sent a third time', async () => {
+test('a delivery that the endpoint rejects again is parked and not sent a third time', async () => {
   await parkSome(3)
   const { recoveryId } = await recover()
   expect(await until(recoveryId, 'done')).toMatchObject({ found: 3, sent: 3 })
@@ -106,7 +106,7 @@ test('what the endpoint still refuses is parked again, and not sent a third time
   })
 })
 
-test('cancelled at once, the rest stays parked', async () => {
+test('after a recovery is cancelled, the remaining deliveries stay parked', async () => {
   await parkSome(4)
   receiver.answer('/hook', { status: 204 })
   const { recoveryId } = await recover()
@@ -116,10 +116,10 @@ test('cancelled at once, the rest stays parked', async () => {
   expect(await parked()).toHaveLength(4 - body.sent)
 })
 
-test('a subscription that is enabled again is not sent what it missed', async () => {
+test('a re-enabled subscription does not get the events that it missed', async () => {
   await acme.request('PATCH', path(), { enabled: false })
   await Promise.all(Array.from({ length: 20 }, () => publishEvent()))
-  // What was published before has come through when another subscriber has the last of it.
+  // Once another subscriber has the last event, all earlier ones were processed.
   const probe = await startReceiver()
   const { id } = await acme.subscribe(probe.url('/probe'))
   await publishEvent()

@@ -17,7 +17,7 @@ afterAll(async () => {
   await receiver.close()
 })
 
-test('any platform may publish an event of its own, and it is delivered with its data and its time', async () => {
+test('an event that another platform publishes is delivered with its data and its time', async () => {
   const occurredAt = '2026-01-02T03:04:05.678Z'
   const marker = await publishEvent({ eventType: 'agent.status', occurredAt })
   await eventually(() => {
@@ -28,7 +28,7 @@ test('any platform may publish an event of its own, and it is delivered with its
   })
 })
 
-test('an event that is published twice is one delivery', async () => {
+test('an event that is published twice becomes one delivery', async () => {
   const eventId = randomUUID()
   const payload = JSON.stringify({
     eventId,
@@ -49,7 +49,7 @@ test('an event that is published twice is one delivery', async () => {
   expect(ofEvent()).toHaveLength(1)
 })
 
-test('what cannot be understood goes to quarantine, once, with its reason, and holds nobody up', async () => {
+test('an invalid message goes to quarantine once, with the reason, and blocks nothing', async () => {
   const event = {
     eventId: randomUUID(),
     eventType: 'call.status',
@@ -62,7 +62,7 @@ test('what cannot be understood goes to quarantine, once, with its reason, and h
     ['call.rating', JSON.stringify({ ...event, eventType: 'call.rating' }), /\/eventType must be one of/],
     ['call.status', JSON.stringify({ ...event, eventId: undefined }), /\/eventId is required/],
     ['call.status', JSON.stringify({ ...event, data: 'ring' }), /\/data must be an object/],
-    ['call.status', JSON.stringify({ ...event, occurredAt: 'yesterday' }), /\/occurredAt must be a time/],
+    ['call.status', JSON.stringify({ ...event, occurredAt: 'yesterday' }), /\/occurredAt must be an RFC 3339 time/],
     ['agent.status', JSON.stringify(event), /routing key/],
   ]
   for (const [routingKey, payload] of bad) await publish(routingKey, payload)
@@ -77,11 +77,11 @@ test('what cannot be understood goes to quarantine, once, with its reason, and h
     return lines
   })
   for (const [, , reason] of bad) expect(listed.filter((line) => reason.test(line))).toHaveLength(1)
-  // Looking at it has taken nothing out of it.
+  // Listing the quarantine removes nothing from it.
   expect(await listQuarantine()).toHaveLength(bad.length)
 })
 
-test('every attempt is one line in the log of a worker, and no line holds a secret', async () => {
+test('a worker logs one line per attempt and never a secret', async () => {
   const marker = await publishEvent()
   const delivered = await eventually(() => {
     const request = receiver.requests('/hook').find((one) => envelopeOf(one).data['marker'] === marker)
@@ -107,7 +107,7 @@ test('every attempt is one line in the log of a worker, and no line holds a secr
   }
 })
 
-test('every process says on its own port that it lives, whether it is ready, and how it does', async () => {
+test('every process serves liveness, readiness and metrics on its health port', async () => {
   const { healthPorts } = readStack()
   expect(Object.keys(healthPorts).toSorted()).toEqual([
     'api-1',

@@ -15,7 +15,7 @@ test.each(references)('"%s" is in %s', (title, file) => {
   expect(["'", '"', '`'].some((quote) => source.includes(quote + title + quote))).toBe(true)
 })
 
-test('every threat names a test, or says why there is none', () => {
+test('every threat names a test or says why there is none', () => {
   expect(rows.length).toBeGreaterThan(10)
   expect(rows.filter((row) => !row.includes('.test.ts)') && !row.includes('| No test: '))).toEqual([])
 })

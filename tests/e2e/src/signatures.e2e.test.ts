@@ -5,7 +5,7 @@ import { logOf } from './stack.ts'
 
 type Created = Subscription & { readonly secret: string }
 
-/** Of four, as this stack is configured: the waits between them add up to 1.5 s. */
+/** The test stack makes four attempts, with waits of 1.5 s in total. */
 const TO_THE_LAST_ATTEMPT = [{ status: 503 }, { status: 503 }, { status: 503 }, { status: 204 }]
 
 let acme: Client
@@ -26,7 +26,10 @@ afterEach(async () => {
   await receiver.close()
 })
 
-/** As a receiver does it, with the library of the specification. @throws if it is not signed with this secret */
+/**
+ * Verifies a webhook with the Standard Webhooks library, as a receiver does.
+ * @throws if it is not signed with this secret
+ */
 function verify(secret: string, request: ReceivedRequest | undefined): unknown {
   if (request === undefined) throw new Error('there is no such request')
   return new Webhook(secret).verify(request.body, request.headers as Record<string, string>)
@@ -35,7 +38,7 @@ function verify(secret: string, request: ReceivedRequest | undefined): unknown {
 const rotate = (body?: object): Promise<{ readonly body: { readonly secret: string } }> =>
   acme.request('POST', `/webhooks/subscriptions/${created.id}/rotate-secret`, body)
 
-test('a call is dialled, and the library of the specification verifies what comes of it', async () => {
+test('the Standard Webhooks library verifies the webhooks of a call', async () => {
   await acme.dial('sip:e2e-150@acme.example', '+15550101')
   const requests = await receiver.waitFor(2, '/hook')
   for (const request of requests) {
@@ -45,7 +48,7 @@ test('a call is dialled, and the library of the specification verifies what come
   }
 })
 
-test('a retry has the same id and body, and the time and signature of its own attempt', async () => {
+test('a retry has the same id and body but its own timestamp and signature', async () => {
   receiver.answer('/hook', TO_THE_LAST_ATTEMPT)
   await publishEvent()
   const requests = await receiver.waitFor(4, '/hook')
@@ -60,7 +63,7 @@ test('a retry has the same id and body, and the time and signature of its own at
   expect(last).toBeGreaterThan(first ?? 0)
 })
 
-test('after a rotation both secrets sign, and when the overlap is over the new one alone', async () => {
+test('after a rotation both secrets sign until the overlap ends, then only the new one', async () => {
   const { secret } = (await rotate({ overlapSeconds: 2 })).body
   await publishEvent()
   const [during] = await receiver.waitFor(1, '/hook')
@@ -79,7 +82,7 @@ test('after a rotation both secrets sign, and when the overlap is over the new o
   expect(() => verify(created.secret, latest)).toThrow('No matching signature')
 })
 
-test('a secret that has leaked signs nothing any more, a retry of an earlier delivery neither', async () => {
+test('a revoked secret signs nothing, not even a retry of an earlier delivery', async () => {
   receiver.answer('/hook', TO_THE_LAST_ATTEMPT)
   await publishEvent()
   await receiver.waitFor(1, '/hook')
@@ -98,7 +101,7 @@ test('a retry that outlives its subscription is signed as before', async () => {
   expect(verify(created.secret, retry)).toBeDefined()
 })
 
-test('what is parked is signed when it is sent again', async () => {
+test('a parked delivery is signed when it is sent again', async () => {
   receiver.answer('/hook', [{ status: 410 }, { status: 204 }])
   await publishEvent()
   const [parked] = await receiver.waitFor(1, '/hook')
@@ -108,12 +111,12 @@ test('what is parked is signed when it is sent again', async () => {
   expect(verify(created.secret, again)).toEqual(envelopeOf(parked))
 })
 
-test('no log line of any service has a secret', async () => {
+test('no service logs a secret', async () => {
   const { secret } = (await rotate()).body
   await publishEvent()
   await receiver.waitFor(1, '/hook')
   const services = ['api', 'fanout', 'delivery-worker'].flatMap((name) => [`${name}-1`, `${name}-2`])
-  // The worker's line comes after the POST.
+  // The worker logs the attempt after the POST.
   const said = await eventually(() => {
     const lines = services.flatMap(logOf).join('\n')
     expect(lines).toContain(created.id)

@@ -12,7 +12,7 @@ test.each(references)('"%s" is in %s', (title, file) => {
   expect(readFileSync(join(docs, file), 'utf8')).toContain(title)
 })
 
-test('each section that a table is promised for has one, and no row is without a test', () => {
+test('each promised section has a table, and every row names a test', () => {
   expect([...table.matchAll(/^## (.+)$/gm)].map(([, heading]) => heading)).toEqual([
     'Webhook subscriptions',
     'Delivery envelope',

@@ -5,7 +5,7 @@ import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { promisify } from 'node:util'
 
-/** `stack.json`, as far as the tests read it. */
+/** The fields of `stack.json` that the tests read. */
 export interface Stack {
   readonly urls: {
     readonly amqp: string
@@ -27,7 +27,7 @@ const home = (): string => {
 
 export const readStack = (): Stack => JSON.parse(readFileSync(join(home(), 'stack.json'), 'utf8')) as Stack
 
-/** Starts whatever of the stack is not running, and resolves when all of it is ready. */
+/** Starts the stopped processes of the stack and resolves when all are ready. */
 export async function bringUp(): Promise<void> {
   const local = join(import.meta.dirname, '../../../tools/local/dist/main.js')
   const up = spawn(process.execPath, [local, 'up'], { stdio: 'ignore' })
@@ -35,7 +35,7 @@ export async function bringUp(): Promise<void> {
   if (code !== 0) throw new Error(`make up failed with exit code ${code}`)
 }
 
-/** Sends a signal to one process of the stack and resolves when it is gone. */
+/** Sends a signal to one process of the stack and resolves when it has exited. */
 export async function end(name: string, signal: 'SIGTERM' | 'SIGKILL'): Promise<void> {
   const pid = Number.parseInt(readFileSync(join(home(), 'run', `${name}.pid`), 'utf8'), 10)
   process.kill(pid, signal)
@@ -50,13 +50,13 @@ const isZombie = (pid: number): boolean => {
   }
 }
 
-/** What a process has logged so far, line by line. */
+/** The lines that a process has logged so far. */
 export const logOf = (name: string): string[] =>
   readFileSync(join(home(), 'log', `${name}.log`), 'utf8')
     .trimEnd()
     .split('\n')
 
-/** What the operator's command says of the quarantine, a line each. */
+/** The output lines of the quarantine command. */
 export async function listQuarantine(): Promise<string[]> {
   const command = join(import.meta.dirname, '../../../services/fanout/dist/quarantine.js')
   const { stdout } = await promisify(execFile)(process.execPath, [command, 'list'], {

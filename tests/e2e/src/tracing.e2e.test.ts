@@ -60,7 +60,7 @@ const linesOf = (traceId: string): LogLine[] =>
 const childrenOf = (parents: readonly CollectedSpan[], spans: readonly CollectedSpan[]): CollectedSpan[] =>
   spans.filter(({ parentSpanId }) => parents.some(({ spanId }) => spanId === parentSpanId))
 
-test('one command, its event, and every attempt at every subscription are one trace, in the logs and in spans', async () => {
+test('a command, its event and every attempt at every subscription form one trace, in logs and spans', async () => {
   const { traceId, traceparent } = newTrace()
   const sent = await acme.request('POST', STATE_PATH, { statusCode: 66 }, { traceparent })
   expect(sent.status).toBe(202)
@@ -121,7 +121,7 @@ test('one command, its event, and every attempt at every subscription are one tr
   expect(JSON.stringify(collector.spans(traceId))).not.toContain('secret')
 })
 
-test('what happens to a call later belongs to the dial that began it; what nobody asked for has a trace of its own', async () => {
+test('later events of a call belong to the trace of its dial, and unsolicited events have their own trace', async () => {
   const calls = await acme.subscribe(receiver.url('/calls'))
   const { traceId, traceparent } = newTrace()
   const dial = { agentUri: 'sip:e2e-191@acme.example', destination: '+15550101' }
@@ -155,7 +155,7 @@ test('what happens to a call later belongs to the dial that began it; what nobod
       .filter(({ subscriptionId, traceId: its }) => subscriptionId === calls.id && its !== traceId)
     expect(lines.length).toBeGreaterThan(0)
     for (const line of lines) expect(line.traceId).toMatch(/^[0-9a-f]{32}$/)
-    // Of what came later than the request, the event itself names the trace.
+    // For an event after the request, the event itself carries the trace.
     expect(lines.some((line) => line.traceId === line.eventId?.replaceAll('-', ''))).toBe(true)
   })
   expect(rung).not.toBe(traceId)

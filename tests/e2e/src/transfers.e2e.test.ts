@@ -1,6 +1,6 @@
 import { type Accepted, type Desk, openDesk, remotely, ring, setDevice, states } from './desk.ts'
 
-/** Every test has agents of its own. */
+/** Each test uses its own agents. */
 let number = 75
 const anAgent = (): string => `sip:e2e-${number++}@acme.example`
 
@@ -18,7 +18,7 @@ afterAll(() => desk.close())
 
 const inState = (state: number) => (latest: { state: number }) => latest.state === state
 
-/** A customer who has called, and was answered. */
+/** A customer has called, and the agent has answered. */
 async function talking(agentUri: string): Promise<string> {
   const callId = await ring(agentUri, '+15559100', { talkForSeconds: 60 })
   await desk.command(`${callId}/answer`, { agentUri })
@@ -66,7 +66,7 @@ describe('a blind transfer', () => {
     await hangup(callId, agentUri)
   })
 
-  test('that is declined comes back to the agent', async () => {
+  test('that is declined returns to the agent', async () => {
     const [agentUri, target] = [anAgent(), anAgent()]
     const callId = await talking(agentUri)
     await transfer(callId, agentUri, target, { blind: true })
@@ -90,7 +90,7 @@ describe('a blind transfer', () => {
 })
 
 describe('an attended transfer', () => {
-  test('holds the call, consults, and hands the customer over when the same request comes again', async () => {
+  test('holds the call, consults, and hands the customer over on the second request', async () => {
     const [agentUri, target] = [anAgent(), anAgent()]
     const callId = await talking(agentUri)
     const { consultationCallId: consultation = '' } = await transfer(callId, agentUri, target, {
@@ -143,7 +143,7 @@ describe('an attended transfer', () => {
     await hangup(callId, target)
   })
 
-  test('completed while the target rings comes back to the agent if the target declines', async () => {
+  test('completed while the target rings returns to the agent if the target declines', async () => {
     const [agentUri, target] = [anAgent(), anAgent()]
     const callId = await talking(agentUri)
     const { consultationCallId: consultation = '' } = await transfer(callId, agentUri, target)
@@ -155,7 +155,7 @@ describe('an attended transfer', () => {
     await hangup(callId, agentUri)
   })
 
-  test('to a target that is busy comes back to the agent, and says why', async () => {
+  test('to a busy target returns to the agent with the reason', async () => {
     const agentUri = anAgent()
     const callId = await talking(agentUri)
     const { consultationCallId: consultation = '' } = await transfer(callId, agentUri, BUSY)
@@ -167,7 +167,7 @@ describe('an attended transfer', () => {
     await hangup(callId, agentUri)
   })
 
-  test('to another target meanwhile is refused', async () => {
+  test('to another target is refused in the meantime', async () => {
     const agentUri = anAgent()
     const callId = await talking(agentUri)
     await transfer(callId, agentUri, NEVER_ANSWERS)
@@ -178,7 +178,7 @@ describe('an attended transfer', () => {
     await hangup(callId, agentUri)
   })
 
-  test('is cancelled by resume, and the customer keeps the call', async () => {
+  test('is cancelled by resume, and the customer stays in the call', async () => {
     const agentUri = anAgent()
     const callId = await talking(agentUri)
     const { consultationCallId: consultation = '' } = await transfer(callId, agentUri, NEVER_ANSWERS)
@@ -192,7 +192,7 @@ describe('an attended transfer', () => {
     await hangup(callId, agentUri)
   })
 
-  test('whose customer hangs up leaves the consultation an ordinary call', async () => {
+  test('turns the consultation into an ordinary call if the customer hangs up', async () => {
     const agentUri = anAgent()
     const callId = await talking(agentUri)
     const { consultationCallId: consultation = '' } = await transfer(callId, agentUri, ANSWERS)
@@ -204,7 +204,7 @@ describe('an attended transfer', () => {
     expect(await desk.until(consultation, agentUri, inState(7))).toMatchObject({ endReason: 1, endedBy: 1 })
   })
 
-  test('whose agent loses the device goes on without the agent', async () => {
+  test("continues without the agent if the agent's device goes offline", async () => {
     const [agentUri, target] = [anAgent(), anAgent()]
     const callId = await talking(agentUri)
     const { consultationCallId: consultation = '' } = await transfer(callId, agentUri, target)

@@ -10,7 +10,7 @@ import {
 import { Webhook } from 'standardwebhooks'
 import { type Client, type Delivery, envelopeOf, openClient, type Subscription } from './client.ts'
 
-/** What the stack of these tests was started with. */
+/** `DELIVERY_TIMEOUT` of the test stack. */
 const DEADLINE_MS = 1_000
 
 interface Report {
@@ -34,7 +34,7 @@ beforeAll(async () => {
 
 beforeEach(async () => {
   receiver = await startReceiver()
-  // Of a type that no other test brings about for this tenant.
+  // An event type that no other test uses for this tenant.
   subscription = await owner.subscribe(receiver.url('/hook'), ['webhook.endpoint.recovered'])
 })
 
@@ -54,7 +54,7 @@ describe('a test delivery', () => {
       headers,
     )
 
-  test('comes like any other, says that nothing has happened, and can be looked up', async () => {
+  test('arrives like any other delivery, is marked as a test, and can be read', async () => {
     const { status, body } = await send({ eventType: 'agent.status' })
     expect(status).toBe(202)
     expect(body.eventType).toBe('agent.status')
@@ -75,18 +75,18 @@ describe('a test delivery', () => {
     })
   })
 
-  test('is one of the first type that the subscription names, if none is asked for', async () => {
+  test('uses the first event type of the subscription by default', async () => {
     expect((await send()).body.eventType).toBe('webhook.endpoint.recovered')
   })
 
-  test('is there to read from the moment that its id is known', async () => {
+  test('can be read as soon as its id is returned', async () => {
     receiver.answer('/hook', { delayMs: DEADLINE_MS / 2 })
     const { deliveryId } = (await send()).body
     const { status, body } = await owner.request<Delivery>('GET', `/webhooks/deliveries/${deliveryId}`)
     expect([status, body.state]).toEqual([200, 'pending'])
   })
 
-  test('is retried, and is a test at every attempt', async () => {
+  test('is retried and marked as a test at every attempt', async () => {
     receiver.answer('/hook', [{ status: 503 }, { status: 204 }])
     await send({ eventType: 'webhook.delivery.parked' })
     const requests = await receiver.waitFor(2, '/hook')
@@ -97,7 +97,7 @@ describe('a test delivery', () => {
     expect(requests[0]?.body.equals(requests[1]?.body ?? Buffer.of())).toBe(true)
   })
 
-  test('asked for again with the same key is the same one', async () => {
+  test('is the same one if it is requested again with the same key', async () => {
     const key = { 'idempotency-key': randomUUID() }
     const first = await send({}, key)
     const again = await send({}, key)
@@ -110,14 +110,14 @@ describe('a test delivery', () => {
   })
 })
 
-describe('a check', () => {
+describe('a receiver check', () => {
   const check = async (): Promise<Report> => {
     const { status, body } = await owner.request<Report>('POST', path('check'), {})
     expect(status).toBe(200)
     return body
   }
 
-  /** As a receiver should, with the library of the specification. */
+  /** Verifies with the Standard Webhooks library, as a receiver should. */
   const isGenuine = ({ body, headers }: ReceivedRequest): boolean => {
     try {
       new Webhook(subscription.secret ?? '').verify(body, headers as Record<string, string>)
@@ -126,7 +126,7 @@ describe('a check', () => {
       return false
     }
   }
-  /** As one does who forgets the time. */
+  /** Verifies the signature but not the timestamp. */
   const isSigned = ({ body, headers }: ReceivedRequest): boolean => {
     const key = Buffer.from((subscription.secret ?? '').replace('whsec_', ''), 'base64')
     const signed = createHmac('sha256', key).update(
@@ -157,8 +157,8 @@ describe('a check', () => {
       /Redirects/,
     ],
     ['knows no such path', { status: 404 }, 'failed skipped skipped skipped skipped', /Correct the url/],
-    ['fails', { status: 500 }, 'failed skipped skipped skipped skipped', /log of this moment/],
-    ['hangs', { instead: 'hang' }, 'failed skipped skipped skipped skipped', /Answer before the work is done/],
+    ['fails', { status: 500 }, 'failed skipped skipped skipped skipped', /log of the endpoint/],
+    ['hangs', { instead: 'hang' }, 'failed skipped skipped skipped skipped', /Answer before you process/],
     ['hangs up', { instead: 'reset' }, 'failed skipped skipped skipped skipped', /closed before an answer/],
   ])('of an endpoint that %s', async (_name, script, results, advice) => {
     receiver.answer('/hook', script)
@@ -172,20 +172,20 @@ describe('a check', () => {
     const posts = receiver.requests('/hook').length
     expect(posts).toBe(results.startsWith('passed') ? 4 : 1)
 
-    // Nothing of it is retried, parked or counted.
+    // A check is never retried, parked or counted.
     const parked = await owner.request<{ items: Delivery[] }>('GET', path('deliveries?state=parked'))
     expect(parked.body.items).toEqual([])
     const { body } = await owner.request<{ health: object }>('GET', `/webhooks/subscriptions/${subscription.id}`)
     expect(body.health).toMatchObject({ state: 'closed', consecutiveFailures: 0 })
   })
 
-  test('of an endpoint that nobody listens at', async () => {
+  test('reports an endpoint that refuses connections', async () => {
     await receiver.close()
     const { findings } = await check()
     expect(findings[0]).toMatchObject({ result: 'failed', seen: expect.stringContaining('refused') as string })
   })
 
-  test('is one at a time for a subscription, on whichever replica', async () => {
+  test('runs once at a time per subscription, across replicas', async () => {
     receiver.answer('/hook', { delayMs: DEADLINE_MS * 0.7 })
     const first = check()
     await receiver.waitFor(1, '/hook')
@@ -197,7 +197,7 @@ describe('a check', () => {
   })
 })
 
-test.each(['test', 'check'])('a %s of a disabled subscription, or of another tenant’s, is refused', async (what) => {
+test.each(['test', 'check'])('a %s of a disabled subscription or of another tenant is refused', async (what) => {
   const foreign = await stranger.request<{ code: string }>('POST', path(what), {})
   expect([foreign.status, foreign.body.code]).toEqual([404, 'subscription-not-found'])
   await owner.request('PATCH', `/webhooks/subscriptions/${subscription.id}`, { enabled: false })
@@ -208,7 +208,7 @@ test.each(['test', 'check'])('a %s of a disabled subscription, or of another ten
   expect(receiver.requests()).toEqual([])
 })
 
-test('the catalogue tells what can be subscribed to, each with a schema and an example', async () => {
+test('the catalogue lists every event type with a schema and an example', async () => {
   const { status, body } = await owner.request<{
     items: { type: string; description: string; schema: { $schema: string }; example: { eventType: string } }[]
   }>('GET', '/webhooks/event-types')

@@ -1,32 +1,18 @@
-import { type StackFile } from '@switchhook/local'
-import { measureBacklog } from './backlog-figure.ts'
-import { AGENTS, measureCommands } from './commands-figure.ts'
-import { measureDeliveries } from './deliveries-figure.ts'
-import { measureLatency } from './latency-figure.ts'
-import { measureLog } from './log-figure.ts'
-import { measureMemory } from './memory-figure.ts'
-import { measureNoisy } from './noisy-figure.ts'
-import type { BenchOptions } from './options.ts'
-import { measureOutage } from './outage-figure.ts'
-import type { FigureName, Figures } from './results.ts'
-import { COOLDOWN_MS, DEADLINE_MS } from './short-deadline.ts'
-
-/** What a figure is measured with. */
-export interface Bench {
-  readonly stack: StackFile
-  readonly token: string
-  readonly say: (line: string) => void
-  readonly options: BenchOptions
-  /** Starts whatever of the stack is not running, told this as well, and resolves when all of it is ready. */
-  readonly bringUp: (more?: Setting) => Promise<StackFile>
-}
-
-/** What the services of a stack are told; figures that share one share a stack. */
-type Setting = Readonly<Record<string, string>>
+import type { Bench, Setting } from './bench.ts'
+import { measureBacklog } from './figures/backlog.ts'
+import { AGENTS, measureCommands } from './figures/commands.ts'
+import { measureDeliveries } from './figures/deliveries.ts'
+import { measureLatency } from './figures/latency.ts'
+import { measureLog } from './figures/log.ts'
+import { measureMemory } from './figures/memory.ts'
+import { measureNoisy } from './figures/noisy.ts'
+import { measureOutage } from './figures/outage.ts'
+import { COOLDOWN_MS, DEADLINE_MS } from './figures/short-deadline.ts'
+import type { FigureName, Figures } from './report/results.ts'
 
 const agents = [{ agentUri: 'sip:agent-{n}@acme.example', tenant: 'acme', device: 'SIM/{n}', count: AGENTS }]
 const ordinary: Setting = { SIMULATOR_AGENTS: JSON.stringify(agents), WRAP_UP_SECONDS: '0' }
-/** So that endpoints which hang time out within the patience of a benchmark. */
+/** Shorter deadlines, so that hanging endpoints time out within a benchmark. */
 const shortDeadline: Setting = {
   DELIVERY_TIMEOUT: `${DEADLINE_MS}ms`,
   BREAKER_COOLDOWN: `${COOLDOWN_MS}ms`,
@@ -35,49 +21,49 @@ const shortDeadline: Setting = {
 interface Measurement<Name extends FigureName> {
   readonly title: string
   readonly setting: Setting
-  /** Undefined: it cannot be measured on this stack, as it has said. */
+  /** Undefined: not measurable on this stack; the figure has said why. */
   readonly measure: (bench: Bench) => Promise<Figures[Name] | undefined>
 }
 
-/** In the order in which they are taken: those that leave something behind come last of their stack. */
+/** In the order of measurement: figures that leave data behind come last on their stack. */
 export const MEASUREMENTS: { readonly [Name in FigureName]: Measurement<Name> } = {
   commands: {
-    title: 'commands accepted, beside a bare server',
+    title: 'commands per second, compared with a bare server',
     setting: ordinary,
-    measure: ({ stack, token, say }) => measureCommands(stack, token, say),
+    measure: measureCommands,
   },
   deliveries: {
-    title: 'deliveries, beside BullMQ with axios and a bare loop',
+    title: 'deliveries per second, compared with four baselines',
     setting: ordinary,
-    measure: ({ stack, token, say }) => measureDeliveries(stack, token, say),
+    measure: measureDeliveries,
   },
   latency: {
-    title: 'from the event to its first POST, beside a bare loop',
+    title: 'latency from event to first POST, compared with a bare loop',
     setting: ordinary,
     measure: measureLatency,
   },
   log: {
-    title: 'the delivery log, with it and without',
+    title: 'cost of the delivery log',
     setting: ordinary,
     measure: measureLog,
   },
   outage: {
-    title: 'a broker that is away',
+    title: 'recovery from a broker outage',
     setting: ordinary,
     measure: measureOutage,
   },
   memory: {
-    title: 'memory, with endpoints that answer without end',
+    title: 'memory with misbehaving endpoints',
     setting: shortDeadline,
     measure: measureMemory,
   },
   noisy: {
-    title: 'endpoints that hang, and their neighbours, beside BullMQ with axios',
+    title: 'healthy endpoints beside hanging ones, compared with BullMQ',
     setting: shortDeadline,
     measure: measureNoisy,
   },
   backlog: {
-    title: 'a dead endpoint with a backlog',
+    title: 'backlog of a dead endpoint',
     setting: shortDeadline,
     measure: measureBacklog,
   },

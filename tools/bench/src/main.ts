@@ -1,26 +1,27 @@
 import { mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
-import { addressesOf, DEV_SCOPE, DEV_TENANTS } from '@switchhook/dev-idp'
+import { addressesOf, DEV_SCOPE, type DevTenant, devTenants } from '@switchhook/dev-idp'
 import { readStackOptions, startStack, stopStack } from '@switchhook/local'
 import { loadConfig } from '@switchhook/runtime'
-import { type Bench, FIGURE_NAMES, MEASUREMENTS } from './figures.ts'
-import { describeMachine } from './machine.ts'
+import type { Bench } from './bench.ts'
+import { TENANTS } from './figures/deliveries.ts'
+import { FIGURE_NAMES, MEASUREMENTS } from './figures.ts'
+import { describeMachine } from './measure/machine.ts'
 import { benchFields } from './options.ts'
-import { renderPlots } from './plots.ts'
-import { renderReport } from './report.ts'
-import { type FigureName, type Results, wantedFigures } from './results.ts'
-import { judgeTargets } from './targets.ts'
+import { renderPlots } from './report/plots.ts'
+import { renderReport } from './report/report.ts'
+import { type FigureName, type Results, wantedFigures } from './report/results.ts'
+import { compareWithTargets } from './report/targets.ts'
 
 const say = (line: string): void => console.log(line)
 const docs = fileURLToPath(new URL('../../../docs', import.meta.url))
 const resultsFile = join(docs, 'benchmarks', 'results.json')
 
-/** One client asks for all of it: its requests are counted, as anybody's, and never too many. */
+/** Requests are counted as usual, but the limit is never reached. */
 const COUNTED_ONLY = '999999999/1m'
 
-async function requestToken(devIdp: string): Promise<string> {
-  const [{ tenant, clientId, clientSecret }] = DEV_TENANTS
+async function requestToken(devIdp: string, { tenant, clientId, clientSecret }: DevTenant): Promise<string> {
   const response = await fetch(addressesOf(devIdp, tenant).tokenUrl, {
     method: 'POST',
     body: new URLSearchParams({
@@ -33,17 +34,23 @@ async function requestToken(devIdp: string): Promise<string> {
   return ((await response.json()) as { access_token: string }).access_token
 }
 
-/** A stack of its own, from nothing, and taken down again whatever happens. */
+/** Starts a stack of its own from nothing, and always stops it. */
 async function withStack(env: NodeJS.ProcessEnv, setting: object, use: (bench: Bench) => Promise<void>): Promise<void> {
   const home = join(env['SWITCHHOOK_HOME'] || '.local', 'bench')
   const options = { ...readStackOptions(env), home, apiPort: 0, idpPort: 0 }
-  const settings = { RATE_LIMIT: COUNTED_ONLY, ...env, ...setting }
+  const settings = { RATE_LIMIT: COUNTED_ONLY, DEV_IDP_TENANTS: String(TENANTS), ...env, ...setting }
   await stopStack(home, say, { discardData: true })
   try {
     const stack = await startStack(options, settings, say)
-    const token = await requestToken(stack.urls.devIdp)
+    const tenants = devTenants(TENANTS)
+    const tokenOf = (name: string): Promise<string> => {
+      const tenant = tenants.find((known) => known.tenant === name)
+      if (tenant === undefined) throw new Error(`the identity provider has no tenant ${name}`)
+      return requestToken(stack.urls.devIdp, tenant)
+    }
+    const token = await tokenOf('acme')
     const bringUp: Bench['bringUp'] = (more = {}) => startStack(options, { ...settings, ...more }, () => {})
-    await use({ stack, token, say, options: loadConfig(benchFields, env), bringUp })
+    await use({ stack, token, tokenOf, say, options: loadConfig(benchFields, env), bringUp })
   } finally {
     await stopStack(home, say, { discardData: true })
     rmSync(home, { recursive: true, force: true })
@@ -58,7 +65,7 @@ function readResults(): Results {
   }
 }
 
-/** After each figure, so that what has been measured is kept when a later one fails. */
+/** Called after each figure, so that a later failure loses nothing. */
 function write(results: Results): void {
   mkdirSync(join(docs, 'benchmarks'), { recursive: true })
   writeFileSync(resultsFile, `${JSON.stringify(results, undefined, 2)}\n`)
@@ -72,7 +79,7 @@ async function measure(name: FigureName, bench: Bench): Promise<void> {
   say(MEASUREMENTS[name].title)
   const figure = await MEASUREMENTS[name].measure(bench)
   if (figure === undefined) return
-  const taken = { at: new Date().toISOString(), machine: describeMachine(), rungs: bench.stack.rungs, figure }
+  const taken = { at: new Date().toISOString(), machine: describeMachine(), providers: bench.stack.providers, figure }
   write({ ...readResults(), [name]: taken })
 }
 
@@ -82,12 +89,12 @@ async function bench(env: NodeJS.ProcessEnv): Promise<void> {
     const together = wanted.filter((name) => MEASUREMENTS[name].setting === setting)
     await withStack(env, setting, async (stack) => {
       for (const name of together) {
-        // What went wrong is told, and fails the whole in the end; the other figures are worth having all the same.
+        // Report the error, keep measuring, exit non-zero at the end.
         await measure(name, stack).catch(fail)
       }
     })
   }
-  for (const { figure, target, measured, verdict } of judgeTargets(readResults())) {
+  for (const { figure, target, measured, verdict } of compareWithTargets(readResults())) {
     say(`${verdict.padEnd(12)} ${figure}: ${measured} (target ${target})`)
   }
   say('written: docs/benchmarks.md, docs/benchmarks/results.json')

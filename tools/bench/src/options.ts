@@ -1,12 +1,16 @@
 import { type Config, duration, integer } from '@switchhook/runtime'
 
-/** What may be asked of single figures, by the environment. */
+/** Environment variables that change single figures. */
 export const benchFields = {
-  /** How long the broker is away. */
+  /** Length of one run of `deliveries` on every side. */
+  DELIVERIES_TIME: duration('20s', { minMs: 1_000 }),
+  /** Length of one run of `commands` on every side. */
+  COMMANDS_TIME: duration('10s', { minMs: 1_000 }),
+  /** How long the broker is unavailable in `outage`. */
   OUTAGE: duration('60s', { minMs: 1_000 }),
-  /** Deliveries that wait for a dead endpoint. */
+  /** Deliveries for a dead endpoint in `backlog`. */
   BACKLOG: integer({ min: 1_000, max: 1_000_000 }, 20_000),
-  /** How long memory is watched while endpoints misbehave. */
+  /** How long `memory` observes misbehaving endpoints. */
   MEMORY_TIME: duration('40s', { minMs: 10_000 }),
 }
 

@@ -5,15 +5,15 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { text } from 'node:stream/consumers'
 
-// It is run as `make chaos` runs it: built, in a process of its own.
+// Runs the built program in its own process, as `make chaos` does.
 const main = join(import.meta.dirname, '..', 'dist', 'main.js')
 
-/** Its three faults kill Redis, the broker, and meanwhile a worker. */
+/** Its three faults kill Redis, then RabbitMQ, and a worker while RabbitMQ is still recovering. */
 const KNOWN_SEED = 86447
-/** All kinds but those that take longest: `exhaust` waits for a whole schedule, the others start Redis twice. */
+/** All kinds but the slowest: `exhaust` waits for a whole schedule; `rollback` and `empty` restart Redis. */
 const FAULTS = 'kill,stop,cut,freeze,blackout,alarm,disconnect,cancel,full,clock,rotate,patch,delete'
 
-test('nothing is lost, whatever strikes', async () => {
+test('no event is lost when random faults strike', async () => {
   const home = mkdtempSync(join(tmpdir(), 'chaos-'))
   try {
     const env = { ...process.env, SWITCHHOOK_HOME: home, KILLS: '3', SEED: `${KNOWN_SEED},random`, FAULTS }
@@ -22,7 +22,7 @@ test('nothing is lost, whatever strikes', async () => {
     // The random seed is needed to repeat a failed run.
     process.stderr.write(`${said.split('\n', 1)[0]}\n`)
     if (code !== 0) throw new Error(said)
-    // In a container the broker and its command may be out of reach; the run then skips some faults.
+    // If RabbitMQ and Redis run in containers, some faults cannot be applied and are skipped.
     const least = said.includes('RabbitMQ: local') ? 6 : 1
     expect(Number(/^ {2}faults +(\d+)/m.exec(said)?.[1])).toBeGreaterThanOrEqual(least)
     expect(said).toMatch(/^ {2}lost or otherwise wrong +0$/m)

@@ -1,16 +1,16 @@
 import { rmSync, writeFileSync } from 'node:fs'
-import { AGENTS } from './calls.ts'
-import { startChaosStack } from './chaos-stack.ts'
+import { planFaults } from './faults/plan.ts'
+import { AGENTS } from './load/calls.ts'
 import { readOptions } from './options.ts'
-import { planFaults } from './plan.ts'
-import { complaintsOf, renderReport, renderTable, summaryOf } from './report.ts'
+import { problemsOf, renderReport, renderTable, summaryOf } from './report.ts'
 import { runChaos } from './run-chaos.ts'
+import { startChaosStack } from './stack/chaos-stack.ts'
 
 const say = (line: string): void => console.log(line)
 
 const agents = [{ agentUri: 'sip:agent-{n}@acme.example', tenant: 'acme', device: 'SIM/{n}', count: AGENTS }]
 
-/** A schedule that a run can wait for (`SCHEDULE_MS` is its length), and deadlines that fit it. */
+/** A retry schedule that fits into a run (`SCHEDULE_MS` is its sum), and deadlines that fit the schedule. */
 const SETTINGS = {
   DELIVERY_RETRY_WAITS: '1s,2s,3s,5s,5s,8s,8s',
   DELIVERY_TIMEOUT: '3s',
@@ -18,7 +18,7 @@ const SETTINGS = {
   BREAKER_FAILURES: '5',
   BREAKER_COOLDOWN: '2s',
   WRAP_UP_SECONDS: '0',
-  // A long run leaves thousands of exhausted deliveries to be sent again at its end.
+  // A long run has thousands of exhausted deliveries to send again at its end.
   RECOVERY_RATE: '200',
   LOG_LEVEL: 'info',
   SIMULATOR_AGENTS: JSON.stringify(agents),
@@ -35,16 +35,16 @@ async function main(): Promise<void> {
   try {
     const plan = seeds.flatMap((one) => planFaults(one, kills, kinds))
     const result = await runChaos(stack, plan, seed, say, ending.signal)
-    const complaints = complaintsOf(result)
+    const problems = problemsOf(result)
     say(`\n${renderTable(summaryOf(result))}\n`)
-    for (const complaint of complaints) say(`  ${complaint}`)
+    for (const problem of problems) say(`  ${problem}`)
     say(
-      complaints.length === 0
+      problems.length === 0
         ? 'nothing was lost'
-        : `something is wrong; the same faults again: SEED=${seeds.join(',')} KILLS=${kills}`,
+        : `something is wrong; to repeat these faults: SEED=${seeds.join(',')} KILLS=${kills}`,
     )
     if (report !== undefined) writeFileSync(report, renderReport(result, { seeds, kills, kinds }))
-    if (complaints.length > 0) process.exitCode = 1
+    if (problems.length > 0) process.exitCode = 1
   } finally {
     await stack.stop()
     rmSync(home, { recursive: true, force: true })

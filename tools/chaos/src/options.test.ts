@@ -1,14 +1,14 @@
+import { FAULT_KINDS } from './faults/plan.ts'
 import { readOptions } from './options.ts'
-import { FAULT_KINDS } from './plan.ts'
 
-test('by default there are 25 faults of every kind from a random seed, and no report', () => {
+test('the defaults are 25 faults of all kinds, a random seed and no report', () => {
   const { seeds, ...rest } = readOptions({})
   expect(rest).toEqual({ kills: 25, kinds: FAULT_KINDS, report: undefined, home: '.local/chaos' })
   expect(seeds).toHaveLength(1)
   expect(readOptions({}).seeds).not.toEqual(seeds)
 })
 
-test('seeds are given, drawn, or both', () => {
+test('a seed is a number or random, and several can be combined', () => {
   expect(readOptions({ KILLS: '200', SEED: '123', REPORT: 'docs/x.md' })).toMatchObject({
     kills: 200,
     seeds: [123],
@@ -17,7 +17,7 @@ test('seeds are given, drawn, or both', () => {
   expect(readOptions({ SEED: '5,random' }).seeds).toEqual([5, expect.any(Number)])
 })
 
-test('kinds of faults are picked by name', () => {
+test('fault kinds are selected by name', () => {
   expect(readOptions({ FAULTS: 'rotate,delete' }).kinds).toEqual(['rotate', 'delete'])
 })
 

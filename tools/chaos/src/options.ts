@@ -1,15 +1,15 @@
 import { randomInt } from 'node:crypto'
 import { join } from 'node:path'
 import { integer, loadConfig, optional, text } from '@switchhook/runtime'
-import { FAULT_KINDS, type FaultKind } from './plan.ts'
+import { FAULT_KINDS, type FaultKind } from './faults/plan.ts'
 
 export interface ChaosOptions {
-  /** How many faults strike, for each seed. */
+  /** The number of faults for each seed. */
   readonly kills: number
   readonly seeds: readonly number[]
-  /** The kinds of faults that may strike. */
+  /** The kinds of faults to draw from. */
   readonly kinds: readonly FaultKind[]
-  /** Where the report is written as markdown; undefined: nowhere. */
+  /** The file for the report in Markdown, if one is wanted. */
   readonly report: string | undefined
   readonly home: string
 }

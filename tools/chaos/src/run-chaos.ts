@@ -1,44 +1,44 @@
 import { setTimeout as sleep } from 'node:timers/promises'
-import { BEHAVIOURS } from './behaviour.ts'
-import { countMessages } from './broker-management.ts'
-import { startCalls } from './calls.ts'
-import type { ChaosStack } from './chaos-stack.ts'
-import { type Client, openClient } from './client.ts'
-import type { Observation } from './observation.ts'
-import { startOwnEvents } from './own-events.ts'
-import { parkedOf } from './parked.ts'
-import { describeFault, type Fault, type PlannedFault } from './plan.ts'
-import { createRandom } from './random.ts'
-import { type Problem, reconcile, type Verdict } from './reconcile.ts'
-import { openRecoveries, type Recoveries } from './recovery.ts'
-import { type Strike, type Struck, strike } from './strike.ts'
-import { type Subscribers, startSubscribers } from './subscribers.ts'
+import { type Injection, inject, type Targets } from './faults/inject.ts'
+import { describeFault, type Fault, type PlannedFault } from './faults/plan.ts'
+import { createRandom } from './faults/random.ts'
+import { startCalls } from './load/calls.ts'
+import { type Client, openClient } from './load/client.ts'
+import { startPlatformEvents } from './load/platform-events.ts'
+import { listParked, openRecoveries, type Recoveries } from './load/recoveries.ts'
+import type { Observation } from './reconcile/observation.ts'
+import type { Problem } from './reconcile/problem.ts'
+import { type Reconciliation, reconcile } from './reconcile/reconcile.ts'
+import { countMessages } from './stack/broker-management.ts'
+import type { ChaosStack } from './stack/chaos-stack.ts'
+import { BEHAVIOURS } from './subscribers/behaviour.ts'
+import { type Subscribers, startSubscribers } from './subscribers/subscribers.ts'
 
 export interface ChaosResult {
-  readonly strikes: readonly Strike[]
-  readonly verdict: Verdict
-  /** What is wrong apart from the deliveries, one sentence each. */
-  readonly faults: readonly string[]
+  readonly injections: readonly Injection[]
+  readonly reconciliation: Reconciliation
+  /** Problems of processes and of the api's answers, one sentence each. */
+  readonly otherProblems: readonly string[]
   readonly answers: Client['answers']
   readonly repeatedPublishes: number
   readonly loadMs: number
-  /** From the end of the load until all of it was dealt with. */
+  /** From the end of the load until every delivery had ended. */
   readonly settlingMs: number
 }
 
-/** The recovery runs in one replica of the api; for a moment there is none. */
+/** A recovery runs in one api replica. Both are killed, so that for a moment none is left. */
 const KILLS_DURING_RECOVERY: readonly PlannedFault[] = [
   { fault: { kind: 'kill', target: 'api-1' }, overlaps: false, pauseMs: 500 },
   { fault: { kind: 'kill', target: 'api-2' }, overlaps: true, pauseMs: 500 },
 ]
 
-/** Several times the schedule, and what a recovery takes: whatever is not done by then never will be. */
+/** Several times the schedule plus the time of a recovery. Anything that is not settled by then never will be. */
 const SETTLES_WITHIN_MS = 180_000
 const SETTLE_CHECK_MS = 1_000
 
 /**
- * Keeps a load going, lets faults strike, and reconciles every event with what the endpoints got.
- * @param signal ends it early: what was done until then is reconciled
+ * Generates load, injects the planned faults, and reconciles every event with the POSTs that the endpoints received.
+ * @param signal ends the run early; everything until then is reconciled
  */
 export async function runChaos(
   stack: ChaosStack,
@@ -52,19 +52,19 @@ export async function runChaos(
   let stopLoad: (() => Promise<unknown>) | undefined
   try {
     const startedAt = Date.now()
-    const events = await startOwnEvents(stack.amqpUrl)
-    const calls = startCalls(client, (call) => subscribers.notebook.callArrives('well', call))
+    const events = await startPlatformEvents(stack.amqpUrl)
+    const calls = startCalls(client, (call) => subscribers.received.callArrives('healthy', call))
     stopLoad = () => {
       stopLoad = undefined
       return Promise.all([events.stop(), calls.stop()])
     }
-    const newEventArrives = (): Promise<void> => subscribers.notebook.newEventArrives('well')
+    const newEventArrives = (): Promise<void> => subscribers.received.newEventArrives('healthy')
     await newEventArrives()
     const recoveries = openRecoveries(client, subscribers)
     say(`a recovery of ${await recoveries.begin()} parked deliveries has begun`)
-    const struck: Struck = { stack, subscribers, newEventArrives }
-    const strikes = await strikeAll(struck, [...KILLS_DURING_RECOVERY, ...plan], say, signal)
-    await subscribers.outage()
+    const targets: Targets = { stack, subscribers, newEventArrives }
+    const injections = await injectAll(targets, [...KILLS_DURING_RECOVERY, ...plan], say, signal)
+    await subscribers.lastOutage()
     await stopLoad?.()
     const loadMs = Date.now() - startedAt
 
@@ -74,67 +74,72 @@ export async function runChaos(
       return observeAll(stack, subscribers, recoveries, {
         parked: (
           await Promise.all(
-            subscribers.subscriptions.map(({ endpoint, subscriptionId }) => parkedOf(client, endpoint, subscriptionId)),
+            subscribers.subscriptions.map(({ endpoint, subscriptionId }) =>
+              listParked(client, endpoint, subscriptionId),
+            ),
           )
         ).flat(),
         confirmed: events.confirmed,
         calls: calls.accepted,
-        strikes,
+        injections,
       })
     }
-    const verdict = await settle(observe)
+    const reconciliation = await settle(observe)
     return {
-      strikes,
-      verdict,
-      faults: [...(await stack.deaths()), ...faultsOf(strikes, client.unusual)],
+      injections,
+      reconciliation,
+      otherProblems: [...(await stack.unexpectedExits()), ...otherProblemsOf(injections, client.unusual)],
       answers: client.answers,
       repeatedPublishes: events.repeats(),
       loadMs,
       settlingMs: Date.now() - startedAt - loadMs,
     }
   } finally {
-    // After an error its timers would keep the process alive.
+    // After an error, the timers of the load would keep the process alive.
     await stopLoad?.()
     await subscribers.close()
   }
 }
 
-async function strikeAll(
-  struck: Struck,
+async function injectAll(
+  targets: Targets,
   plan: readonly PlannedFault[],
   say: (line: string) => void,
   signal: AbortSignal,
-): Promise<readonly Strike[]> {
-  const strikes: Promise<Strike>[] = []
+): Promise<readonly Injection[]> {
+  const injections: Promise<Injection>[] = []
   for (const { fault, overlaps, pauseMs } of plan) {
-    if (!overlaps) await Promise.all(strikes)
+    if (!overlaps) await Promise.all(injections)
     if (signal.aborted) break
     await sleep(pauseMs)
-    strikes.push(strikeAndTell(fault, overlaps))
+    injections.push(injectAndReport(fault, overlaps))
   }
-  return Promise.all(strikes)
+  return Promise.all(injections)
 
-  async function strikeAndTell(fault: Fault, overlaps: boolean): Promise<Strike> {
-    const done = await strike(struck, fault)
+  async function injectAndReport(fault: Fault, overlaps: boolean): Promise<Injection> {
+    const done = await inject(targets, fault)
     say(lineOf(done, overlaps))
     return done
   }
 }
 
-function lineOf({ fault, fromMs, toMs, skipped, hasRecovered }: Strike, overlaps: boolean): string {
+function lineOf({ fault, fromMs, toMs, skipped, hasRecovered }: Injection, overlaps: boolean): string {
   const what = `${new Date(fromMs).toISOString().slice(11, 19)}  ${overlaps ? '+ ' : '  '}${describeFault(fault)}`
   const seconds = ((toMs - fromMs) / 1_000).toFixed(1)
   if (skipped !== undefined) return `${what.padEnd(56)}  skipped: ${skipped}`
-  return `${what.padEnd(56)}  ${hasRecovered ? `all well again after ${seconds} s` : `NOT WELL AGAIN after ${seconds} s`}`
+  return `${what.padEnd(56)}  ${hasRecovered ? `recovered after ${seconds} s` : `NOT RECOVERED after ${seconds} s`}`
 }
 
 async function observeAll(
   stack: ChaosStack,
   subscribers: Subscribers,
   recoveries: Recoveries,
-  { strikes, ...seen }: Pick<Observation, 'parked' | 'confirmed' | 'calls'> & { readonly strikes: readonly Strike[] },
+  {
+    injections,
+    ...seen
+  }: Pick<Observation, 'parked' | 'confirmed' | 'calls'> & { readonly injections: readonly Injection[] },
 ): Promise<Observation> {
-  const { notebook, subscriptions, guest } = subscribers
+  const { received, subscriptions, guest } = subscribers
   return {
     ...seen,
     endpoints: BEHAVIOURS.map(({ name, eventTypes }) => ({
@@ -144,17 +149,17 @@ async function observeAll(
     })),
     guests: guest.names,
     closures: guest.closures,
-    posts: notebook.posts,
+    posts: received.posts,
     recoveries: await recoveries.look(),
-    disturbances: strikes,
-    lapses: strikes.flatMap(({ lapse }) => lapse ?? []),
-    absences: subscribers.absences(),
+    disturbances: injections,
+    lapses: injections.flatMap(({ lapse }) => lapse ?? []),
+    outages: subscribers.outages(),
     left: await countMessages(stack.managementUrl()),
     notReady: await stack.notReady(),
   }
 }
 
-/** Waiting does not help against these. */
+/** Problems that waiting cannot resolve. */
 const FINAL: readonly Problem['kind'][] = [
   'two deliveries of one event',
   'body changed',
@@ -162,37 +167,38 @@ const FINAL: readonly Problem['kind'][] = [
   'signature or headers',
   'attempt number',
   'first attempt after the answer',
-  'number used twice',
+  'sequence number used twice',
   'notice of a notice',
 ]
 
-/** Observes until nothing is wrong, or nothing will change any more. */
-async function settle(observe: () => Promise<Observation>): Promise<Verdict> {
+/** Reconciles until no problem is left that waiting could resolve, or the time is up. */
+async function settle(observe: () => Promise<Observation>): Promise<Reconciliation> {
   const deadline = Date.now() + SETTLES_WITHIN_MS
   for (;;) {
-    // The broker's counts are a second old.
+    // The broker refreshes its message counts once a second.
     await sleep(SETTLE_CHECK_MS)
-    const verdict = reconcile(await observe())
-    if (verdict.problems.every(({ kind }) => FINAL.includes(kind)) || Date.now() >= deadline) return verdict
+    const reconciliation = reconcile(await observe())
+    const isFinal = reconciliation.problems.every(({ kind }) => FINAL.includes(kind))
+    if (isFinal || Date.now() >= deadline) return reconciliation
   }
 }
 
-/** After Redis has lost a call, its client still gives commands for so long. */
+/** For this long after Redis has lost a call, its client still sends commands for it. */
 const CALL_MS = 20_000
 
-function faultsOf(strikes: readonly Strike[], unusual: Client['unusual']): string[] {
-  const lapses = strikes.flatMap(({ lapse }) => lapse ?? [])
-  const isDue = ({ status, atMs }: Client['unusual'][number]): boolean =>
+function otherProblemsOf(injections: readonly Injection[], unusual: Client['unusual']): string[] {
+  const lapses = injections.flatMap(({ lapse }) => lapse ?? [])
+  const isExcused = ({ status, atMs }: Client['unusual'][number]): boolean =>
     status === 404 && lapses.some(({ fromMs, toMs }) => fromMs <= atMs && atMs <= toMs + CALL_MS)
-  const undue = unusual.filter((answer) => !isDue(answer))
+  const unexpected = unusual.filter((answer) => !isExcused(answer))
   return [
-    ...strikes
+    ...injections
       .filter(({ hasRecovered }) => !hasRecovered)
       .map(({ fault }) => `not recovered from: ${describeFault(fault)}`),
-    ...undue
+    ...unexpected
       .slice(0, MOST_SHOWN)
       .map(({ status, request, atMs }) => `${request} was answered ${status} (${new Date(atMs).toISOString()})`),
-    ...(undue.length > MOST_SHOWN ? [`${undue.length - MOST_SHOWN} more answers of this kind`] : []),
+    ...(unexpected.length > MOST_SHOWN ? [`${unexpected.length - MOST_SHOWN} more unexpected answers`] : []),
   ]
 }
 

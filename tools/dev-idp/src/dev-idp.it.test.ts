@@ -6,7 +6,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { createInterface } from 'node:readline'
 
-// The provider's library is an ES module, which tests cannot import: it is run as what it is, a process.
+// Runs as a separate process, because the provider's library is an ES module, which Jest cannot import.
 const main = join(import.meta.dirname, 'main.ts')
 
 let folder: string
@@ -32,7 +32,7 @@ async function start(env: Record<string, string> = {}): Promise<{ url: string; p
   for await (const line of createInterface(child.stdout)) {
     if (line.startsWith('{')) return { url: String((JSON.parse(line) as { url: unknown }).url), process: child }
   }
-  throw new Error('it ended')
+  throw new Error('the identity provider exited')
 }
 
 async function stop(child: ChildProcess): Promise<number | null> {
@@ -72,7 +72,7 @@ async function publishedKeys(issuer: string): Promise<readonly JsonWebKey[]> {
 const read = (part: string): Record<string, unknown> =>
   JSON.parse(Buffer.from(part, 'base64url').toString()) as Record<string, unknown>
 
-/** Claims of a token that one of the keys has signed; undefined when none has. */
+/** The claims of a token if one of the keys has signed it. */
 function claimsOf(token: string, keys: readonly JsonWebKey[]): Record<string, unknown> | undefined {
   const [head = '', claims = '', signature = ''] = token.split('.')
   const key = keys.find(({ kid }) => kid === read(head)['kid'])
@@ -101,7 +101,7 @@ test('a client gets a token for an hour, signed with RS256 by the published key 
   expect(Number(claims?.['exp']) - Number(claims?.['iat'])).toBe(3599)
 })
 
-test('each tenant has keys and clients of its own', async () => {
+test('each tenant has its own keys and clients', async () => {
   const globex = { ...FORM, client_id: 'globex-app', client_secret: 'globex-secret' }
   const { body } = await requestToken(`${url}/globex`, globex)
   const token = String(body['access_token'])
@@ -114,12 +114,12 @@ test.each<[string, Record<string, string>, number, string]>([
   ['a wrong secret', { ...FORM, client_secret: 'guess' }, 401, 'invalid_client'],
   ['an unknown client', { ...FORM, client_id: 'nobody' }, 401, 'invalid_client'],
   ['an unknown scope', { ...FORM, scope: 'other/.default' }, 400, 'invalid_scope'],
-  ['a scope too many', { ...FORM, scope: 'switchhook/.default openid' }, 400, 'invalid_scope'],
+  ['an additional scope', { ...FORM, scope: 'switchhook/.default openid' }, 400, 'invalid_scope'],
   ['no scope', { ...FORM, scope: '' }, 400, 'invalid_scope'],
-  ['a grant that is not offered', { ...FORM, grant_type: 'password' }, 400, 'unsupported_grant_type'],
+  ['an unsupported grant type', { ...FORM, grant_type: 'password' }, 400, 'unsupported_grant_type'],
   ['no grant', { ...FORM, grant_type: '' }, 400, 'invalid_request'],
   ['a resource that is not ours', { ...FORM, resource: 'urn:other' }, 400, 'invalid_target'],
-])('%s is answered with the OAuth error for it', async (_name, form, status, error) => {
+])('%s gets the matching OAuth error', async (_name, form, status, error) => {
   await expect(requestToken(`${url}/acme`, form)).resolves.toMatchObject({ status, body: { error } })
 })
 
@@ -130,7 +130,7 @@ test('an unknown tenant is not found', async () => {
   })
 })
 
-test('tokens stay good when the provider is started anew', async () => {
+test('tokens stay valid after a restart', async () => {
   const first = await start()
   const { body } = await requestToken(`${first.url}/acme`)
   const { port } = new URL(first.url)
@@ -140,7 +140,7 @@ test('tokens stay good when the provider is started anew', async () => {
   expect(claimsOf(String(body['access_token']), await publishedKeys(`${second.url}/acme`))).toBeDefined()
 })
 
-test('it refuses to run in production', async () => {
+test('refuses to run in production', async () => {
   const child = spawn(process.execPath, ['--conditions=source', main], {
     env: { ...process.env, NODE_ENV: 'production', DEV_IDP_PORT: '0' },
     stdio: ['ignore', 'ignore', 'pipe'],

@@ -3,10 +3,10 @@ import { createServer, type IncomingMessage, type ServerResponse } from 'node:ht
 import type { AddressInfo } from 'node:net'
 import { loadSigningKeys } from './signing-keys.ts'
 import { tenantProvider } from './tenant-provider.ts'
-import { DEV_TENANTS } from './tenants.ts'
+import type { DevTenant } from './tenants.ts'
 
 export interface IdentityProvider {
-  /** A tenant's issuer is this and the tenant's name. */
+  /** The issuer of a tenant is this URL plus the tenant's name. */
   readonly baseUrl: string
   close(): Promise<void>
 }
@@ -14,25 +14,26 @@ export interface IdentityProvider {
 type Handler = (request: IncomingMessage, response: ServerResponse) => unknown
 
 /**
- * Serves every tenant on one port, each below its own path. Port 0: any free one. Wherever it listens, clients are to
- * know it as 127.0.0.1: the issuer in a token must be one and the same for everybody.
+ * Serves every tenant on one port, each below its own path. Port 0 means any free port. On every interface, the issuer is
+ * http://127.0.0.1, because the issuer in a token must be the same for all clients.
  */
 export async function startIdentityProvider(options: {
   readonly host: string
   readonly port: number
   readonly keysFile: string | undefined
+  readonly tenants: readonly DevTenant[]
 }): Promise<IdentityProvider> {
   const handlers = new Map<string, Handler>()
   const server = createServer((request, response) => {
     const [, tenant = '', rest = ''] = /^\/([^/?]*)(.*)$/.exec(request.url ?? '') ?? []
     const handle = handlers.get(tenant)
     if (handle === undefined) {
-      answerUnknown(tenant, response)
+      answerUnknown(tenant, options.tenants, response)
       return
     }
-    // What the provider sees is its own root; what it tells clients begins with what they asked.
+    // The provider handles its path as the root, and uses originalUrl for URLs that it returns.
     Object.assign(request, { originalUrl: request.url, url: rest.startsWith('/') ? rest : `/${rest}` })
-    // It answers every error itself.
+    // The provider answers every error itself.
     void handle(request, response)
   })
   await once(server.listen(options.port, options.host), 'listening')
@@ -40,9 +41,9 @@ export async function startIdentityProvider(options: {
 
   const keys = loadSigningKeys(
     options.keysFile,
-    DEV_TENANTS.map(({ tenant }) => tenant),
+    options.tenants.map(({ tenant }) => tenant),
   )
-  for (const tenant of DEV_TENANTS) {
+  for (const tenant of options.tenants) {
     const key = keys[tenant.tenant]
     if (key !== undefined) handlers.set(tenant.tenant, tenantProvider(baseUrl, tenant, key).callback())
   }
@@ -57,8 +58,8 @@ export async function startIdentityProvider(options: {
   }
 }
 
-function answerUnknown(tenant: string, response: ServerResponse): void {
-  const tenants = DEV_TENANTS.map(({ tenant }) => tenant)
+function answerUnknown(tenant: string, known: readonly DevTenant[], response: ServerResponse): void {
+  const tenants = known.map(({ tenant }) => tenant)
   const about = { purpose: 'identity provider for development only', tenants }
   const body = tenant === '' ? about : { error: 'unknown_tenant', tenants }
   response.writeHead(tenant === '' ? 200 : 404, { 'content-type': 'application/json' }).end(JSON.stringify(body))

@@ -1,6 +1,7 @@
 import { createLogger, createMetrics, loadConfig, runProcess, Shutdown, startHealthServer } from '@switchhook/runtime'
 import { devIdpFields, neverInProduction } from './config.ts'
 import { startIdentityProvider } from './identity-provider.ts'
+import { devTenants } from './tenants.ts'
 
 const SERVICE = 'dev-idp'
 
@@ -13,6 +14,7 @@ runProcess(SERVICE, async () => {
     host: config.DEV_IDP_HOST,
     port: config.DEV_IDP_PORT,
     keysFile: config.DEV_IDP_KEYS,
+    tenants: devTenants(config.DEV_IDP_TENANTS),
   })
   shutdown.defer('http', () => provider.close())
   if (config.HEALTH_PORT !== undefined) {

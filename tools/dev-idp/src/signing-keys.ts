@@ -6,8 +6,8 @@ import type { JWK } from 'oidc-provider'
 export type SigningKeys = Readonly<Record<string, JWK>>
 
 /**
- * One RSA key per tenant, kept in a file, so that tokens stay good when the provider restarts. Without a file the keys
- * live as long as the process.
+ * Loads or creates one RSA key per tenant. The file keeps tokens valid across restarts; without it, the keys are lost
+ * when the process ends.
  */
 export function loadSigningKeys(file: string | undefined, tenants: readonly string[]): SigningKeys {
   const kept = file === undefined ? {} : readKeys(file)
@@ -26,13 +26,13 @@ function readKeys(file: string): SigningKeys {
     return JSON.parse(readFileSync(file, 'utf8')) as SigningKeys
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code === 'ENOENT') return {}
-    throw new Error(`DEV_IDP_KEYS names a file that is no key file: remove it or name another`, { cause: error })
+    throw new Error(`DEV_IDP_KEYS names a file that has no keys: remove it, or name another file`, { cause: error })
   }
 }
 
 function writeKeys(file: string, keys: SigningKeys): void {
   mkdirSync(dirname(file), { recursive: true })
-  // A half-written file would be worse than none.
+  // Written to a new file and renamed, so that a crash never leaves half a file.
   writeFileSync(`${file}.new`, JSON.stringify(keys), { mode: 0o600 })
   renameSync(`${file}.new`, file)
 }

@@ -1,15 +1,14 @@
 import { randomBytes } from 'node:crypto'
-import { errors, type JWK, Provider } from 'oidc-provider'
-import { keepsNothing } from './keeps-nothing.ts'
+import { type Adapter, errors, type JWK, Provider } from 'oidc-provider'
 import { addressesOf, DEV_AUDIENCE, DEV_SCOPE, type DevTenant, PATHS } from './tenants.ts'
 
-/** A resource is named by an absolute URI (RFC 8707, section 2); clients need not name it. */
+/** A resource must be an absolute URI (RFC 8707, section 2). Clients may omit it. */
 const RESOURCE = `urn:${DEV_AUDIENCE}`
 
 /** An OAuth 2.0 server for one tenant: client credentials only, RS256 access tokens, discovery and keys. */
 export function tenantProvider(baseUrl: string, { tenant, clientId, clientSecret }: DevTenant, key: JWK): Provider {
   return new Provider(addressesOf(baseUrl, tenant).issuer, {
-    adapter: keepsNothing,
+    adapter: emptyStorage,
     jwks: { keys: [key] },
     clients: [
       {
@@ -21,7 +20,7 @@ export function tenantProvider(baseUrl: string, { tenant, clientId, clientSecret
         response_types: [],
       },
     ],
-    // Nobody logs in here, so no cookie is ever set; the library wants keys all the same.
+    // The library requires cookie keys, although no user ever logs in.
     cookies: { keys: [randomBytes(32).toString('base64url')] },
     scopes: [DEV_SCOPE],
     routes: PATHS,
@@ -45,3 +44,16 @@ export function tenantProvider(baseUrl: string, { tenant, clientId, clientSecret
     },
   })
 }
+
+/** The provider stores nothing: its clients are fixed, and its access tokens are self-contained. */
+const emptyStorage = (): Adapter => ({
+  upsert: nothing,
+  find: nothing,
+  findByUserCode: nothing,
+  findByUid: nothing,
+  consume: nothing,
+  destroy: nothing,
+  revokeByGrantId: nothing,
+})
+
+const nothing = async (): Promise<undefined> => undefined

@@ -4,20 +4,29 @@ export interface DevTenant {
   readonly clientSecret: string
 }
 
-/** Who may ask for a token. Not secrets: everybody can read them here, which is why this provider is for development. */
+/** Clients that can request a token. Their secrets are public: this provider is for development only. */
 export const DEV_TENANTS: readonly [DevTenant, ...DevTenant[]] = [
   { tenant: 'acme', clientId: 'acme-app', clientSecret: 'acme-secret' },
   { tenant: 'globex', clientId: 'globex-app', clientSecret: 'globex-secret' },
 ]
 
-/** What a token is for, and the one scope that gets it. */
+/** The named tenants and `further` numbered ones: `tenant-1` with client `tenant-1-app` and secret `tenant-1-secret`. */
+export const devTenants = (further: number): readonly DevTenant[] => [
+  ...DEV_TENANTS,
+  ...Array.from({ length: further }, (_, n) => {
+    const tenant = `tenant-${n + 1}`
+    return { tenant, clientId: `${tenant}-app`, clientSecret: `${tenant}-secret` }
+  }),
+]
+
+/** Audience and scope of the tokens. */
 export const DEV_AUDIENCE = 'switchhook'
 export const DEV_SCOPE = 'switchhook/.default'
 
-/** Below the tenant's issuer. The token path is the specification's (Authentication, 3). */
+/** Paths below the tenant's issuer. The specification sets the token path (Authentication, 3). */
 export const PATHS = { token: '/oauth2/v2.0/token', jwks: '/discovery/v2.0/keys' }
 
-/** Where a tenant's tokens come from, and how a service checks them. */
+/** The addresses at which clients get tokens and services get keys. */
 export function addressesOf(baseUrl: string, tenant: string): { issuer: string; tokenUrl: string; jwksUri: string } {
   const issuer = `${baseUrl}/${tenant}`
   return { issuer, tokenUrl: `${issuer}${PATHS.token}`, jwksUri: `${issuer}${PATHS.jwks}` }

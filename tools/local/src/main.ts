@@ -1,8 +1,8 @@
-import { DaemonFailed, RungUnavailable } from '@switchhook/backing'
+import { BackingUnavailable, DaemonFailed } from '@switchhook/backing'
 import { ConfigError } from '@switchhook/runtime'
 import { tryContainers } from './containers/try-containers.ts'
-import { NotShown } from './demo/claim.ts'
 import { runDemo, runDemoOnGiven } from './demo/run-demo.ts'
+import { StepFailed } from './demo/verify.ts'
 import { readStackOptions, WrongSettings } from './stack/stack-options.ts'
 import { startStack } from './stack/start-stack.ts'
 import { stopStack } from './stack/stop-stack.ts'
@@ -26,13 +26,13 @@ async function main(): Promise<void> {
   await command()
 }
 
-/** What a person did not expect comes with its stack; what it can do something about comes as a sentence. */
+/** Shows an expected error as its message and an unexpected one with its stack. */
 function explain(error: unknown): string {
   if (error instanceof AggregateError) return error.errors.map(explain).join('\n\n')
-  const isForPeople = [ConfigError, DaemonFailed, NotShown, RungUnavailable, WrongSettings].some(
+  const isExpected = [ConfigError, DaemonFailed, StepFailed, BackingUnavailable, WrongSettings].some(
     (kind) => error instanceof kind,
   )
-  return error instanceof Error ? ((isForPeople ? error.message : error.stack) ?? error.message) : String(error)
+  return error instanceof Error ? ((isExpected ? error.message : error.stack) ?? error.message) : String(error)
 }
 
 main().catch((error: unknown) => {

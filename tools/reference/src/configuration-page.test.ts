@@ -1,15 +1,14 @@
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { commonFields, described, duration, optional, text } from '@switchhook/runtime'
-import { configurationPage } from './configuration-page.ts'
-import { SERVICES } from './services.ts'
+import { configurationPage, SERVICES } from './configuration-page.ts'
 
 test('docs/configuration.md is the page that `make docs` writes from the fields', () => {
   const page = readFileSync(join(import.meta.dirname, '../../../docs/configuration.md'), 'utf8')
   expect(page).toBe(configurationPage(SERVICES))
 })
 
-test('a variable stands in the section of the services that read it', () => {
+test('lists a variable in the section of the services that read it', () => {
   const wait = described('A wait.', duration('10s'))
   const page = configurationPage({ api: { ...commonFields, WAIT: wait }, worker: { ...commonFields } })
   const [, ...sections] = page.split('\n## ')
@@ -23,16 +22,16 @@ test('a variable stands in the section of the services that read it', () => {
   expect(sections[2]).toContain('| `WAIT`   | `10s`   | A wait. |')
 })
 
-test('a variable of some of the services names them', () => {
+test('names the services of a variable that several read', () => {
   const name = described('A name.', optional(text()))
   const page = configurationPage({ api: { NAME: name }, fanout: { NAME: name }, worker: {} })
   expect(page).toContain('| `NAME`   | api, fanout | none    | A name. |')
 })
 
-test('a variable without a text, or with two, is refused', () => {
-  expect(() => configurationPage({ api: { WAIT: duration('10s') } })).toThrow('WAIT of api has no text')
+test('rejects a variable without a description or with two', () => {
+  expect(() => configurationPage({ api: { WAIT: duration('10s') } })).toThrow('WAIT of api has no description')
   const fields = ['A wait.', 'A pause.'].map((about) => ({ WAIT: described(about, duration('10s')) }))
   expect(() => configurationPage({ api: fields[0] ?? {}, worker: fields[1] ?? {} })).toThrow(
-    'WAIT is described in two ways',
+    'WAIT has two different descriptions',
   )
 })

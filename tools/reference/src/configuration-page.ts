@@ -1,6 +1,9 @@
+import { apiFields } from '@switchhook/api'
+import { workerFields } from '@switchhook/delivery-worker'
+import { fanoutFields } from '@switchhook/fanout'
 import type { Fields } from '@switchhook/runtime'
 
-/** The variables of each service, by the name that an operator knows it by. */
+/** The configuration fields of each service, by the name of the service. */
 export type ServiceFields = Readonly<Record<string, Fields>>
 
 interface Row {
@@ -24,9 +27,9 @@ identity provider in [its own](../tools/dev-idp/README.md).
 `
 
 /**
- * The configuration reference: a table of the variables that all services read, one of those that several read, and
- * one for each service.
- * @throws Error for a variable without a text, and for two services that describe the same variable differently.
+ * Renders the configuration reference: tables of the variables that all services read, that several read, and that only
+ * one reads.
+ * @throws Error for a variable without a description or with different ones
  */
 export function configurationPage(services: ServiceFields): string {
   const rows = rowsOf(services)
@@ -49,9 +52,10 @@ function rowsOf(services: ServiceFields): readonly Row[] {
   const rows = new Map<string, Row>()
   for (const [service, fields] of Object.entries(services)) {
     for (const [name, { about, fallback, shownDefault }] of Object.entries(fields)) {
-      if (about === undefined) throw new Error(`${name} of ${service} has no text for the configuration reference`)
+      if (about === undefined)
+        throw new Error(`${name} of ${service} has no description for the configuration reference`)
       const known = rows.get(name)
-      if (known !== undefined && known.about !== about) throw new Error(`${name} is described in two ways`)
+      if (known !== undefined && known.about !== about) throw new Error(`${name} has two different descriptions`)
       rows.set(name, {
         name,
         services: [...(known?.services ?? []), service],
@@ -84,3 +88,5 @@ function section(heading: string, rows: readonly Row[], showsServices: boolean):
   )
   return [`## ${heading}`, '', ...lines, ''].join('\n')
 }
+
+export const SERVICES: ServiceFields = { api: apiFields, fanout: fanoutFields, 'delivery-worker': workerFields }

@@ -1,6 +1,5 @@
 import { writeFileSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
-import { configurationPage } from './configuration-page.ts'
-import { SERVICES } from './services.ts'
+import { configurationPage, SERVICES } from './configuration-page.ts'
 
 writeFileSync(fileURLToPath(new URL('../../../docs/configuration.md', import.meta.url)), configurationPage(SERVICES))

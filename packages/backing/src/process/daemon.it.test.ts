@@ -35,7 +35,7 @@ function daemon(script: string, more: Partial<DaemonSpec> = {}): DaemonSpec {
 
 const FOREVER = 'setInterval(() => {}, 1000);'
 
-test('a process is known by its pid file from its start to its end', async () => {
+test('the pid file names the process while it runs', async () => {
   await startDaemon(home, daemon(`${FOREVER} ready()`))
   const pid = await runningPid(home, 'worker')
   expect(pid).toBe(Number(readFileSync(home.pidFile('worker'), 'utf8')))
@@ -44,19 +44,19 @@ test('a process is known by its pid file from its start to its end', async () =>
   expect(existsSync(home.pidFile('worker'))).toBe(false)
 })
 
-test('one that was killed does not run any more', async () => {
+test('a killed process is not reported as running', async () => {
   await startDaemon(home, daemon(`${FOREVER} ready()`))
   process.kill((await runningPid(home, 'worker')) ?? 0, 'SIGKILL')
   await waitUntil(async () => (await runningPid(home, 'worker')) === undefined, 5_000)
   await expect(stopDaemon(home, 'worker')).resolves.toBe('not running')
 })
 
-test('one that ignores SIGTERM is killed when its grace is over', async () => {
+test('a process that ignores SIGTERM is killed after the grace period', async () => {
   await startDaemon(home, daemon(`process.on('SIGTERM', () => {}); ${FOREVER} ready()`))
   await expect(stopDaemon(home, 'worker', 200)).resolves.toBe('killed')
 })
 
-test('a pid that was used again by somebody else is not ours, and is left alone', async () => {
+test('a reused pid of another process is neither reported nor killed', async () => {
   await startDaemon(home, daemon(`${FOREVER} ready()`))
   const ours = await runningPid(home, 'worker')
   const stranger = spawn(process.execPath, ['-e', FOREVER], { stdio: 'ignore' })
@@ -70,7 +70,7 @@ test('a pid that was used again by somebody else is not ours, and is left alone'
   process.kill(ours ?? 0)
 })
 
-test('one that ends at once says why by the end of its log, without what earlier runs said', async () => {
+test('the error for an early exit shows the end of the log, without earlier runs', async () => {
   writeFileSync(home.logFile('worker'), 'from long ago\n')
   const failure = startDaemon(home, daemon(`console.error('port is taken'); process.exit(3)`))
   await expect(failure).rejects.toThrow(DaemonFailed)
@@ -79,11 +79,11 @@ test('one that ends at once says why by the end of its log, without what earlier
   expect(existsSync(home.pidFile('worker'))).toBe(false)
 })
 
-test('one that is never ready is stopped again', async () => {
+test('a process that does not become ready is stopped', async () => {
   await expect(startDaemon(home, daemon(FOREVER, { readyWithinMs: 300 }))).rejects.toThrow('not ready within 0.3 s')
   await expect(runningPid(home, 'worker')).resolves.toBeUndefined()
 })
 
-test('a program that is not there is a failure like any other', async () => {
+test('a missing program fails like any other', async () => {
   await expect(startDaemon(home, daemon('', { command: '/no/such/program' }))).rejects.toThrow('ENOENT')
 })

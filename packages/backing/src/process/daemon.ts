@@ -10,24 +10,24 @@ export interface DaemonSpec {
   readonly args: readonly string[]
   readonly env: NodeJS.ProcessEnv
   readonly cwd?: string
-  /** Asked again and again until it says yes. */
+  /** Polled until it returns true. */
   readonly isReady: () => Promise<boolean>
   readonly readyWithinMs: number
 }
 
-/** A process that did not come up; the message ends with the last lines of its log. */
+/** A process did not start. The message ends with the last lines of its log. */
 export class DaemonFailed extends Error {
   override readonly name = 'DaemonFailed'
 }
 
 /**
  * Starts a process that outlives this one, with a pid file and a log file in the home, and waits until it is ready.
- * @throws DaemonFailed when it ends before that or takes too long; nothing of it is left running then.
+ * @throws DaemonFailed if it exits first or takes too long, after it was stopped
  */
 export async function startDaemon(home: Home, spec: DaemonSpec): Promise<void> {
   const log = openSync(home.logFile(spec.name), 'a')
   const startsAt = statSync(home.logFile(spec.name)).size
-  // Detached: a Ctrl-C in the terminal is for the one who waits here, not for what is to keep running.
+  // Detached, so that Ctrl-C in the terminal ends this process but not the daemon.
   const child = spawn(spec.command, spec.args, {
     detached: true,
     env: spec.env,
@@ -43,14 +43,14 @@ export async function startDaemon(home: Home, spec: DaemonSpec): Promise<void> {
 
   const ready = await waitUntil(async () => ended !== undefined || (await spec.isReady()), spec.readyWithinMs)
   if (ready && ended === undefined) return
-  const what = ended === undefined ? `was not ready within ${spec.readyWithinMs / 1_000} s` : `ended at once (${ended})`
+  const what = ended === undefined ? `was not ready within ${spec.readyWithinMs / 1_000} s` : `exited early (${ended})`
   await stopDaemon(home, spec.name)
   throw new DaemonFailed(
     `${spec.name} ${what}. The end of ${home.logFile(spec.name)}:\n${logTail(home, spec.name, startsAt)}`,
   )
 }
 
-/** Asks the process to end, makes it after `graceMs`, and removes its pid file. Answers how it ended. */
+/** Sends SIGTERM, after `graceMs` SIGKILL, and removes the pid file. Returns how the process ended. */
 export async function stopDaemon(
   home: Home,
   name: string,

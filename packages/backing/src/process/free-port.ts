@@ -1,7 +1,7 @@
 import { once } from 'node:events'
 import { type AddressInfo, createServer } from 'node:net'
 
-/** A TCP port of the loopback interface that nobody listens on at this moment: `wanted` if that is free, else any. */
+/** Finds a free TCP port of the loopback interface: `wanted` if it is free, otherwise any. */
 export async function freePort(wanted = 0): Promise<number> {
   const server = createServer()
   try {
@@ -15,7 +15,7 @@ export async function freePort(wanted = 0): Promise<number> {
   }
 }
 
-/** Whether something listens on the port of the loopback interface already. */
+/** Whether a process already listens on the port of the loopback interface. */
 export async function isTaken(port: number): Promise<boolean> {
   return (await freePort(port)) !== port
 }

@@ -1,7 +1,7 @@
 /** Takes one line of text for a person. */
 export type Say = (line: string) => void
 
-/** Says what is going on if it takes longer than a second, and that it still is every ten. */
+/** Reports work that takes longer than a second, and then every ten seconds that it is still running. */
 export async function withProgress<T>(say: Say, what: string, work: Promise<T>): Promise<T> {
   const began = performance.now()
   const seconds = (): string => `${Math.round((performance.now() - began) / 1_000)} s`

@@ -3,11 +3,11 @@ import { spawn } from 'node:child_process'
 export interface CommandResult {
   readonly ok: boolean
   readonly stdout: string
-  /** Both streams as they came. */
+  /** Standard output and standard error, interleaved as they arrived. */
   readonly output: string
 }
 
-/** Runs a command to its end and collects what it says. Never rejects: a command that is not there is one that failed. */
+/** Runs a command to its end and collects its output. Never rejects: a missing command counts as a failed one. */
 export function runCommand(
   command: string,
   args: readonly string[],

@@ -1,6 +1,6 @@
 import { setTimeout as pause } from 'node:timers/promises'
 
-/** Asks again until the answer is yes. Answers whether it was within `timeoutMs`. */
+/** Polls a condition until it holds. Returns whether it did within `timeoutMs`. */
 export async function waitUntil(
   holds: () => boolean | Promise<boolean>,
   timeoutMs: number,

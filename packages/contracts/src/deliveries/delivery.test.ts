@@ -54,14 +54,14 @@ test('a delivery survives serialisation to headers and content unchanged', () =>
 
 test.each<[string, unknown]>([
   ['absent', undefined],
-  ['no trace context', '00-1'],
-  ['no text', { n: 1 }],
+  ['malformed', '00-1'],
+  ['not a string', { n: 1 }],
 ])('a trace context that is %s is ignored, and the delivery is kept', (_what, traceparent) => {
   const { traceparent: _, ...without } = example
   expect(parseDelivery(example.body, headers({ traceparent }))).toEqual(without)
 })
 
-test('a message of a version without signatures is read as unsigned', () => {
+test('a message without signing data is read as unsigned', () => {
   const { 'sh-signing': _, ...before } = deliveryHeaders(example)
   expect(parseDelivery(example.body, before)).not.toHaveProperty('signing')
 })
@@ -102,7 +102,7 @@ test.each<[string, object, string]>([
     '/sh-delivery-id must be a GUID, such as 4f1c2a9e-8a53-4c1d-9d1e-0d6d6b1f7a11',
   ],
   [
-    'an event type that fits into no header',
+    'an event type that cannot be a header value',
     { 'sh-event-type': 'a\nb' },
     String.raw`/sh-event-type must match pattern "^[\x21-\x7e]{1,128}$"`,
   ],

@@ -49,7 +49,7 @@ export interface Delivery {
   readonly traceparent?: string
   /**
    * Secrets of the subscription at the previous attempt, for a retry that outlives its subscription. While the
-   * subscription exists, its present secrets are used. Absent: not signed, or not attempted yet.
+   * subscription exists, its current secrets are used. Absent: not signed, or not attempted yet.
    */
   readonly signing?: Signing
   /** Present only on test deliveries and receiver checks. */

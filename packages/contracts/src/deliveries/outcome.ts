@@ -39,6 +39,13 @@ export type Outcome =
   | { readonly kind: 'answered'; readonly status: number; readonly answer?: string }
   | { readonly kind: 'unreachable'; readonly reason: UnreachableReason }
 
+/**
+ * Whether a response is retried: 5xx, 408, 425 and 429 (specification, "Receiver obligations and semantics", 2 and 3). Any
+ * other response that is not 2xx is final.
+ */
+export const isTransientStatus = (status: number): boolean =>
+  status >= 500 || status === 408 || status === 425 || status === 429
+
 /** Why a delivery was parked: the schedule is exhausted, or the endpoint rejected it. */
 export const PARKED_REASONS = ['exhausted', 'rejected'] as const
 

@@ -18,7 +18,7 @@ export const FAILURES = {
   'event-not-found': { status: 404, title: 'No such event, or its record has expired' },
   'recovery-not-found': { status: 404, title: 'No such recovery, or its record has expired' },
   'agent-not-found': { status: 404, title: 'No such agent' },
-  'call-not-found': { status: 404, title: 'No such call, or the agent takes no part in it' },
+  'call-not-found': { status: 404, title: 'No such call, or the agent is not part of it' },
   'method-not-allowed': { status: 405, title: 'The resource does not support this method' },
   'invalid-call-state': { status: 409, title: 'The command is not allowed in the current state of the call' },
   'transfer-in-progress': { status: 409, title: 'Another transfer of this call is in progress' },

@@ -54,12 +54,12 @@ test.each<[object, unknown, string]>([
   [{ type: 'integer', maximum: 100 }, 101, 'must be at most 100'],
   [{ type: 'string', minLength: 1 }, '', 'must not be empty'],
   [{ type: 'string', minLength: 2 }, 'x', 'must have at least 2 characters'],
-  [{ type: 'string', maxLength: 2 }, 'xyz', 'must not be longer than 2 characters'],
+  [{ type: 'string', maxLength: 2 }, 'xyz', 'must have at most 2 characters'],
   [{ type: 'array', minItems: 1 }, [], 'must not be empty'],
   [{ type: 'array', minItems: 2 }, [1], 'must have at least 2 items'],
-  [{ type: 'array', maxItems: 1 }, [1, 2], 'must not have more than 1 items'],
+  [{ type: 'array', maxItems: 1 }, [1, 2], 'must have at most 1 item'],
   [{ type: 'string', pattern: '^a$' }, 'b', 'must match pattern "^a$"'],
-])('by %j, %j is told in one fault what it has to be', (schema, value, detail) => {
+])('by %j, %j gives one fault that says what it must be', (schema, value, detail) => {
   expect(compileSchema<unknown>(schema as Record<string, unknown>)(value)).toEqual({
     ok: false,
     faults: [{ pointer: '', detail }],

@@ -63,9 +63,9 @@ const TEXTS: Readonly<Record<string, (params: Params) => string | undefined>> = 
   minimum: ({ limit }) => `must be at least ${limit}`,
   maximum: ({ limit }) => `must be at most ${limit}`,
   minLength: ({ limit }) => (limit === 1 ? 'must not be empty' : `must have at least ${limit} characters`),
-  maxLength: ({ limit }) => `must not be longer than ${limit} characters`,
+  maxLength: ({ limit }) => `must have at most ${counted(limit, 'character')}`,
   minItems: ({ limit }) => (limit === 1 ? 'must not be empty' : `must have at least ${limit} items`),
-  maxItems: ({ limit }) => `must not have more than ${limit} items`,
+  maxItems: ({ limit }) => `must have at most ${counted(limit, 'item')}`,
 }
 
 const TYPES: Readonly<Record<string, string>> = {
@@ -75,6 +75,8 @@ const TYPES: Readonly<Record<string, string>> = {
   string: 'a string',
   number: 'a number',
 }
+
+const counted = (limit: number, noun: string): string => `${limit} ${noun}${limit === 1 ? '' : 's'}`
 
 const named = (type: string): readonly string[] => (type === 'boolean' ? ['true', 'false'] : [TYPES[type] ?? type])
 

@@ -56,7 +56,7 @@ const properties = {
     type: 'integer',
     minimum: 1,
     description:
-      'Counts the events of this call and agent from 1, without gaps. Apply an event if its sequence is higher than the last one you applied. After a restore or failover of Redis a sequence number can repeat: then apply an event with a new delivery id if its `occurredAt` is later.',
+      'Counts the events of this call and agent from 1, without gaps. Order events by `occurredAt`, then by `sequence`: after a restore or failover of Redis, a number can repeat.',
   },
   occurredAt: time('Same as `occurredAt` of the envelope.'),
   direction: numberedSchema(Direction, "From this agent's point of view."),

@@ -92,7 +92,7 @@ test.each<[string, object, string]>([
   ['no time at all', { occurredAt: undefined }, '/occurredAt is required'],
   ['no tenant at all, which must be null to mean none', { tenant: undefined }, '/tenant is required'],
   ['an empty tenant', { tenant: '' }, '/tenant must not be empty'],
-  ['a tenant that is too long', { tenant: 'x'.repeat(129) }, '/tenant must not be longer than 128 characters'],
+  ['a tenant that is too long', { tenant: 'x'.repeat(129) }, '/tenant must have at most 128 characters'],
   ['a list as data', { data: [] }, '/data must be an object'],
   ['data that is null', { data: null }, '/data must be an object'],
 ])('%s cannot be parsed', (_what, fault, expected) => expect(problem(() => parse(event(fault)))).toBe(expected))

@@ -72,7 +72,7 @@ export const endpointRecoveredSchema = objectOf(
 
 /** JSON Schema 2020-12 of the `data` of a `webhook.delivery.parked` event. */
 export const deliveryParkedSchema = objectOf(
-  `A delivery failed for good and is parked. Sent once per run; read the delivery for its current state. Test deliveries cause no notice. ${NOT_OF_NOTICES}`,
+  `No attempt is left, or the endpoint rejected the delivery. Sent once per run; read the delivery for its current state. Test deliveries cause no notice. ${NOT_OF_NOTICES}`,
   {
     deliveryId: guid('The delivery. You can read it and send it again.'),
     subscriptionId,

@@ -3,10 +3,10 @@
  * was created before signatures existed and has not been given a secret yet.
  */
 export interface Signing {
-  /** Id of the present secret; makes a repeated rotation recognisable. */
+  /** Id of the current secret; makes a repeated rotation recognisable. */
   readonly id: string
   readonly secret: string
-  /** ISO 8601, UTC: when the present secret was created. */
+  /** ISO 8601, UTC: when the current secret was created. */
   readonly since: string
   /** Previous secrets that still sign, newest first. */
   readonly former: readonly FormerSecret[]
@@ -51,7 +51,7 @@ export function formerValidUntil(signing: Signing, nowMs: number): string | null
 }
 
 /**
- * Replaces the present secret. No previous secret, from this or an earlier rotation, signs for longer than `overlapMs` from
+ * Replaces the current secret. No previous secret, from this or an earlier rotation, signs for longer than `overlapMs` from
  * now; with 0 only the new secret signs.
  */
 export function rotateSecret(

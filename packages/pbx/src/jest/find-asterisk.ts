@@ -11,6 +11,6 @@ async function findAsterisk(): Promise<void> {
   }
 }
 
-// Jest takes the default export alone.
+// Jest uses only the default export.
 // oxlint-disable-next-line import/no-default-export
 export default findAsterisk

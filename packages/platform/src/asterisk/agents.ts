@@ -23,7 +23,7 @@ export interface PbxAgents {
   readonly all: readonly PbxAgent[]
 }
 
-/** @throws TypeError if two agents share what has to tell them apart, or a name is not one of an endpoint */
+/** @throws TypeError if two agents share a URI, extension or endpoint, or an endpoint's name is invalid */
 export function pbxAgents(all: readonly PbxAgent[]): PbxAgents {
   const byUri = index(all, ({ tenant, agentUri }) => key(tenant, agentUri), 'tenant and URI')
   const byEndpoint = index(all, ({ endpoint }) => endpoint, 'endpoint')
@@ -38,7 +38,7 @@ export function pbxAgents(all: readonly PbxAgent[]): PbxAgents {
     withExtension: (tenant, extension) => byExtension.get(key(tenant, extension)),
     calledAt: (number) => {
       const found = reachable.filter(({ extension }) => extension === number)
-      // Two tenants may use the same extension: then the number alone names nobody.
+      // Two tenants may use the same extension; then the number alone is ambiguous.
       return found.length === 1 ? found[0] : undefined
     },
     atEndpoint: (endpoint) => byEndpoint.get(endpoint),

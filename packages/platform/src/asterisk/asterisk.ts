@@ -16,7 +16,7 @@ import { createTalk, type ManagerLogin } from './ari/talk.ts'
 import { translateEvent } from './ari/translate-event.ts'
 import { createDevices, type DeviceTimer } from './devices.ts'
 import type { Trunk } from './dial-string.ts'
-import { createHandler } from './handle-told.ts'
+import { createHandler } from './handle-event.ts'
 import { createLink, type LinkState } from './link.ts'
 import { createParties } from './parties.ts'
 import { createReconcile } from './reconcile.ts'
@@ -30,7 +30,7 @@ import { createSessions } from './store/sessions.ts'
 
 export interface AsteriskDeps {
   readonly server: AriServer
-  /** For agents whose phones answer to a NOTIFY; null: none do. */
+  /** For agents whose phones answer a NOTIFY; null: there are none. */
   readonly manager: ManagerLogin | null
   /** The Stasis application of this installation. */
   readonly app: string
@@ -51,20 +51,20 @@ export interface AsteriskDeps {
 
 /** A real PBX behind the port: Asterisk over ARI. */
 export interface AsteriskPlatform extends Platform {
-  /** A timer of the memory has fallen due; rejects if it has to come again. */
+  /** A timer of the memory is due. Rejects if the timer must be repeated. */
   due(timer: { readonly tenant: string | null; readonly payload: unknown }): Promise<void>
   readonly link: LinkState
-  /** Stops at once and leaves everything as a process does that dies. For tests. */
+  /** Stops at once without releasing anything, like a process that dies. For tests. */
   kill(): Promise<void>
 }
 
-/** It is part of every channel's mark, and of Asterisk's dialplan. */
+/** The name is part of every channel's mark and of Asterisk's dialplan. */
 const APP_NAME = /^[A-Za-z0-9_-]{1,64}$/
-/** Channels and Asterisk's lists are compared this often, beside every connect. */
+/** Stored calls are compared with Asterisk's lists this often, and after every connect. */
 const RECONCILE_EVERY_MS = 30_000
-/** So long `start` waits for the event stream; later it comes up by itself. */
+/** `start` waits this long for the event stream, which otherwise opens in the background. */
 const CONNECTED_WITHIN_MS = 3_000
-/** After an action that Asterisk did not answer. */
+/** The wait before a call is compared with Asterisk after an action that Asterisk did not answer. */
 const CHECK_AGAIN_MS = 1_000
 
 export function createAsterisk(deps: AsteriskDeps): AsteriskPlatform {
@@ -94,7 +94,7 @@ export function createAsterisk(deps: AsteriskDeps): AsteriskPlatform {
   })
   const devices = createDevices({ memory, onError, now, listener: () => listener })
   const handle = createHandler({ agents, app, ari, devices, parties, sessions, now })
-  const reconcile = createReconcile({ ari, app, agents, store, sessions, onError, tell: handle })
+  const reconcile = createReconcile({ ari, app, agents, store, sessions, onError, handle })
   const link = createLink({
     server,
     app,
@@ -104,7 +104,7 @@ export function createAsterisk(deps: AsteriskDeps): AsteriskPlatform {
     onState: deps.onLink,
     onError,
     onOpen: () => {
-      // What was too young to be missed is looked for once more.
+      // A second comparison finds channels that were too young to be missed in the first one.
       later(YOUNG_MS, () => reconcile.all())
       return track(reconcile.all())
     },
@@ -112,8 +112,8 @@ export function createAsterisk(deps: AsteriskDeps): AsteriskPlatform {
   })
 
   async function onEvent(event: AriEvent): Promise<void> {
-    const told = translateEvent(event)
-    if (told !== undefined) await handle(told)
+    const translated = translateEvent(event)
+    if (translated !== undefined) await handle(translated)
   }
 
   /** So that `stop` can wait for it. */
@@ -144,7 +144,7 @@ export function createAsterisk(deps: AsteriskDeps): AsteriskPlatform {
     })
   }
 
-  /** Before anything is stored: what fails here has certainly not been received. */
+  /** Runs before anything is stored, so that Asterisk certainly has not received a command that fails here. */
   async function askWhetherReachable(): Promise<void> {
     const answer = await ari.request('GET', '/asterisk/ping').catch((cause: unknown) => {
       throw new PlatformUnavailable('Asterisk cannot be reached', { cause })
@@ -166,7 +166,7 @@ export function createAsterisk(deps: AsteriskDeps): AsteriskPlatform {
     for (const callId of command.holdFirst) {
       await onLeg({ ...command, callId }, { kind: 'hold', callId, agentUri, commandId })
       const session = await sessions.find(tenant, callId)
-      const leg = session?.flow.legs.find((one) => one.callId === callId && one.agentUri === agentUri)
+      const leg = session?.group.legs.find((one) => one.callId === callId && one.agentUri === agentUri)
       isInVain ||= leg?.state === CallState.connected
     }
     const answer = agents.find(tenant, agentUri)?.answer ?? 'none'
@@ -196,8 +196,8 @@ export function createAsterisk(deps: AsteriskDeps): AsteriskPlatform {
   }
 
   return {
-    async start(told) {
-      listener = told
+    async start(newListener) {
+      listener = newListener
       reconcileNowAndThen()
       await Promise.race([link.start(), sleep(CONNECTED_WITHIN_MS, undefined, { ref: false })])
     },
@@ -237,7 +237,7 @@ export function createAsterisk(deps: AsteriskDeps): AsteriskPlatform {
       const session = await sessions.find(tenant, callId).catch((cause: unknown) => {
         throw new PlatformUnavailable('the stored calls cannot be read', { cause })
       })
-      return session?.flow.legs.filter((leg) => leg.callId === callId) ?? []
+      return session?.group.legs.filter((leg) => leg.callId === callId) ?? []
     },
   }
 }

@@ -10,7 +10,7 @@ export interface DevicesDeps {
   readonly now: () => number
 }
 
-/** What the timer of a device carries. `since` tells this absence from another. */
+/** The payload of a device's timer. `since` is the order of the offline state that set it. */
 export interface DeviceTimer {
   readonly deviceOf: string
   readonly since: number
@@ -19,7 +19,7 @@ export interface DeviceTimer {
 export interface Devices {
   /** Stores and reports the state, if it is a new one. */
   set(agent: PbxAgent, online: boolean): Promise<void>
-  /** Whether the device has been away since the timer was set. Reports the state again, as a process may have died before. */
+  /** Whether the device is still offline since the timer was set. Also repeats the report, in case a process died before it. */
   isStillGone(agent: PbxAgent, since: number): Promise<boolean>
 }
 
@@ -29,20 +29,20 @@ interface Device {
   readonly at: string
 }
 
-/** A phone that registers anew within this time keeps its calls. */
+/** A phone that registers again within this time keeps its calls. */
 const DEVICE_GRACE_MS = 2_000
 const KEPT_MS = 365 * 24 * 60 * 60_000
 const FIRST_PAUSE_MS = 200
 const LONGEST_PAUSE_MS = 5_000
 
-/** Whether the agents' phones are registered. A phone of which nothing is stored counts as online. */
+/** Whether the agents' phones are registered. A phone without a stored state counts as online. */
 export function createDevices({ memory, listener, onError, now }: DevicesDeps): Devices {
   async function read({ tenant, agentUri }: PbxAgent) {
     const [found] = await memory.read(tenant, [keyOf(agentUri)])
     return { version: found?.version ?? 0, device: found?.value as Device | undefined }
   }
 
-  /** What this process has reported: a repeat is for what another one may not have. */
+  /** The order that this process reported last. A state that another process stored may not have been reported. */
   const reported = new Map<PbxAgent, number>()
 
   async function report(agent: PbxAgent, pauseMs = FIRST_PAUSE_MS): Promise<void> {

@@ -34,7 +34,7 @@ test('no address escapes from the trunk', () => {
   )
 })
 
-test('a number keeps its digits alone', () => {
+test('a number keeps only its digits', () => {
   expect(dialledNumber('tel:+1-555.0100')).toBe('+15550100')
   expect(dialledNumber('alice')).toBeNull()
 })

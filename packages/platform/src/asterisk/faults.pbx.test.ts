@@ -1,8 +1,8 @@
 import { type CallId, CallState, newCallId, newCommandId } from '@switchhook/contracts'
 import { createObserver, type Observer } from '../conformance/observer.ts'
 import { PlatformUnavailable } from '../platform.ts'
-import type { LabHarness } from '../test-support/asterisk-lab.ts'
-import { describeWithAsterisk } from '../test-support/describe-with-asterisk.ts'
+import type { LabHarness } from '../testing/asterisk-lab.ts'
+import { describeWithAsterisk } from '../testing/describe-with-asterisk.ts'
 
 const { connected, held, ended } = CallState
 
@@ -54,7 +54,7 @@ describeWithAsterisk('faults of a real Asterisk', (lab) => {
     on.cutOff(false)
     expect(await inState(callId, ended)).toMatchObject({ endReason: 12 })
     expect(observer.eventsOf(callId, on.alice).filter(({ state }) => state === ended)).toHaveLength(1)
-    // The phone is not left in a call without anybody.
+    // The phone's call ends too.
     await on.until(() => lab().phone('alice').calls.length === 0)
   })
 
@@ -89,7 +89,7 @@ describeWithAsterisk('faults of a real Asterisk', (lab) => {
     await second.stop()
   })
 
-  test('an agent who does not lift the phone: nobody else is called', async () => {
+  test('the agent does not answer the phone: the customer is not called', async () => {
     lab().phone('alice').ignoreRequestsToAnswer(true)
     const before = lab().world().seen.length
     const callId = newCallId()

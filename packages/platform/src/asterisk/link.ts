@@ -13,7 +13,7 @@ export interface LinkDeps {
   readonly owner: string
   readonly leaseMs: number
   readonly onEvent: (event: AriEvent) => void
-  /** The event stream is open: compares everything with Asterisk. Events that arrive meanwhile follow afterwards. */
+  /** The event stream is open. Events that arrive before this resolves are delivered afterwards. */
   readonly onOpen: () => Promise<void>
   readonly onState: (state: LinkState) => void
   readonly onError: (message: string, error: unknown) => void
@@ -25,7 +25,7 @@ export type LinkState = 'connected' | 'standby' | 'lost'
 export interface Link {
   /** Resolves when the stream is open, or another replica has it. */
   start(): Promise<void>
-  /** Closes the stream. `release` false leaves the lease behind, as a process does that dies. */
+  /** Closes the stream. `release` false keeps the lease, like a process that dies. */
   stop(release: boolean): Promise<void>
   readonly state: LinkState
 }
@@ -34,8 +34,8 @@ const FIRST_PAUSE_MS = 200
 const LONGEST_PAUSE_MS = 5_000
 
 /**
- * Keeps one event stream open, in one of all replicas: Asterisk sends the events of an application to its newest client
- * alone. Whoever holds the lease connects.
+ * Keeps one event stream open in one of all replicas, because Asterisk sends the events of an application only to its
+ * newest client. The replica that holds the lease connects.
  */
 export function createLink(deps: LinkDeps): Link {
   const { memory, app, owner, leaseMs, onError } = deps

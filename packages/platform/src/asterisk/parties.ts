@@ -11,10 +11,10 @@ export interface PartiesDeps {
   readonly liveCalls: (tenant: string | null, agentUri: string) => Promise<readonly CallId[]>
 }
 
-/** One call to talk on, and one that waits or is held. Asterisk itself sets no limit. */
+/** One call to talk on, and one that rings or is held. Asterisk sets no limit. */
 const LINES = 2
 
-/** Who is behind an address, and what Asterisk dials and shows for them. */
+/** Resolves addresses to parties, and parties to the endpoints that Asterisk dials and the numbers that it shows. */
 export interface Parties {
   agent(tenant: string | null, agentUri: string): Party
   /** An agent, an agent's extension or an outside address, and whether it can be called now. */

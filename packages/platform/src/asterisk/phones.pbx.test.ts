@@ -1,7 +1,7 @@
 import { type CallId, CallState, newCallId, newCommandId } from '@switchhook/contracts'
 import { createObserver, type Observer } from '../conformance/observer.ts'
-import type { LabHarness } from '../test-support/asterisk-lab.ts'
-import { describeWithAsterisk } from '../test-support/describe-with-asterisk.ts'
+import type { LabHarness } from '../testing/asterisk-lab.ts'
+import { describeWithAsterisk } from '../testing/describe-with-asterisk.ts'
 import type { PbxAgent } from './agents.ts'
 
 const { initiated, proceeding, alerting, connected, held, ended } = CallState
@@ -119,7 +119,7 @@ describeWithAsterisk('people at the phones of a real Asterisk', (lab) => {
     expect(lab().world().seen.slice(before)).toEqual(['+15550199', '+15550000'])
   })
 
-  test('the customer holds: the agent is told', async () => {
+  test('the customer holds: the event of the agent shows it', async () => {
     const callId = await answeredCall()
     const [far] = await lab().world().channels()
     await lab()
@@ -155,7 +155,7 @@ describeWithAsterisk('people at the phones of a real Asterisk', (lab) => {
     await inState(callId, connected)
   })
 
-  test('a number that nobody has is refused, and is no call', async () => {
+  test('an unknown number is refused, and no call is reported', async () => {
     const channelId = await lab().world().call('8199', '+15559000')
     for (let left = [channelId]; left.includes(channelId); ) left = (await lab().world().channels()).map(({ id }) => id)
     expect(observer.reports()).toEqual([])

@@ -3,7 +3,7 @@ import type { AriClient } from './ari/ari-client.ts'
 import type { AriBridge, AriChannel, AriEndpoint } from './ari/ari-model.ts'
 import { bridgeName } from './ari/carry-out.ts'
 import { readMark, type SessionName } from './ari/channel-mark.ts'
-import { entered, type Told } from './ari/translate-event.ts'
+import { entered, type PbxEvent } from './ari/translate-event.ts'
 import type { ListedChannel, SessionCue } from './session/cue.ts'
 import { isFinished, isLive } from './session/session.ts'
 import type { SessionStore } from './store/session-store.ts'
@@ -15,8 +15,8 @@ export interface ReconcileDeps {
   readonly agents: PbxAgents
   readonly store: SessionStore
   readonly sessions: Sessions
-  /** Handles what an event would have told. */
-  readonly tell: (told: Told) => Promise<void>
+  /** Handles the event that was missed. */
+  readonly handle: (event: PbxEvent) => Promise<void>
   readonly onError: (message: string, error: unknown) => void
 }
 
@@ -33,15 +33,15 @@ interface Calls {
 }
 
 export interface Reconcile {
-  /** Compares every session with Asterisk, and removes what is left over. */
+  /** Compares every session with Asterisk, and removes channels and bridges without a session. */
   all(): Promise<void>
   one(session: SessionName): Promise<void>
 }
 
-/** ConnectedLine, dialplan steps and variables are most of Asterisk's events, and none of them is read. */
+/** These are most of Asterisk's events, and the adapter reads none of them. */
 const UNREAD_EVENTS = ['ChannelVarset', 'ChannelDialplan', 'ChannelConnectedLine', 'Dial']
 
-export function createReconcile({ ari, app, agents, store, sessions, tell, onError }: ReconcileDeps): Reconcile {
+export function createReconcile({ ari, app, agents, store, sessions, handle, onError }: ReconcileDeps): Reconcile {
   let startedAt: string | undefined
 
   async function read(path: string, query = {}): Promise<unknown> {
@@ -76,7 +76,7 @@ export function createReconcile({ ari, app, agents, store, sessions, tell, onErr
     return { asteriskId, startedAt: info.status?.startup_time ?? '', channels, bridges, endpoints }
   }
 
-  /** Both may vanish with the event stream. */
+  /** Asterisk may drop both with the event stream. */
   async function subscribe(): Promise<void> {
     const path = `/applications/${encodeURIComponent(app)}`
     await ari.request('PUT', `${path}/eventFilter`, {}, { disallowed: UNREAD_EVENTS.map((type) => ({ type })) })
@@ -113,14 +113,14 @@ export function createReconcile({ ari, app, agents, store, sessions, tell, onErr
     }
   }
 
-  /** Callers who arrived while nobody listened. */
+  /** Callers who arrived while the event stream was closed. */
   async function welcome(found: Lists): Promise<void> {
     for (const channel of found.channels) {
       const { app_name: how, app_data: data } = channel.dialplan
       const [name, ...args] = data.split(',')
       if (how !== 'Stasis' || name !== app || readMark(app, channel) !== undefined) continue
-      const told = entered(channel, args, found.asteriskId)
-      if (told?.kind === 'arrives' || told?.kind === 'phone-dials') await tell(told)
+      const event = entered(channel, args, found.asteriskId)
+      if (event?.kind === 'arrives' || event?.kind === 'phone-dials') await handle(event)
     }
   }
 
@@ -140,7 +140,7 @@ export function createReconcile({ ari, app, agents, store, sessions, tell, onErr
       await welcome(found)
       for (const { resource, state } of found.endpoints) {
         if (state === 'online' || state === 'offline') {
-          await tell({ kind: 'device', endpoint: resource, online: state === 'online' })
+          await handle({ kind: 'device', endpoint: resource, online: state === 'online' })
         }
       }
     },

@@ -11,15 +11,16 @@ import type { LegReport } from '../platform.ts'
 
 type FailedCommand = NonNullable<LegReport['failedCommand']>
 
-/** One agent's leg as it is stored: the latest snapshot, and how new the report was that it was made of. */
+/** One agent's leg as stored: the latest snapshot, and the order of the report that it was made from. */
 export interface Leg {
   readonly order: number
   readonly status: CallStatus
 }
 
 /**
- * Where a leg may go from where it is. Nothing leaves `ended`, a leg may end from everywhere, and steps may be skipped, as
- * reports may be. After `unknown` (the link to the platform was lost) it may turn out to be anywhere.
+ * The allowed transitions of a leg. `ended` is final, and every other state may end. Intermediate states may be
+ * skipped, because reports may be lost. Any state may follow `unknown`, which means that the link to the platform was
+ * lost.
  */
 export const NEXT: Readonly<Record<CallState, readonly CallState[]>> = {
   [CallState.unknown]: [
@@ -42,15 +43,15 @@ export const NEXT: Readonly<Record<CallState, readonly CallState[]>> = {
   [CallState.connected]: [CallState.held, CallState.ended, CallState.unknown],
   [CallState.held]: [CallState.connected, CallState.ended, CallState.unknown],
   [CallState.ended]: [],
-  // Reserved, never reported.
+  // Reserved values of CSTA that no platform reports.
   [CallState.queued]: [],
   [CallState.failed]: [],
 }
 
 /**
- * The call model: a leg and a report in, the leg's next snapshot out. Undefined when the report changes nothing: it was
- * told before, it is older than what is known, it cannot be true any more, or it says what is known already. Pure; what
- * comes out of it is the one truth about a leg, whatever platform reports, in whatever order.
+ * The call model: computes a leg's next snapshot from a report. The result is undefined if the report is a repeat, is
+ * out of date, would make a forbidden transition, or says nothing new. Pure. It defines the state of a leg for every
+ * platform and every order of reports.
  */
 export function applyReport(leg: Leg | undefined, report: LegReport): Leg | undefined {
   if (leg === undefined) return { order: report.order, status: firstStatus(report) }
@@ -59,7 +60,7 @@ export function applyReport(leg: Leg | undefined, report: LegReport): Leg | unde
   if (report.state !== status.state && !NEXT[status.state].includes(report.state)) return undefined
   if (status.state === CallState.ended) return undefined
   const next = nextStatus(status, report)
-  return tells(status, next) ? { order: report.order, status: next } : undefined
+  return isNews(status, next) ? { order: report.order, status: next } : undefined
 }
 
 function firstStatus(report: LegReport): CallStatus {
@@ -69,7 +70,7 @@ function firstStatus(report: LegReport): CallStatus {
     previousState: CallState.unknown,
     sequence: 1,
     startedAt: report.at,
-    ...seen(report),
+    ...fieldsOf(report),
     ...times(report, null),
   }
 }
@@ -79,16 +80,16 @@ function nextStatus(before: CallStatus, report: LegReport): CallStatus {
     ...before,
     previousState: before.state,
     sequence: before.sequence + 1,
-    ...seen(report),
+    ...fieldsOf(report),
     ...times(report, before.answeredAt),
   }
 }
 
-/** What a snapshot takes from the report as it is. */
-function seen(report: LegReport) {
+/** The fields of a snapshot that depend on the report alone. */
+function fieldsOf(report: LegReport) {
   const { state, at, commandId, direction, internal, role, remoteParty, cli, device, correlationId, failedCommand } =
     report
-  const isOver = state === CallState.ended
+  const isEnded = state === CallState.ended
   return {
     state,
     occurredAt: at,
@@ -101,7 +102,7 @@ function seen(report: LegReport) {
     correlationId,
     commandId,
     held: state === CallState.held,
-    remoteHeld: report.remoteHeld && !isOver,
+    remoteHeld: report.remoteHeld && !isEnded,
     transfer: report.transfer,
     consultation: report.consultation,
     endReason: report.ending?.endReason ?? EndReason.none,
@@ -112,7 +113,7 @@ function seen(report: LegReport) {
   }
 }
 
-/** Platforms name commands; the event has their numbers. */
+/** The port names commands; enum values in events are numbers. */
 const commandResultOf = ({ commandId, command, reason }: FailedCommand): CommandResult => ({
   commandId,
   command: CommandNumber[command],
@@ -128,9 +129,9 @@ function times({ state, at }: LegReport, answeredBefore: string | null) {
   return { answeredAt, endedAt: at, durationSeconds: Math.max(0, Math.round(talkMs / 1_000)) }
 }
 
-const NO_NEWS = { sequence: 0, occurredAt: '', previousState: 0, commandId: null, commandResult: null }
+const IGNORED = { sequence: 0, occurredAt: '', previousState: 0, commandId: null, commandResult: null }
 
-/** Does a snapshot say anything that the one before it did not? Counting, timing and naming the command is not news. */
-function tells(before: CallStatus, next: CallStatus): boolean {
-  return next.commandResult !== null || !isDeepStrictEqual({ ...before, ...NO_NEWS }, { ...next, ...NO_NEWS })
+/** A different sequence, time or command id alone makes no event; a failed command always does. */
+function isNews(before: CallStatus, next: CallStatus): boolean {
+  return next.commandResult !== null || !isDeepStrictEqual({ ...before, ...IGNORED }, { ...next, ...IGNORED })
 }

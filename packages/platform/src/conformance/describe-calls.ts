@@ -1,23 +1,27 @@
 import { CallState, CommandNumber, newCallId } from '@switchhook/contracts'
+import type { Fixture } from './fixture.ts'
 import type { Harness } from './harness.ts'
-import type { Stage } from './stage.ts'
 
 const { initiated, alerting, proceeding, connected, held, ended } = CallState
 
-/** The six commands without transfers, agents and devices. */
-export function describeCalls(stage: Stage): void {
+/** Calls, agents and devices. Transfers are in describe-transfers.ts. */
+export function describeCalls(fixture: Fixture): void {
   test('an outbound call rings, is answered, held, resumed and hung up', async () => {
-    const callId = await stage.dial(stage.on.addresses.answers)
-    await stage.inState(callId, connected)
-    await stage.platform.hold(stage.leg(callId))
-    await stage.inState(callId, held)
-    await stage.platform.resume(stage.talk(callId))
-    await stage.inState(callId, connected)
-    const hangup = stage.leg(callId)
-    await stage.platform.hangup(hangup)
-    expect(await stage.inState(callId, ended)).toMatchObject({ endReason: 1, endedBy: 1, commandId: hangup.commandId })
-    expect(stage.states(callId)).toEqual([initiated, proceeding, connected, held, connected, ended])
-    expect(stage.observer.latest(callId, stage.on.alice)).toMatchObject({
+    const callId = await fixture.dial(fixture.harness.addresses.answers)
+    await fixture.untilState(callId, connected)
+    await fixture.platform.hold(fixture.leg(callId))
+    await fixture.untilState(callId, held)
+    await fixture.platform.resume(fixture.talk(callId))
+    await fixture.untilState(callId, connected)
+    const hangup = fixture.leg(callId)
+    await fixture.platform.hangup(hangup)
+    expect(await fixture.untilState(callId, ended)).toMatchObject({
+      endReason: 1,
+      endedBy: 1,
+      commandId: hangup.commandId,
+    })
+    expect(fixture.states(callId)).toEqual([initiated, proceeding, connected, held, connected, ended])
+    expect(fixture.observer.latest(callId, fixture.harness.alice)).toMatchObject({
       cli: '+15550199',
       correlationId: 'crm-1',
       direction: 2,
@@ -28,117 +32,117 @@ export function describeCalls(stage: Stage): void {
     ['busy', 2],
     ['bad', 3],
     ['neverAnswers', 4],
-  ])('a call to an address that is %s ends with reason %i', async (address, endReason) => {
-    const callId = await stage.dial(stage.on.addresses[address])
-    expect(await stage.inState(callId, ended)).toMatchObject({ endReason, answeredAt: null })
+  ])('a call to the %s address ends with reason %i', async (address, endReason) => {
+    const callId = await fixture.dial(fixture.harness.addresses[address])
+    expect(await fixture.untilState(callId, ended)).toMatchObject({ endReason, answeredAt: null })
   })
 
   test('an inbound call is answered, and ends when the caller hangs up', async () => {
-    const callId = await stage.customer()
-    await stage.on.hangupRemotely(callId)
-    expect(await stage.inState(callId, ended)).toMatchObject({ endReason: 1, endedBy: 2, direction: 1 })
-    expect(stage.states(callId)).toEqual([alerting, connected, ended])
+    const callId = await fixture.customerCall()
+    await fixture.harness.hangupRemotely(callId)
+    expect(await fixture.untilState(callId, ended)).toMatchObject({ endReason: 1, endedBy: 2, direction: 1 })
+    expect(fixture.states(callId)).toEqual([alerting, connected, ended])
   })
 
-  test('a call that is declined was rejected, one that is hung up before the answer cancelled', async () => {
-    const declined = await stage.on.ring(stage.on.alice)
-    await stage.inState(declined, alerting)
-    await stage.platform.hangup(stage.leg(declined))
-    expect(await stage.inState(declined, ended)).toMatchObject({ endReason: 6, endedBy: 1 })
-    const cancelled = await stage.dial(stage.on.addresses.neverAnswers)
-    await stage.inState(cancelled, proceeding)
-    await stage.platform.hangup(stage.leg(cancelled))
-    expect(await stage.inState(cancelled, ended)).toMatchObject({ endReason: 5, endedBy: 1 })
+  test('a call that the agent declines ends as rejected, and a dialled call hung up before the answer ends as cancelled', async () => {
+    const declined = await fixture.harness.ring(fixture.harness.alice)
+    await fixture.untilState(declined, alerting)
+    await fixture.platform.hangup(fixture.leg(declined))
+    expect(await fixture.untilState(declined, ended)).toMatchObject({ endReason: 6, endedBy: 1 })
+    const cancelled = await fixture.dial(fixture.harness.addresses.neverAnswers)
+    await fixture.untilState(cancelled, proceeding)
+    await fixture.platform.hangup(fixture.leg(cancelled))
+    expect(await fixture.untilState(cancelled, ended)).toMatchObject({ endReason: 5, endedBy: 1 })
   })
 
-  test('a call between agents has two legs that tell of each other', async () => {
-    const callId = await stage.dial(stage.on.bob)
-    expect(await stage.inState(callId, alerting, stage.on.bob)).toMatchObject({
+  test('a call between agents has two legs, each with the other agent as its remote party', async () => {
+    const callId = await fixture.dial(fixture.harness.bob)
+    expect(await fixture.untilState(callId, alerting, fixture.harness.bob)).toMatchObject({
       internal: true,
-      remoteParty: { uri: stage.on.alice },
+      remoteParty: { uri: fixture.harness.alice },
     })
-    await stage.platform.answer(stage.talk(callId, stage.on.bob))
-    await stage.inState(callId, connected)
-    await stage.platform.hold(stage.leg(callId))
-    await stage.on.until(() => stage.observer.latest(callId, stage.on.bob)?.remoteHeld === true)
-    await stage.platform.hangup(stage.leg(callId, stage.on.bob))
-    expect(await stage.inState(callId, ended)).toMatchObject({ endReason: 1, endedBy: 2 })
-    expect(await stage.inState(callId, ended, stage.on.bob)).toMatchObject({ endReason: 1, endedBy: 1 })
+    await fixture.platform.answer(fixture.talk(callId, fixture.harness.bob))
+    await fixture.untilState(callId, connected)
+    await fixture.platform.hold(fixture.leg(callId))
+    await fixture.harness.until(() => fixture.observer.latest(callId, fixture.harness.bob)?.remoteHeld === true)
+    await fixture.platform.hangup(fixture.leg(callId, fixture.harness.bob))
+    expect(await fixture.untilState(callId, ended)).toMatchObject({ endReason: 1, endedBy: 2 })
+    expect(await fixture.untilState(callId, ended, fixture.harness.bob)).toMatchObject({ endReason: 1, endedBy: 1 })
   })
 
-  test('answering a second call holds the first one before', async () => {
-    const first = await stage.customer()
-    const second = await stage.on.ring(stage.on.alice)
-    await stage.inState(second, alerting)
-    await stage.platform.answer(stage.talk(second, stage.on.alice, [first]))
-    await stage.inState(second, connected)
-    await stage.inState(first, held)
-    const order = stage.observer.reports().filter(({ state }) => state === held || state === connected)
+  test('the first call is held before the second one is answered', async () => {
+    const first = await fixture.customerCall()
+    const second = await fixture.harness.ring(fixture.harness.alice)
+    await fixture.untilState(second, alerting)
+    await fixture.platform.answer(fixture.talk(second, fixture.harness.alice, [first]))
+    await fixture.untilState(second, connected)
+    await fixture.untilState(first, held)
+    const order = fixture.observer.reports().filter(({ state }) => state === held || state === connected)
     expect(order.slice(-2).map(({ callId }) => callId)).toEqual([first, second])
   })
 
-  test('the same callId dialled twice is one call, and the same command given twice does no more', async () => {
-    const callId = await stage.dial(stage.on.addresses.answers)
-    await stage.dial(stage.on.addresses.answers, stage.on.alice, callId)
-    await stage.inState(callId, connected)
-    const hold = stage.leg(callId)
-    await stage.platform.hold(hold)
-    await stage.platform.resume(stage.talk(callId))
-    await stage.platform.hold(hold)
-    await stage.inState(callId, connected)
-    expect(stage.states(callId)).toEqual([initiated, proceeding, connected, held, connected])
+  test('dialling a callId twice makes one call, and repeating a command has no effect', async () => {
+    const callId = await fixture.dial(fixture.harness.addresses.answers)
+    await fixture.dial(fixture.harness.addresses.answers, fixture.harness.alice, callId)
+    await fixture.untilState(callId, connected)
+    const hold = fixture.leg(callId)
+    await fixture.platform.hold(hold)
+    await fixture.platform.resume(fixture.talk(callId))
+    await fixture.platform.hold(hold)
+    await fixture.untilState(callId, connected)
+    expect(fixture.states(callId)).toEqual([initiated, proceeding, connected, held, connected])
   })
 
-  test('commands on a leg that has ended do nothing', async () => {
-    const callId = await stage.dial(stage.on.addresses.busy)
-    await stage.inState(callId, ended)
-    await stage.platform.hangup(stage.leg(callId))
-    await stage.platform.hold(stage.leg(callId))
-    await stage.platform.answer(stage.talk(callId))
-    expect(stage.states(callId)).toEqual([initiated, ended])
+  test('commands on an ended leg have no effect', async () => {
+    const callId = await fixture.dial(fixture.harness.addresses.busy)
+    await fixture.untilState(callId, ended)
+    await fixture.platform.hangup(fixture.leg(callId))
+    await fixture.platform.hold(fixture.leg(callId))
+    await fixture.platform.answer(fixture.talk(callId))
+    expect(fixture.states(callId)).toEqual([initiated, ended])
   })
 
-  test('a command that does not fit any more is told to have come to nothing', async () => {
-    const callId = await stage.dial(stage.on.addresses.neverAnswers)
-    await stage.inState(callId, proceeding)
-    const hold = stage.leg(callId)
-    await stage.platform.hold(hold)
-    await stage.on.until(() => stage.observer.latest(callId, stage.on.alice)?.commandResult !== null)
-    expect(stage.observer.latest(callId, stage.on.alice)).toMatchObject({
+  test('a command that no longer fits the state of the leg is reported as failed', async () => {
+    const callId = await fixture.dial(fixture.harness.addresses.neverAnswers)
+    await fixture.untilState(callId, proceeding)
+    const hold = fixture.leg(callId)
+    await fixture.platform.hold(hold)
+    await fixture.harness.until(() => fixture.observer.latest(callId, fixture.harness.alice)?.commandResult !== null)
+    expect(fixture.observer.latest(callId, fixture.harness.alice)).toMatchObject({
       state: proceeding,
       commandResult: { commandId: hold.commandId, command: CommandNumber.hold, result: 2 },
     })
   })
 
-  test('looking a call up says what was told', async () => {
-    const callId = await stage.dial(stage.on.bob)
-    await stage.inState(callId, alerting, stage.on.bob)
-    const found = await stage.platform.lookUp(stage.on.tenant, callId)
+  test('lookUp returns the legs as reported, and none for an unknown call', async () => {
+    const callId = await fixture.dial(fixture.harness.bob)
+    await fixture.untilState(callId, alerting, fixture.harness.bob)
+    const found = await fixture.platform.lookUp(fixture.harness.tenant, callId)
     expect(new Map(found.map(({ agentUri, state }) => [agentUri, state]))).toEqual(
       new Map([
-        [stage.on.alice, proceeding],
-        [stage.on.bob, alerting],
+        [fixture.harness.alice, proceeding],
+        [fixture.harness.bob, alerting],
       ]),
     )
-    expect(await stage.platform.lookUp(stage.on.tenant, newCallId())).toEqual([])
+    expect(await fixture.platform.lookUp(fixture.harness.tenant, newCallId())).toEqual([])
   })
 
-  test('agents exist for their tenant alone', async () => {
-    expect(await stage.platform.findAgent(stage.on.tenant, stage.on.alice)).toMatchObject({
-      agentUri: stage.on.alice,
-      tenant: stage.on.tenant,
+  test('an agent is found in its own tenant only', async () => {
+    expect(await fixture.platform.findAgent(fixture.harness.tenant, fixture.harness.alice)).toMatchObject({
+      agentUri: fixture.harness.alice,
+      tenant: fixture.harness.tenant,
     })
-    expect(await stage.platform.findAgent(stage.on.tenant, 'sip:nobody@nowhere.example')).toBeUndefined()
-    expect(await stage.platform.findAgent('another tenant', stage.on.alice)).toBeUndefined()
+    expect(await fixture.platform.findAgent(fixture.harness.tenant, 'sip:nobody@nowhere.example')).toBeUndefined()
+    expect(await fixture.platform.findAgent('another tenant', fixture.harness.alice)).toBeUndefined()
   })
 
-  test('a device that goes away ends its calls, and is told to be away and back', async () => {
-    const callId = await stage.customer()
-    await stage.on.setDevice(stage.on.alice, false)
-    expect(await stage.inState(callId, ended)).toMatchObject({ endReason: 10 })
-    await stage.on.setDevice(stage.on.alice, true)
-    const told = () => stage.observer.devices().filter(({ agentUri }) => agentUri === stage.on.alice)
-    await stage.on.until(() => told().length >= 2)
-    expect(told().map(({ online }) => online)).toEqual([false, true])
+  test('a device that goes offline ends its calls, and is reported offline and online again', async () => {
+    const callId = await fixture.customerCall()
+    await fixture.harness.setDevice(fixture.harness.alice, false)
+    expect(await fixture.untilState(callId, ended)).toMatchObject({ endReason: 10 })
+    await fixture.harness.setDevice(fixture.harness.alice, true)
+    const reported = () => fixture.observer.devices().filter(({ agentUri }) => agentUri === fixture.harness.alice)
+    await fixture.harness.until(() => reported().length >= 2)
+    expect(reported().map(({ online }) => online)).toEqual([false, true])
   })
 }

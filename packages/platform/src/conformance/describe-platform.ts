@@ -1,17 +1,51 @@
+import { CallState } from '@switchhook/contracts'
+import { PlatformUnavailable } from '../platform.ts'
 import { describeCalls } from './describe-calls.ts'
-import { describeFaults } from './describe-faults.ts'
 import { describeTransfers } from './describe-transfers.ts'
+import { Fixture } from './fixture.ts'
 import type { OpenHarness } from './harness.ts'
-import { Stage } from './stage.ts'
 
-/** What every platform must do: each adapter's tests call this with a harness of its own. */
+const { initiated, proceeding, connected, held } = CallState
+
+/** The conformance suite: what every platform must do. An adapter's tests call it with a harness. */
 export function describePlatform(name: string, open: OpenHarness): void {
   describe(`the platform ${name}`, () => {
-    const stage = new Stage()
-    beforeEach(() => stage.set(open))
-    afterEach(() => stage.strike())
-    describeCalls(stage)
-    describeTransfers(stage)
-    describeFaults(stage)
+    const fixture = new Fixture()
+    beforeEach(() => fixture.setUp(open))
+    afterEach(() => fixture.tearDown())
+    describeCalls(fixture)
+    describeTransfers(fixture)
+    describeFaults(fixture)
+  })
+}
+
+function describeFaults(fixture: Fixture): void {
+  describe('failures', () => {
+    test('a call continues after the process dies, and no report is lost', async () => {
+      const callId = await fixture.dial(fixture.harness.addresses.answers)
+      fixture.platform = await fixture.harness.restart(fixture.observer)
+      await fixture.untilState(callId, connected)
+      expect(fixture.states(callId)).toEqual([initiated, proceeding, connected])
+    })
+
+    test('reports that could not be stored are repeated', async () => {
+      const callId = await fixture.dial(fixture.harness.addresses.answers)
+      await fixture.untilState(callId, connected)
+      fixture.observer.outage = new Error('the store is unavailable')
+      await fixture.platform.hold(fixture.leg(callId))
+      expect(fixture.observer.latest(callId, fixture.harness.alice)?.state).toBe(connected)
+      fixture.observer.outage = undefined
+      await fixture.untilState(callId, held)
+    })
+
+    test('a command that certainly did not reach the platform rejects with PlatformUnavailable', async () => {
+      const callId = await fixture.dial(fixture.harness.addresses.answers)
+      await fixture.untilState(callId, connected)
+      fixture.harness.cutOff(true)
+      await expect(fixture.platform.hold(fixture.leg(callId))).rejects.toBeInstanceOf(PlatformUnavailable)
+      fixture.harness.cutOff(false)
+      await fixture.platform.hold(fixture.leg(callId))
+      await fixture.untilState(callId, held)
+    })
   })
 }

@@ -1,20 +1,23 @@
 import { CallState, TransferStatus } from '@switchhook/contracts'
+import type { Fixture } from './fixture.ts'
 import type { Harness } from './harness.ts'
-import type { Stage } from './stage.ts'
 
 const { alerting, proceeding, connected, held, ended } = CallState
 
-/** Both kinds of transfer, and every way in which they fail. */
-export function describeTransfers(stage: Stage): void {
+/** Blind and attended transfers. */
+export function describeTransfers(fixture: Fixture): void {
   describe('a blind transfer', () => {
-    test('ends the leg with reason 9 when the target answers, under the same call id', async () => {
-      const callId = await stage.customer()
-      await stage.transfer(callId, stage.on.bob, null)
-      expect(await stage.inState(callId, alerting, stage.on.bob)).toMatchObject({ role: 4, transfer: { role: 3 } })
-      expect(stage.observer.latest(callId, stage.on.alice)?.state).toBe(held)
-      await stage.platform.answer(stage.talk(callId, stage.on.bob))
-      expect(await stage.inState(callId, ended)).toMatchObject({ endReason: 9, transfer: { status: 3 } })
-      expect(stage.observer.latest(callId, stage.on.bob)?.state).toBe(connected)
+    test('ends the leg with reason 9 when the target answers, and keeps the call id', async () => {
+      const callId = await fixture.customerCall()
+      await fixture.transfer(callId, fixture.harness.bob, null)
+      expect(await fixture.untilState(callId, alerting, fixture.harness.bob)).toMatchObject({
+        role: 4,
+        transfer: { role: 3 },
+      })
+      expect(fixture.observer.latest(callId, fixture.harness.alice)?.state).toBe(held)
+      await fixture.platform.answer(fixture.talk(callId, fixture.harness.bob))
+      expect(await fixture.untilState(callId, ended)).toMatchObject({ endReason: 9, transfer: { status: 3 } })
+      expect(fixture.observer.latest(callId, fixture.harness.bob)?.state).toBe(connected)
     })
 
     test.each<[string, (harness: Harness) => string, number]>([
@@ -22,204 +25,214 @@ export function describeTransfers(stage: Stage): void {
       ['is a bad address', ({ addresses }) => addresses.bad, 3],
       ['never answers', ({ addresses }) => addresses.neverAnswers, 4],
       ['is an agent who does not answer', ({ bob }) => bob, 4],
-    ])('to a target that %s brings the customer back', async (_name, target, failReason) => {
-      const callId = await stage.customer()
-      await stage.transfer(callId, target(stage.on), null)
-      await stage.on.until(
-        () => stage.observer.latest(callId, stage.on.alice)?.transfer?.status === TransferStatus.failed,
+    ])('to a target that %s returns the call to the agent', async (_name, target, failReason) => {
+      const callId = await fixture.customerCall()
+      await fixture.transfer(callId, target(fixture.harness), null)
+      await fixture.harness.until(
+        () => fixture.observer.latest(callId, fixture.harness.alice)?.transfer?.status === TransferStatus.failed,
       )
-      expect(stage.observer.latest(callId, stage.on.alice)).toMatchObject({
+      expect(fixture.observer.latest(callId, fixture.harness.alice)).toMatchObject({
         state: connected,
         transfer: { failReason },
       })
     })
 
-    test('of a colleague: the colleague stays in the call, and learns whom it is with now', async () => {
-      const callId = await stage.dial(stage.on.bob)
-      await stage.inState(callId, alerting, stage.on.bob)
-      await stage.platform.answer(stage.talk(callId, stage.on.bob))
-      await stage.inState(callId, connected)
-      await stage.transfer(callId, stage.on.carol, null)
-      await stage.inState(callId, alerting, stage.on.carol)
-      expect(stage.observer.latest(callId, stage.on.bob)).toMatchObject({ remoteHeld: true, transfer: { role: 2 } })
-      await stage.platform.answer(stage.talk(callId, stage.on.carol))
-      await stage.inState(callId, ended)
-      expect(stage.observer.latest(callId, stage.on.bob)).toMatchObject({
+    test('of a colleague keeps the colleague in the call and reports the new remote party', async () => {
+      const callId = await fixture.dial(fixture.harness.bob)
+      await fixture.untilState(callId, alerting, fixture.harness.bob)
+      await fixture.platform.answer(fixture.talk(callId, fixture.harness.bob))
+      await fixture.untilState(callId, connected)
+      await fixture.transfer(callId, fixture.harness.carol, null)
+      await fixture.untilState(callId, alerting, fixture.harness.carol)
+      expect(fixture.observer.latest(callId, fixture.harness.bob)).toMatchObject({
+        remoteHeld: true,
+        transfer: { role: 2 },
+      })
+      await fixture.platform.answer(fixture.talk(callId, fixture.harness.carol))
+      await fixture.untilState(callId, ended)
+      expect(fixture.observer.latest(callId, fixture.harness.bob)).toMatchObject({
         state: connected,
         remoteHeld: false,
-        remoteParty: { uri: stage.on.carol },
+        remoteParty: { uri: fixture.harness.carol },
         transfer: { role: 2, status: 3 },
       })
     })
 
-    test('back to an agent who has left the call gives that agent the customer under a new id', async () => {
-      const callId = await stage.customer()
-      await stage.transfer(callId, stage.on.bob, null)
-      await stage.inState(callId, alerting, stage.on.bob)
-      await stage.platform.answer(stage.talk(callId, stage.on.bob))
-      await stage.inState(callId, ended)
-      await stage.platform.transfer({
-        ...stage.leg(callId, stage.on.bob),
-        target: stage.on.alice,
+    test('to an agent who has left the call connects the customer under a new call id', async () => {
+      const callId = await fixture.customerCall()
+      await fixture.transfer(callId, fixture.harness.bob, null)
+      await fixture.untilState(callId, alerting, fixture.harness.bob)
+      await fixture.platform.answer(fixture.talk(callId, fixture.harness.bob))
+      await fixture.untilState(callId, ended)
+      await fixture.platform.transfer({
+        ...fixture.leg(callId, fixture.harness.bob),
+        target: fixture.harness.alice,
         correlationId: null,
         consultationCallId: null,
       })
-      await stage.on.until(() => stage.observer.liveCalls(stage.on.alice).length === 1)
-      const [newId] = stage.observer.liveCalls(stage.on.alice)
-      if (newId === undefined) throw new Error('alice is rung')
+      await fixture.harness.until(() => fixture.observer.liveCalls(fixture.harness.alice).length === 1)
+      const [newId] = fixture.observer.liveCalls(fixture.harness.alice)
+      if (newId === undefined) throw new Error('alice does not ring')
       expect(newId).not.toBe(callId)
-      expect(stage.observer.latest(newId, stage.on.alice)?.transfer).toMatchObject({ role: 3, otherCallId: callId })
-      await stage.platform.answer(stage.talk(newId, stage.on.alice))
-      await stage.inState(newId, connected)
-      expect(await stage.inState(callId, ended, stage.on.bob)).toMatchObject({ endReason: 9 })
-      await stage.on.hangupRemotely(newId)
-      await stage.inState(newId, ended)
+      expect(fixture.observer.latest(newId, fixture.harness.alice)?.transfer).toMatchObject({
+        role: 3,
+        otherCallId: callId,
+      })
+      await fixture.platform.answer(fixture.talk(newId, fixture.harness.alice))
+      await fixture.untilState(newId, connected)
+      expect(await fixture.untilState(callId, ended, fixture.harness.bob)).toMatchObject({ endReason: 9 })
+      await fixture.harness.hangupRemotely(newId)
+      await fixture.untilState(newId, ended)
     })
 
-    test('of a colleague back to an agent who has left takes the colleague along into the new call', async () => {
-      const callId = await stage.dial(stage.on.alice, stage.on.bob)
-      await stage.inState(callId, alerting)
-      await stage.platform.answer(stage.talk(callId))
-      await stage.inState(callId, connected)
-      await stage.transfer(callId, stage.on.carol, null)
-      await stage.inState(callId, alerting, stage.on.carol)
-      await stage.platform.answer(stage.talk(callId, stage.on.carol))
-      await stage.inState(callId, ended)
-      const back = { target: stage.on.alice, correlationId: null, consultationCallId: null }
-      await stage.platform.transfer({ ...stage.leg(callId, stage.on.carol), ...back })
-      await stage.on.until(() => stage.observer.liveCalls(stage.on.alice).length === 1)
-      const [newId] = stage.observer.liveCalls(stage.on.alice)
-      if (newId === undefined) throw new Error('alice is rung')
-      await stage.platform.answer(stage.talk(newId))
-      await stage.inState(newId, connected)
-      expect(await stage.inState(callId, ended, stage.on.bob)).toMatchObject({ endReason: 9 })
-      expect(await stage.inState(newId, connected, stage.on.bob)).toMatchObject({
-        remoteParty: { uri: stage.on.alice },
+    test('of a colleague to an agent who has left the call moves the colleague to the new call', async () => {
+      const callId = await fixture.dial(fixture.harness.alice, fixture.harness.bob)
+      await fixture.untilState(callId, alerting)
+      await fixture.platform.answer(fixture.talk(callId))
+      await fixture.untilState(callId, connected)
+      await fixture.transfer(callId, fixture.harness.carol, null)
+      await fixture.untilState(callId, alerting, fixture.harness.carol)
+      await fixture.platform.answer(fixture.talk(callId, fixture.harness.carol))
+      await fixture.untilState(callId, ended)
+      const back = { target: fixture.harness.alice, correlationId: null, consultationCallId: null }
+      await fixture.platform.transfer({ ...fixture.leg(callId, fixture.harness.carol), ...back })
+      await fixture.harness.until(() => fixture.observer.liveCalls(fixture.harness.alice).length === 1)
+      const [newId] = fixture.observer.liveCalls(fixture.harness.alice)
+      if (newId === undefined) throw new Error('alice does not ring')
+      await fixture.platform.answer(fixture.talk(newId))
+      await fixture.untilState(newId, connected)
+      expect(await fixture.untilState(callId, ended, fixture.harness.bob)).toMatchObject({ endReason: 9 })
+      expect(await fixture.untilState(newId, connected, fixture.harness.bob)).toMatchObject({
+        remoteParty: { uri: fixture.harness.alice },
       })
-      await stage.platform.hangup(stage.leg(newId, stage.on.bob))
-      await stage.inState(newId, ended)
+      await fixture.platform.hangup(fixture.leg(newId, fixture.harness.bob))
+      await fixture.untilState(newId, ended)
     })
 
     test('is cancelled by resume', async () => {
-      const callId = await stage.customer()
-      await stage.transfer(callId, stage.on.bob, null)
-      await stage.inState(callId, alerting, stage.on.bob)
-      await stage.platform.resume(stage.talk(callId))
-      expect(await stage.inState(callId, connected)).toMatchObject({ transfer: { status: 5 } })
-      expect(await stage.inState(callId, ended, stage.on.bob)).toMatchObject({ endReason: 5 })
+      const callId = await fixture.customerCall()
+      await fixture.transfer(callId, fixture.harness.bob, null)
+      await fixture.untilState(callId, alerting, fixture.harness.bob)
+      await fixture.platform.resume(fixture.talk(callId))
+      expect(await fixture.untilState(callId, connected)).toMatchObject({ transfer: { status: 5 } })
+      expect(await fixture.untilState(callId, ended, fixture.harness.bob)).toMatchObject({ endReason: 5 })
     })
 
     test('goes on without the agent who hangs up meanwhile', async () => {
-      const callId = await stage.customer()
-      await stage.transfer(callId, stage.on.bob, null)
-      await stage.inState(callId, alerting, stage.on.bob)
-      await stage.platform.hangup(stage.leg(callId))
-      expect(await stage.inState(callId, ended)).toMatchObject({ endReason: 9 })
-      await stage.platform.answer(stage.talk(callId, stage.on.bob))
-      await stage.inState(callId, connected, stage.on.bob)
+      const callId = await fixture.customerCall()
+      await fixture.transfer(callId, fixture.harness.bob, null)
+      await fixture.untilState(callId, alerting, fixture.harness.bob)
+      await fixture.platform.hangup(fixture.leg(callId))
+      expect(await fixture.untilState(callId, ended)).toMatchObject({ endReason: 9 })
+      await fixture.platform.answer(fixture.talk(callId, fixture.harness.bob))
+      await fixture.untilState(callId, connected, fixture.harness.bob)
     })
 
     test('is over when the customer hangs up', async () => {
-      const callId = await stage.customer()
-      await stage.transfer(callId, stage.on.bob, null)
-      await stage.inState(callId, alerting, stage.on.bob)
-      await stage.on.hangupRemotely(callId)
-      expect(await stage.inState(callId, ended)).toMatchObject({ endReason: 1, endedBy: 2, transfer: { status: 5 } })
-      expect(await stage.inState(callId, ended, stage.on.bob)).toMatchObject({ endReason: 5 })
+      const callId = await fixture.customerCall()
+      await fixture.transfer(callId, fixture.harness.bob, null)
+      await fixture.untilState(callId, alerting, fixture.harness.bob)
+      await fixture.harness.hangupRemotely(callId)
+      expect(await fixture.untilState(callId, ended)).toMatchObject({
+        endReason: 1,
+        endedBy: 2,
+        transfer: { status: 5 },
+      })
+      expect(await fixture.untilState(callId, ended, fixture.harness.bob)).toMatchObject({ endReason: 5 })
     })
   })
 
   describe('an attended transfer', () => {
-    test('consults in a call of its own, and hands the customer over', async () => {
-      const [callId, consultation] = await stage.consulting()
-      expect(await stage.inState(callId, held)).toMatchObject({
-        consultation: { callId: consultation, target: stage.on.bob },
+    test('consults in a separate call, then connects the customer to the target', async () => {
+      const [callId, consultation] = await fixture.consultation()
+      expect(await fixture.untilState(callId, held)).toMatchObject({
+        consultation: { callId: consultation, target: fixture.harness.bob },
       })
-      expect(await stage.inState(consultation, alerting, stage.on.bob)).toMatchObject({ role: 3 })
-      await stage.platform.answer(stage.talk(consultation, stage.on.bob))
-      expect(await stage.inState(consultation, connected)).toMatchObject({ consultation: { forCallId: callId } })
-      await stage.platform.completeTransfer(stage.leg(callId))
-      expect(await stage.inState(callId, ended)).toMatchObject({ endReason: 9, transfer: { status: 3 } })
-      expect(await stage.inState(consultation, ended)).toMatchObject({ endReason: 9 })
-      expect(await stage.inState(consultation, ended, stage.on.bob)).toMatchObject({ endReason: 9 })
-      expect(await stage.inState(callId, connected, stage.on.bob)).toMatchObject({
+      expect(await fixture.untilState(consultation, alerting, fixture.harness.bob)).toMatchObject({ role: 3 })
+      await fixture.platform.answer(fixture.talk(consultation, fixture.harness.bob))
+      expect(await fixture.untilState(consultation, connected)).toMatchObject({ consultation: { forCallId: callId } })
+      await fixture.platform.completeTransfer(fixture.leg(callId))
+      expect(await fixture.untilState(callId, ended)).toMatchObject({ endReason: 9, transfer: { status: 3 } })
+      expect(await fixture.untilState(consultation, ended)).toMatchObject({ endReason: 9 })
+      expect(await fixture.untilState(consultation, ended, fixture.harness.bob)).toMatchObject({ endReason: 9 })
+      expect(await fixture.untilState(callId, connected, fixture.harness.bob)).toMatchObject({
         role: 4,
         transfer: { role: 3, status: 3 },
       })
     })
 
     test.each(['original', 'consultation'] as const)('is completed by hanging up the %s leg', async (which) => {
-      const [callId, consultation] = await stage.consulting()
-      await stage.inState(consultation, alerting, stage.on.bob)
-      await stage.platform.answer(stage.talk(consultation, stage.on.bob))
-      await stage.inState(consultation, connected)
-      await stage.platform.hangup(stage.leg(which === 'original' ? callId : consultation))
-      expect(await stage.inState(callId, ended)).toMatchObject({ endReason: 9 })
-      await stage.inState(callId, connected, stage.on.bob)
+      const [callId, consultation] = await fixture.consultation()
+      await fixture.untilState(consultation, alerting, fixture.harness.bob)
+      await fixture.platform.answer(fixture.talk(consultation, fixture.harness.bob))
+      await fixture.untilState(consultation, connected)
+      await fixture.platform.hangup(fixture.leg(which === 'original' ? callId : consultation))
+      expect(await fixture.untilState(callId, ended)).toMatchObject({ endReason: 9 })
+      await fixture.untilState(callId, connected, fixture.harness.bob)
     })
 
-    test('completed while the target rings keeps the customer, whatever the target does', async () => {
-      const [callId, consultation] = await stage.consulting()
-      await stage.inState(consultation, alerting, stage.on.bob)
-      await stage.platform.completeTransfer(stage.leg(callId))
-      await stage.inState(callId, alerting, stage.on.bob)
-      expect(stage.observer.latest(callId, stage.on.alice)?.state).toBe(held)
-      expect(stage.observer.latest(consultation, stage.on.alice)).toMatchObject({ state: ended, endReason: 9 })
-      await stage.on.until(
-        () => stage.observer.latest(callId, stage.on.alice)?.transfer?.status === TransferStatus.failed,
+    test('that is completed while the target rings returns the call to the agent if the target does not answer', async () => {
+      const [callId, consultation] = await fixture.consultation()
+      await fixture.untilState(consultation, alerting, fixture.harness.bob)
+      await fixture.platform.completeTransfer(fixture.leg(callId))
+      await fixture.untilState(callId, alerting, fixture.harness.bob)
+      expect(fixture.observer.latest(callId, fixture.harness.alice)?.state).toBe(held)
+      expect(fixture.observer.latest(consultation, fixture.harness.alice)).toMatchObject({ state: ended, endReason: 9 })
+      await fixture.harness.until(
+        () => fixture.observer.latest(callId, fixture.harness.alice)?.transfer?.status === TransferStatus.failed,
       )
-      expect(stage.observer.latest(callId, stage.on.alice)).toMatchObject({ state: connected })
+      expect(fixture.observer.latest(callId, fixture.harness.alice)).toMatchObject({ state: connected })
     })
 
     test.each<[string, (harness: Harness) => string, number]>([
       ['is busy', ({ addresses }) => addresses.busy, 2],
       ['never answers', ({ addresses }) => addresses.neverAnswers, 4],
-    ])('to a target that %s brings the customer back', async (_name, target, failReason) => {
-      const [callId, consultation] = await stage.consulting(target(stage.on))
-      expect(await stage.inState(consultation, ended)).toMatchObject({ endReason: failReason })
-      expect(await stage.inState(callId, connected)).toMatchObject({
+    ])('to a target that %s returns the call to the agent', async (_name, target, failReason) => {
+      const [callId, consultation] = await fixture.consultation(target(fixture.harness))
+      expect(await fixture.untilState(consultation, ended)).toMatchObject({ endReason: failReason })
+      expect(await fixture.untilState(callId, connected)).toMatchObject({
         transfer: { status: 4, failReason },
         consultation: null,
       })
     })
 
-    test('whose target hangs up after answering brings the customer back', async () => {
-      const [callId, consultation] = await stage.consulting()
-      await stage.inState(consultation, alerting, stage.on.bob)
-      await stage.platform.answer(stage.talk(consultation, stage.on.bob))
-      await stage.inState(consultation, connected)
-      await stage.platform.hangup(stage.leg(consultation, stage.on.bob))
-      expect(await stage.inState(consultation, ended)).toMatchObject({ endReason: 1, endedBy: 2 })
-      expect(await stage.inState(callId, connected)).toMatchObject({ transfer: { status: 5 } })
+    test('whose target hangs up after answering returns the call to the agent', async () => {
+      const [callId, consultation] = await fixture.consultation()
+      await fixture.untilState(consultation, alerting, fixture.harness.bob)
+      await fixture.platform.answer(fixture.talk(consultation, fixture.harness.bob))
+      await fixture.untilState(consultation, connected)
+      await fixture.platform.hangup(fixture.leg(consultation, fixture.harness.bob))
+      expect(await fixture.untilState(consultation, ended)).toMatchObject({ endReason: 1, endedBy: 2 })
+      expect(await fixture.untilState(callId, connected)).toMatchObject({ transfer: { status: 5 } })
     })
 
     test('is cancelled by resume', async () => {
-      const [callId, consultation] = await stage.consulting(stage.on.addresses.neverAnswers)
-      await stage.inState(consultation, proceeding)
-      await stage.platform.resume(stage.talk(callId))
-      expect(await stage.inState(consultation, ended)).toMatchObject({ endReason: 5 })
-      expect(await stage.inState(callId, connected)).toMatchObject({ transfer: { status: 5 }, consultation: null })
+      const [callId, consultation] = await fixture.consultation(fixture.harness.addresses.neverAnswers)
+      await fixture.untilState(consultation, proceeding)
+      await fixture.platform.resume(fixture.talk(callId))
+      expect(await fixture.untilState(consultation, ended)).toMatchObject({ endReason: 5 })
+      expect(await fixture.untilState(callId, connected)).toMatchObject({ transfer: { status: 5 }, consultation: null })
     })
 
-    test('whose customer hangs up leaves an ordinary call', async () => {
-      const [callId, consultation] = await stage.consulting(stage.on.addresses.answers)
-      await stage.inState(consultation, connected)
-      await stage.on.hangupRemotely(callId)
-      expect(await stage.inState(callId, ended)).toMatchObject({ endReason: 1, endedBy: 2 })
-      expect(stage.observer.latest(consultation, stage.on.alice)).toMatchObject({
+    test('whose customer hangs up leaves the consultation as an ordinary call', async () => {
+      const [callId, consultation] = await fixture.consultation(fixture.harness.addresses.answers)
+      await fixture.untilState(consultation, connected)
+      await fixture.harness.hangupRemotely(callId)
+      expect(await fixture.untilState(callId, ended)).toMatchObject({ endReason: 1, endedBy: 2 })
+      expect(fixture.observer.latest(consultation, fixture.harness.alice)).toMatchObject({
         state: connected,
         consultation: null,
       })
     })
 
-    test('whose agent loses the device goes on without the agent', async () => {
-      const [callId, consultation] = await stage.consulting()
-      await stage.inState(consultation, alerting, stage.on.bob)
-      await stage.platform.answer(stage.talk(consultation, stage.on.bob))
-      await stage.inState(consultation, connected)
-      await stage.on.setDevice(stage.on.alice, false)
-      expect(await stage.inState(callId, ended)).toMatchObject({ endReason: 10 })
-      await stage.inState(callId, connected, stage.on.bob)
+    test("is completed without the agent if the agent's device goes offline", async () => {
+      const [callId, consultation] = await fixture.consultation()
+      await fixture.untilState(consultation, alerting, fixture.harness.bob)
+      await fixture.platform.answer(fixture.talk(consultation, fixture.harness.bob))
+      await fixture.untilState(consultation, connected)
+      await fixture.harness.setDevice(fixture.harness.alice, false)
+      expect(await fixture.untilState(callId, ended)).toMatchObject({ endReason: 10 })
+      await fixture.untilState(callId, connected, fixture.harness.bob)
     })
   })
 }

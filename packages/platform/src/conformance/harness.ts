@@ -2,10 +2,10 @@ import type { CallId } from '@switchhook/contracts'
 import type { Platform } from '../platform.ts'
 import type { Observer } from './observer.ts'
 
-/** A platform, and a hand on the world around it. */
+/** What an adapter provides to the conformance suite: its platform, and control over the telephones around it. */
 export interface Harness {
   readonly platform: Platform
-  /** Agents of one tenant. */
+  /** The tenant of all three agents. */
   readonly tenant: string | null
   readonly alice: string
   readonly bob: string
@@ -16,17 +16,18 @@ export interface Harness {
     readonly neverAnswers: string
     readonly bad: string
   }
-  /** Lets time pass, in whatever way is quickest, until it is so. */
-  readonly until: (isSo: () => boolean) => Promise<void>
-  /** Somebody outside calls an agent. */
+  /** Resolves once the condition is true. A harness with a virtual clock moves it; it rejects after a time limit. */
+  readonly until: (condition: () => boolean) => Promise<void>
+  /** An outside party rings an agent. Resolves to the new call. */
   readonly ring: (agentUri: string) => Promise<CallId>
+  /** The outside party of a call hangs up. */
   readonly hangupRemotely: (callId: CallId) => Promise<void>
   readonly setDevice: (agentUri: string, online: boolean) => Promise<void>
-  /** The platform's memory, or the way to it, goes away and comes back. */
+  /** Cuts the adapter off from the platform or its storage (`true`), or connects it again. */
   readonly cutOff: (isCut: boolean) => void
-  /** The process that talks to the platform dies, and another one begins. */
+  /** The adapter's process dies without `stop`, and another one takes over. Resolves once that one has started. */
   readonly restart: (observer: Observer) => Promise<Platform>
 }
 
-/** Makes a new world for a test. */
+/** Opens a fresh platform for one test. The suite starts it with the observer's listener. */
 export type OpenHarness = (observer: Observer) => Promise<Harness>

@@ -2,37 +2,37 @@ import { type CallId, CallState, type CallStatus } from '@switchhook/contracts'
 import { applyReport, type Leg, NEXT } from '../call-model/leg.ts'
 import type { DeviceReport, LegReport, PlatformListener } from '../platform.ts'
 
-/** What a platform has told, run through the call model as the api does it. */
+/** A listener for tests. It applies the call model to the reports, as the api does. */
 export interface Observer {
   readonly listener: PlatformListener
-  /** The events that its reports have made, leg by leg. */
+  /** The events of a leg, as the api would publish them. */
   eventsOf(callId: CallId, agentUri: string): readonly CallStatus[]
   latest(callId: CallId, agentUri: string): CallStatus | undefined
   reports(): readonly LegReport[]
   devices(): readonly DeviceReport[]
   liveCalls(agentUri: string): readonly CallId[]
-  /** Set: nobody can store anything, so whoever tells must tell again. */
+  /** If set, the listener rejects with it, so that reports must be repeated. */
   outage: Error | undefined
-  /** @throws for what no platform may do, whatever was asked of it */
+  /** @throws if a report has broken a rule that holds for every platform and every command */
   verify(): void
 }
 
 export function createObserver(): Observer {
   const legs = new Map<string, Leg>()
   const events = new Map<string, CallStatus[]>()
-  const told: LegReport[] = []
+  const received: LegReport[] = []
   const devices: DeviceReport[] = []
   const faults: string[] = []
 
-  function take(report: LegReport): void {
+  function apply(report: LegReport): void {
     const key = keyOf(report.callId, report.agentUri)
     const leg = legs.get(key)
     const next = applyReport(leg, report)
     if (next === undefined) {
-      const isNews = leg !== undefined && report.order > leg.order
-      const isForbidden = isNews && leg.status.state !== report.state && !NEXT[leg.status.state].includes(report.state)
+      const isNewer = leg !== undefined && report.order > leg.order
+      const isForbidden = isNewer && leg.status.state !== report.state && !NEXT[leg.status.state].includes(report.state)
       if (isForbidden) faults.push(`${key}: from ${leg.status.state} to ${report.state}`)
-      if (isNews && leg.status.state === CallState.ended) faults.push(`${key}: ${report.state} after its end`)
+      if (isNewer && leg.status.state === CallState.ended) faults.push(`${key}: ${report.state} after the end`)
       return
     }
     legs.set(key, next)
@@ -44,8 +44,8 @@ export function createObserver(): Observer {
     listener: {
       legs: async (reports) => {
         if (observer.outage !== undefined) throw observer.outage
-        told.push(...reports)
-        for (const report of reports) take(report)
+        received.push(...reports)
+        for (const report of reports) apply(report)
       },
       device: async (report) => {
         if (observer.outage !== undefined) throw observer.outage
@@ -54,7 +54,7 @@ export function createObserver(): Observer {
     },
     eventsOf: (callId, agentUri) => events.get(keyOf(callId, agentUri)) ?? [],
     latest: (callId, agentUri) => legs.get(keyOf(callId, agentUri))?.status,
-    reports: () => told,
+    reports: () => received,
     devices: () => devices,
     liveCalls: (agentUri) =>
       [...legs.values()].flatMap(({ status }) =>
@@ -62,7 +62,7 @@ export function createObserver(): Observer {
       ),
     verify() {
       expect(faults).toEqual([])
-      for (const report of told) {
+      for (const report of received) {
         expect(report.ending !== null).toBe(report.state === CallState.ended)
       }
       for (const list of events.values()) {

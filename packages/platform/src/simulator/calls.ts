@@ -1,75 +1,146 @@
-import { type CallId, CallState, Direction, Role, TransferStatus } from '@switchhook/contracts'
-import type { Board } from './board.ts'
-import { behaviourOf } from './destinations.ts'
-import { endCall, tellTransfer } from './ending.ts'
-import { ENDINGS } from './endings.ts'
-import { originalOf } from './parties.ts'
-import type { DeviceState, RemoteAction, SwitchedCall } from './session.ts'
-import { connect } from './talking.ts'
-import { RING_OUT_MS } from './timing.ts'
-import { targetAnswered } from './transfers.ts'
+import { type CallId, CallState, Direction, EndReason, Role, TransferStatus } from '@switchhook/contracts'
+import type { LegReport } from '../platform.ts'
+import type { DeviceState, Party, RemoteAction, SimulatedCall } from './call-group.ts'
+import { behaviourOf, LONGEST_TALK_MS, RING_OUT_MS } from './destinations.ts'
+import type { Draft, EndedByParty, HowEnded } from './draft.ts'
+import { ENDINGS } from './end-reasons.ts'
 
-/** Finds the called party and rings it, or ends the call. */
-export function route(board: Board, call: SwitchedCall, deviceOf: (agentUri: string) => DeviceState): void {
+/** Rings the called party, or ends the call. */
+export function route(draft: Draft, call: SimulatedCall, deviceOf: (agentUri: string) => DeviceState): void {
   if (call.phase !== 'seized') return
   const { caller, called, callId } = call
   if (called.kind === 'agent') {
     const device = deviceOf(called.agentUri)
     if (device !== 'free')
-      return endCall(board, call, device === 'busy' ? ENDINGS.busy : ENDINGS.deviceUnavailable, 'outside')
-    farEndRings(board, call)
-    board.open(call, called, caller, {
+      return endCall(draft, call, device === 'busy' ? ENDINGS.busy : ENDINGS.deviceUnavailable, 'outside')
+    ring(draft, call)
+    draft.addLeg(call, called, caller, {
       state: CallState.alerting,
       direction: Direction.inbound,
       role: call.forCallId === null ? Role.destination : Role.consultant,
       consultation: call.forCallId === null ? null : { forCallId: call.forCallId },
     })
-    return board.later({ kind: 'ring-out', callId }, RING_OUT_MS)
+    return draft.schedule({ kind: 'ring-out', callId }, RING_OUT_MS)
   }
   const behaviour = behaviourOf(called.address)
-  if (behaviour.kind === 'fails') return endCall(board, call, behaviour.ending, 'outside')
-  farEndRings(board, call)
-  if (behaviour.kind === 'rings-out') board.later({ kind: 'ring-out', callId }, RING_OUT_MS)
-  else board.later({ kind: 'remote', callId, action: 'answer' }, behaviour.afterMs)
+  if (behaviour.kind === 'fails') return endCall(draft, call, behaviour.ending, 'outside')
+  ring(draft, call)
+  if (behaviour.kind === 'rings-out') draft.schedule({ kind: 'ring-out', callId }, RING_OUT_MS)
+  else draft.schedule({ kind: 'remote', callId, action: 'answer' }, behaviour.afterMs)
 }
 
-function farEndRings(board: Board, call: SwitchedCall): void {
-  board.put({ ...call, phase: 'ringing' })
+function ring(draft: Draft, call: SimulatedCall): void {
+  draft.putCall({ ...call, phase: 'ringing' })
   if (call.caller.kind === 'agent') {
-    board.tell(board.leg(call.callId, call.caller.agentUri), { state: CallState.proceeding })
+    draft.report(draft.leg(call.callId, call.caller.agentUri), { state: CallState.proceeding })
   }
-  const original = originalOf(board, call)
-  if (original !== undefined) tellTransfer(board, original, TransferStatus.ringing)
+  const original = draft.originalOf(call)
+  if (original !== undefined) reportTransfer(draft, original, TransferStatus.ringing)
 }
 
-/** Nobody answered in time: the switch ends it; a caller from outside gives up. */
-export function ringOut(board: Board, call: SwitchedCall): void {
+/** An outside caller gives up; a call by an agent ends with noAnswer. */
+export function ringOut(draft: Draft, call: SimulatedCall): void {
   if (call.phase !== 'ringing') return
-  if (call.caller.kind === 'outside') endCall(board, call, ENDINGS.cancelled, 'outside')
-  else endCall(board, call, ENDINGS.noAnswer, 'switch')
+  if (call.caller.kind === 'outside') endCall(draft, call, ENDINGS.cancelled, 'outside')
+  else endCall(draft, call, ENDINGS.noAnswer, 'switch')
 }
 
-/** The outside party of a call does something. */
-export function remote(board: Board, call: SwitchedCall, action: RemoteAction): void {
+/** An action of the call's outside party. An action that does not fit the call's phase has no effect. */
+export function remote(draft: Draft, call: SimulatedCall, action: RemoteAction): void {
   const isCaller = call.caller.kind === 'outside'
   if (!isCaller && call.called.kind === 'agent') return
   if (action === 'answer') {
-    if (call.phase === 'ringing' && !isCaller) connect(board, call)
+    if (call.phase === 'ringing' && !isCaller) connect(draft, call)
   } else if (action === 'hangup') {
     const unanswered = isCaller ? ENDINGS.cancelled : ENDINGS.rejected
-    endCall(board, call, call.phase === 'talking' ? ENDINGS.normal : unanswered, 'outside')
+    endCall(draft, call, call.phase === 'talking' ? ENDINGS.normal : unanswered, 'outside')
   } else if (call.phase === 'talking') {
-    for (const leg of board.legsOf(call.callId)) {
-      if (leg.remoteHeld !== (action === 'hold')) board.tell(leg, { remoteHeld: action === 'hold' })
+    for (const leg of draft.legsOf(call.callId)) {
+      if (leg.remoteHeld !== (action === 'hold')) draft.report(leg, { remoteHeld: action === 'hold' })
     }
   }
 }
 
-/** The agent takes a call that rings at his device. */
-export function answer(board: Board, callId: CallId, agentUri: string): void {
-  const call = board.call(callId)
-  if (call === undefined || board.leg(callId, agentUri)?.state !== CallState.alerting) return
-  const transferred = board.transferRingingIn(callId)
-  if (transferred === undefined) connect(board, call)
-  else targetAnswered(board, transferred)
+/** The called party has answered. */
+export function connect(draft: Draft, call: SimulatedCall): void {
+  draft.putCall({ ...call, phase: 'talking' })
+  for (const leg of draft.legsOf(call.callId)) draft.report(leg, { state: CallState.connected })
+  scheduleBehaviour(draft, call, call.called)
+  if (call.caller.kind === 'outside') {
+    draft.schedule({ kind: 'remote', callId: call.callId, action: 'hangup' }, call.talkMs ?? LONGEST_TALK_MS)
+  }
+}
+
+/** Schedules what an outside party does after its answer: it holds and resumes, and hangs up. */
+export function scheduleBehaviour(draft: Draft, { callId }: SimulatedCall, party: Party): void {
+  if (party.kind === 'agent') return
+  const behaviour = behaviourOf(party.address)
+  if (behaviour.kind !== 'answers') return
+  draft.schedule({ kind: 'remote', callId, action: 'hangup' }, behaviour.talkMs)
+  if (behaviour.holds === undefined) return
+  const { afterMs, forMs } = behaviour.holds
+  draft.schedule({ kind: 'remote', callId, action: 'hold' }, afterMs)
+  draft.schedule({ kind: 'remote', callId, action: 'resume' }, afterMs + forMs)
+}
+
+/**
+ * Ends a call with all its legs. A pending transfer of the call is cancelled, and the target stops ringing; its
+ * consultation continues as an ordinary call. The end of a consultation returns the original call to its agent.
+ */
+export function endCall(draft: Draft, call: SimulatedCall, how: HowEnded, by: EndedByParty): void {
+  const { callId, transfer } = call
+  const original = draft.originalOf(call)
+  const wasAnswered = call.phase === 'talking'
+  draft.putCall({ ...call, phase: 'over', transfer: null })
+  const cancelled = transfer === null ? {} : { status: TransferStatus.cancelled }
+  for (const leg of draft.legsOf(callId)) {
+    draft.endLeg(leg, howLegEnds(leg, how), by, { transfer: leg.transfer && { ...leg.transfer, ...cancelled } })
+  }
+  if (transfer?.ringsIn != null && transfer.ringsIn !== callId) endRinging(draft, transfer.ringsIn, how, by)
+  const consultation = draft.call(transfer?.consultation ?? null)
+  if (consultation !== undefined) makeOrdinary(draft, consultation)
+  if (original === undefined) return
+  const status = wasAnswered ? TransferStatus.cancelled : TransferStatus.failed
+  returnToAgent(draft, original, status, wasAnswered ? EndReason.none : how.endReason)
+}
+
+/** Ends a call in which only the target of a transfer rings (`PendingTransfer.ringsIn`). */
+export function endRinging(draft: Draft, callId: CallId, how: HowEnded, by: EndedByParty): void {
+  const call = draft.call(callId)
+  if (call === undefined) return
+  draft.putCall({ ...call, phase: 'over' })
+  for (const leg of draft.legsOf(callId)) draft.endLeg(leg, howLegEnds(leg, how), by)
+}
+
+/** Turns a consultation into an ordinary call. */
+function makeOrdinary(draft: Draft, consultation: SimulatedCall): void {
+  draft.putCall({ ...consultation, forCallId: null })
+  for (const leg of draft.legsOf(consultation.callId)) draft.report(leg, { consultation: null })
+}
+
+/** A leg that was never answered does not end with reason normal. */
+const howLegEnds = (leg: LegReport, how: HowEnded): HowEnded =>
+  leg.state === CallState.alerting && how.endReason === EndReason.normal ? ENDINGS.cancelled : how
+
+/** Reports the status of a pending transfer on the legs of its agent and of a customer who is an agent. */
+export function reportTransfer(draft: Draft, call: SimulatedCall, status: TransferStatus): void {
+  const by = call.transfer?.by
+  if (by === undefined) return
+  for (const leg of [draft.leg(call.callId, by), draft.customerLeg(call, by)]) {
+    if (leg?.transfer != null) draft.report(leg, { transfer: { ...leg.transfer, status } })
+  }
+}
+
+/** A transfer has failed or is cancelled: connects the customer to the agent again. */
+export function returnToAgent(draft: Draft, call: SimulatedCall, status: TransferStatus, failReason: EndReason): void {
+  const by = call.transfer?.by
+  if (by === undefined) return
+  const agentLeg = draft.leg(call.callId, by)
+  const customerLeg = draft.customerLeg(call, by)
+  draft.putCall({ ...call, transfer: null })
+  const ended = (leg: LegReport) => leg.transfer && { ...leg.transfer, status, failReason }
+  if (agentLeg !== undefined) {
+    draft.report(agentLeg, { state: CallState.connected, transfer: ended(agentLeg), consultation: null })
+  }
+  if (customerLeg !== undefined) draft.report(customerLeg, { remoteHeld: false, transfer: ended(customerLeg) })
 }

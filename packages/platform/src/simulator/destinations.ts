@@ -1,23 +1,27 @@
 import { PartyType, type RemoteParty } from '@switchhook/contracts'
 import type { Ending } from '../platform.ts'
-import { ENDINGS } from './endings.ts'
+import { ENDINGS } from './end-reasons.ts'
 
-/** What an outside party does that is called. Times count from the moment when it begins to ring, or would. */
+/** Time until the called party is found. */
+export const ROUTING_MS = 300
+/** Ringing time after which an unanswered call ends. */
+export const RING_OUT_MS = 30_000
+/** An outside party hangs up after this time at the latest. */
+export const LONGEST_TALK_MS = 10 * 60_000
+
+/** How an outside party behaves when it is called. Times start when it begins to ring, unless stated otherwise. */
 export type Behaviour =
   | {
       readonly kind: 'answers'
       readonly afterMs: number
-      /** When it hangs up, counted from its answer. */
+      /** Time from its answer until it hangs up. */
       readonly talkMs: number
       readonly refusesHold?: true
-      /** It puts us on hold so long after its answer, for so long. */
+      /** It holds the agent `afterMs` after its answer, for `forMs`. */
       readonly holds?: { readonly afterMs: number; readonly forMs: number }
     }
   | { readonly kind: 'rings-out' }
   | { readonly kind: 'fails'; readonly ending: Omit<Ending, 'endedBy'> }
-
-/** A customer who is forgotten on the line hangs up by herself. */
-export const LONGEST_TALK_MS = 10 * 60_000
 
 const answers = (afterMs: number, more: Partial<Extract<Behaviour, { kind: 'answers' }>> = {}): Behaviour => ({
   kind: 'answers',
@@ -26,7 +30,7 @@ const answers = (afterMs: number, more: Partial<Extract<Behaviour, { kind: 'answ
   ...more,
 })
 
-/** Fixed behaviours, for people who build against the API. */
+/** Documented in docs/simulator.md. */
 const FIXED: Readonly<Record<string, Behaviour>> = {
   '+15550100': answers(1_000),
   '+15550101': { kind: 'fails', ending: ENDINGS.busy },
@@ -46,13 +50,12 @@ const NO_SUCH_ADDRESS: Behaviour = { kind: 'fails', ending: ENDINGS.badAddress }
 /** An extension or an E.164 number, with or without the `tel:` scheme (RFC 3966) and visual separators. */
 const NUMBER = /^(?:tel:)?(\+?[0-9][0-9().\- ]{0,30})$/i
 
-/** The digits of a number, with a leading plus if it has one; null for anything else. */
+/** The digits of a number, with its leading plus if it has one; null for any other address. */
 function numberOf(destination: string): string | null {
   const [, number] = NUMBER.exec(destination) ?? []
   return number?.replaceAll(/[().\- ]/g, '') ?? null
 }
 
-/** What an outside party does. Agents are rung, not looked up here. */
 export function behaviourOf(address: string): Behaviour {
   const number = numberOf(address)
   if (number === null) return NO_SUCH_ADDRESS
@@ -60,7 +63,7 @@ export function behaviourOf(address: string): Behaviour {
   return FIXED[number] ?? (seconds === undefined ? ANY_NUMBER : answers(Number(seconds) * 1_000))
 }
 
-/** Numbers of up to five digits are extensions of the house. */
+/** Numbers of up to five digits are extensions. */
 export function outsideParty(address: string): RemoteParty {
   const number = numberOf(address)
   const type = number !== null && /^[0-9]{1,5}$/.test(number) ? PartyType.extension : PartyType.external

@@ -3,8 +3,8 @@ import { join } from 'node:path'
 import { CallState } from '@switchhook/contracts'
 import fc from 'fast-check'
 import { createObserver } from '../conformance/observer.ts'
-import { VirtualMemory } from '../test-support/virtual-memory.ts'
-import { provisionAgents } from './provision-agents.ts'
+import { VirtualStorage } from '../testing/virtual-storage.ts'
+import { provisionAgents } from './agents.ts'
 import { parseScenario, planCall, type Scenario } from './scenario.ts'
 import { createSimulator } from './simulator.ts'
 
@@ -12,22 +12,22 @@ const shipped = readFileSync(join(import.meta.dirname, '../../../../tools/local/
 const scenario: Scenario = parseScenario(shipped)
 
 test.each([
-  ['no JSON', '{', 'not JSON'],
-  ['nothing', '{}', '/seed is required'],
-  ['a share beyond all', shipped.replace('0.7', '1.7'), '/inboundShare'],
-  ['a member that means nothing', shipped.replace('"seed": 7', '"seed": 7, "sead": 8'), 'sead'],
-])('a scenario that is %s is refused, and told why', (_name, json, reason) => {
+  ['invalid JSON', '{', 'not JSON'],
+  ['no fields', '{}', '/seed is required'],
+  ['a share above 1', shipped.replace('0.7', '1.7'), '/inboundShare'],
+  ['an unknown field', shipped.replace('"seed": 7', '"seed": 7, "sead": 8'), 'sead'],
+])('a scenario with %s is rejected, and the error says why', (_name, json, reason) => {
   expect(() => parseScenario(json)).toThrow(reason)
 })
 
-test('the same seed plans the same calls, another seed others', () => {
+test('the same seed plans the same calls, another seed plans different calls', () => {
   const plans = (seed: number) => [0, 1, 2, 3, 4].map((n) => planCall({ ...scenario, seed }, n))
   expect(plans(7)).toEqual(plans(7))
   expect(plans(8)).not.toEqual(plans(7))
   expect(new Set(plans(7).map(({ number }) => number)).size).toBe(5)
 })
 
-test('every planned call is one that people could make', () => {
+test('every planned call has its steps in a possible order', () => {
   fc.assert(
     fc.property(fc.integer(), fc.nat({ max: 1_000_000 }), (seed, n) => {
       const plan = planCall({ ...scenario, seed }, n)
@@ -40,7 +40,7 @@ test('every planned call is one that people could make', () => {
   )
 })
 
-test('over many calls the shares and the rate are those of the scenario', () => {
+test('over many calls the shares and the rate match the scenario', () => {
   const plans = Array.from({ length: 5_000 }, (_, n) => planCall(scenario, n))
   const share = (isOne: (plan: (typeof plans)[number]) => boolean): number => plans.filter(isOne).length / plans.length
   expect(share(({ isInbound }) => isInbound)).toBeCloseTo(scenario.inboundShare, 1)
@@ -50,39 +50,39 @@ test('over many calls the shares and the rate are those of the scenario', () => 
   expect(plans.length / minutes / scenario.callsPerMinute).toBeCloseTo(1, 1)
 })
 
-/** Plays ten minutes, with as many replicas; answers the leg ends and how many calls there were. */
+/** Runs the scenario for ten minutes of virtual time on this number of replicas. */
 async function tenMinutes(replicas: number) {
-  const memory = new VirtualMemory()
+  const storage = new VirtualStorage()
   const observer = createObserver()
   const simulators = Array.from({ length: replicas }, () =>
     createSimulator({
       agents: provisionAgents([{ agentUri: 'sip:agent-{n}@acme.example', tenant: 'acme', count: 200 }]),
       scenario,
-      memory,
+      storage,
       liveCalls: async (_tenant, agentUri) => observer.liveCalls(agentUri),
       onError: (message, error) => {
         throw new Error(message, { cause: error })
       },
-      now: () => memory.nowMs,
+      now: () => storage.nowMs,
     }),
   )
   for (const simulator of simulators) await simulator.start(observer.listener)
-  let turn = 0
-  await memory.pass(600_000, async (timer) => simulators[turn++ % replicas]?.due(timer))
+  let next = 0
+  await storage.advance(600_000, async (timer) => simulators[next++ % replicas]?.due(timer))
   observer.verify()
   const calls = new Set(observer.reports().map(({ callId }) => callId))
   const ended = observer.reports().filter(({ state }) => state === CallState.ended)
   return { calls: calls.size, reasons: new Set(ended.map(({ ending }) => ending?.endReason)), observer }
 }
 
-test('a busy center is busy: calls are held, transferred and ended, and every report is one that the call model allows', async () => {
+test('a scenario holds, transfers and ends calls, and the call model allows every report', async () => {
   const { calls, reasons, observer } = await tenMinutes(1)
   expect(calls).toBeGreaterThan(1_000)
   expect([...reasons]).toEqual(expect.arrayContaining([1, 9]))
   expect(observer.reports().some(({ state }) => state === CallState.held)).toBe(true)
 })
 
-test('two replicas play one stream of calls together', async () => {
+test('two replicas generate one stream of calls together', async () => {
   const [one, two] = [await tenMinutes(1), await tenMinutes(2)]
   expect(two.calls).toBe(one.calls)
 })

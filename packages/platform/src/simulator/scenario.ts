@@ -1,16 +1,18 @@
 import { compileSchema } from '@switchhook/contracts'
 
-/** A busy center that plays by itself: what `SIMULATOR_SCENARIO` names. Shares are between 0 and 1. */
+/**
+ * The content of the `SIMULATOR_SCENARIO` file: a contact center that generates its own calls. Shares are from 0 to 1.
+ */
 export interface Scenario {
-  /** The same seed plays the same calls. */
+  /** The same seed generates the same calls. */
   readonly seed: number
-  /** Whose agents take part: those of this tenant. */
+  /** The agents of this tenant take part. */
   readonly tenant: string | null
   readonly callsPerMinute: number
-  /** The rest is dialled by agents. */
+  /** Of all calls; agents dial the others. */
   readonly inboundShare: number
   readonly answerAfterMs: Range
-  /** From the answer to the end. */
+  /** From the answer to the hang-up. */
   readonly talkMs: Range
   readonly holdShare: number
   readonly transferShare: number
@@ -18,27 +20,27 @@ export interface Scenario {
   readonly attendedShare: number
 }
 
-/** Evenly spread between the two. */
+/** Uniformly distributed. */
 interface Range {
   readonly from: number
   readonly to: number
 }
 
-/** One call of a scenario. Moments count from when the agent's phone rings, or the agent dials. */
+/** One call of a scenario. Times are relative to its start: the agent's phone rings, or the agent dials. */
 export interface PlannedCall {
   readonly isInbound: boolean
   /** The customer's number. */
   readonly number: string
-  /** Between 0 and 1: where in the list of agents the search for an idle one begins, and for a colleague. */
+  /** From 0 to 1: where in the list of agents the search for an idle agent, or colleague, starts. */
   readonly agentAt: number
   readonly colleagueAt: number
   readonly answerAtMs: number
-  /** null: it is not put on hold. */
+  /** null: the call is not held. */
   readonly holdAtMs: number | null
   readonly resumeAtMs: number | null
   readonly transfer: { readonly atMs: number; readonly isAttended: boolean; readonly completeAtMs: number } | null
   readonly hangupAtMs: number
-  /** Until the next call begins. */
+  /** Time from the start of this call to the start of the next. */
   readonly nextInMs: number
 }
 
@@ -68,7 +70,7 @@ const validate = compileSchema<Scenario>({
   additionalProperties: false,
 })
 
-/** @throws Error that names every problem */
+/** @throws Error that lists every problem */
 export function parseScenario(json: string): Scenario {
   let value: unknown
   try {
@@ -81,14 +83,14 @@ export function parseScenario(json: string): Scenario {
   throw new Error(`the scenario is not valid: ${result.faults.map((f) => `${f.pointer} ${f.detail}`).join('; ')}`)
 }
 
-/** The nth call of a scenario: a pure function of seed and number, so any replica can play it. */
+/** Plans the nth call of a scenario. Pure, so any replica can run it. */
 export function planCall(scenario: Scenario, n: number): PlannedCall {
   const next = randomOf(scenario.seed, n)
   const between = ({ from, to }: Range): number => Math.round(from + next() * Math.max(0, to - from))
   const isInbound = next() < scenario.inboundShare
   const number = `+1555${String(Math.floor(next() * 8_000_000) + 2_000_000)}`
   const [agentAt, colleagueAt] = [next(), next()]
-  // An outbound call is answered by the other end, in its own time.
+  // An outbound call is answered by the destination (after 2.5 s), not by the agent.
   const answerAtMs = isInbound ? between(scenario.answerAfterMs) : 3_000
   const hangupAtMs = answerAtMs + between(scenario.talkMs)
   const talkAt = (part: number): number => Math.round(answerAtMs + part * (hangupAtMs - answerAtMs))
@@ -105,12 +107,12 @@ export function planCall(scenario: Scenario, n: number): PlannedCall {
     resumeAtMs: isHeld ? talkAt(0.45) : null,
     transfer: isTransferred ? { atMs: talkAt(0.6), isAttended, completeAtMs: talkAt(0.9) } : null,
     hangupAtMs,
-    // Calls arrive independently of each other: the gaps are exponential.
+    // Independent arrivals (a Poisson process) have exponentially distributed gaps.
     nextInMs: Math.round((-Math.log(1 - next()) * 60_000) / scenario.callsPerMinute),
   }
 }
 
-/** Numbers between 0 and 1 that look random, always the same for a seed and a call (mulberry32). */
+/** Pseudo-random numbers from 0 to 1, the same for each seed and call (mulberry32). */
 function randomOf(seed: number, n: number): () => number {
   let state = (Math.imul(seed, 0x9e3779b1) ^ Math.imul(n + 1, 0x85ebca6b)) | 0
   return () => {

@@ -2,7 +2,7 @@ import { type CallId, CallState, CommandNumber, newCallId, newCommandId, Unavail
 import { describePlatform } from '../conformance/describe-platform.ts'
 import { createObserver, type Observer } from '../conformance/observer.ts'
 import { PlatformUnavailable } from '../platform.ts'
-import { VirtualMemory } from '../test-support/virtual-memory.ts'
+import { VirtualStorage } from '../testing/virtual-storage.ts'
 import { createSimulator, type Simulator } from './simulator.ts'
 
 const ALICE = 'sip:alice@acme.example'
@@ -10,23 +10,23 @@ const BOB = 'sip:bob@acme.example'
 const CAROL = 'sip:carol@acme.example'
 const agents = [ALICE, BOB, CAROL].map((agentUri) => ({ agentUri, tenant: 'acme', device: 'SIM/1' }))
 
-function open(memory: VirtualMemory, observer: Observer): Simulator {
+function open(storage: VirtualStorage, observer: Observer): Simulator {
   return createSimulator({
     agents,
     scenario: null,
-    memory,
+    storage,
     liveCalls: async (_tenant, agentUri) => observer.liveCalls(agentUri),
     onError: () => {},
-    now: () => memory.nowMs,
+    now: () => storage.nowMs,
   })
 }
 
 describePlatform('simulator', async (observer) => {
-  const memory = new VirtualMemory()
-  let simulator = open(memory, observer)
+  const storage = new VirtualStorage()
+  let simulator = open(storage, observer)
   const agent = (agentUri: string) => {
     const found = simulator.findAnyAgent(agentUri)
-    if (found === undefined) throw new Error(`${agentUri} is provisioned`)
+    if (found === undefined) throw new Error(`${agentUri} is not provisioned`)
     return found
   }
   return {
@@ -36,73 +36,73 @@ describePlatform('simulator', async (observer) => {
     bob: BOB,
     carol: CAROL,
     addresses: { answers: '+15550100', busy: '+15550101', neverAnswers: '+15550102', bad: '+15550103' },
-    until: async (isSo) => {
-      for (let passedMs = 0; !isSo(); passedMs += 100) {
-        if (passedMs > 120_000) throw new Error('it does not come to be so')
-        await memory.pass(100, (timer) => simulator.due(timer))
+    until: async (condition) => {
+      for (let passedMs = 0; !condition(); passedMs += 100) {
+        if (passedMs > 120_000) throw new Error('the condition is not true after two minutes')
+        await storage.advance(100, (timer) => simulator.due(timer))
       }
     },
     ring: async (agentUri) => {
       const callId = await simulator.ring(agent(agentUri), { from: '+15559000', ringForMs: null, talkForMs: null })
-      if (callId === undefined) throw new Error('the device takes no call')
+      if (callId === undefined) throw new Error('the device is not free')
       return callId
     },
     hangupRemotely: async (callId) => void (await simulator.remote(callId, 'hangup')),
     setDevice: (agentUri, online) => simulator.setDevice(agent(agentUri), online),
     cutOff: (isCut) => {
-      memory.outage = isCut ? new Error('the memory is away') : undefined
+      storage.outage = isCut ? new Error('the storage is unavailable') : undefined
     },
-    restart: async (told) => {
-      simulator = open(memory, told)
-      await simulator.start(told.listener)
+    restart: async (next) => {
+      simulator = open(storage, next)
+      await simulator.start(next.listener)
       return simulator
     },
   }
 })
 
-test('a call from outside is not promised when nobody knows whether it was stored', async () => {
-  const memory = new VirtualMemory()
-  const simulator = open(memory, createObserver())
-  memory.write = async () => {
-    memory.outage = new Error('the memory is away')
-    throw memory.outage
+test('ring rejects if it is unknown whether the call was stored', async () => {
+  const storage = new VirtualStorage()
+  const simulator = open(storage, createObserver())
+  storage.write = async () => {
+    storage.outage = new Error('the storage is unavailable')
+    throw storage.outage
   }
   const ringing = simulator.ring(
     { agentUri: ALICE, tenant: 'acme', device: 'SIM/1' },
     { from: '+15559000', ringForMs: null, talkForMs: null },
   )
-  await expect(ringing).rejects.toThrow('the memory is away')
+  await expect(ringing).rejects.toThrow('the storage is unavailable')
 })
 
-test('a step that was stored and not told, as its process died, is told by whoever comes next', async () => {
-  const memory = new VirtualMemory()
+test('a step that was stored but not reported before its process died is reported by the next process', async () => {
+  const storage = new VirtualStorage()
   const observer = createObserver()
-  const dying = open(memory, observer)
+  const dying = open(storage, observer)
   await dying.start({ legs: () => Promise.reject(new Error('dead')), device: () => Promise.reject(new Error('dead')) })
   const callId = newCallId()
   const command = { tenant: 'acme', callId, agentUri: ALICE, commandId: newCommandId() }
   await dying.dial({ ...command, destination: '+15550101', cli: null, correlationId: null })
   expect(observer.reports()).toEqual([])
 
-  const heir = open(memory, observer)
-  await heir.start(observer.listener)
-  await memory.pass(1_000, (timer) => heir.due(timer))
+  const successor = open(storage, observer)
+  await successor.start(observer.listener)
+  await storage.advance(1_000, (timer) => successor.due(timer))
   expect(observer.eventsOf(callId, ALICE).map(({ state }) => state)).toEqual([1, 7])
   observer.verify()
 })
 
-test('a second call is not answered while the first one cannot be held: nobody talks on two calls', async () => {
-  const memory = new VirtualMemory()
+test('a second call is not answered if the first one cannot be held: no agent talks on two calls', async () => {
+  const storage = new VirtualStorage()
   const observer = createObserver()
-  const simulator = open(memory, observer)
+  const simulator = open(storage, observer)
   await simulator.start(observer.listener)
   const leg = (callId: CallId) => ({ tenant: 'acme', callId, agentUri: ALICE, commandId: newCommandId() })
   const first = newCallId()
   await simulator.dial({ ...leg(first), destination: '+15550104', cli: null, correlationId: null })
-  await memory.pass(5_000, (timer) => simulator.due(timer))
+  await storage.advance(5_000, (timer) => simulator.due(timer))
   const alice = simulator.findAnyAgent(ALICE)
   const second = alice && (await simulator.ring(alice, { from: '+15559000', ringForMs: null, talkForMs: null }))
-  if (second === undefined) throw new Error('alice takes one more call')
+  if (second === undefined) throw new Error('the device is not free')
   const answer = { ...leg(second), holdFirst: [first] }
   await simulator.answer(answer)
   expect(observer.latest(first, ALICE)).toMatchObject({
@@ -116,10 +116,10 @@ test('a second call is not answered while the first one cannot be held: nobody t
   observer.verify()
 })
 
-test('after the memory went back to an older state, a new step with the same number is reported', async () => {
-  const memory = new VirtualMemory()
+test('after the storage is restored to an older state, a new step with the same number is reported', async () => {
+  const storage = new VirtualStorage()
   const states: number[] = []
-  const simulator = open(memory, createObserver())
+  const simulator = open(storage, createObserver())
   await simulator.start({
     legs: async (reports) => void states.push(...reports.map(({ state }) => state)),
     device: async () => {},
@@ -127,51 +127,53 @@ test('after the memory went back to an older state, a new step with the same num
   const callId = newCallId()
   const leg = () => ({ tenant: 'acme', callId, agentUri: ALICE, commandId: newCommandId() })
   await simulator.dial({ ...leg(), destination: '+15550100', cli: null, correlationId: null })
-  await memory.pass(2_000, (timer) => simulator.due(timer))
+  await storage.advance(2_000, (timer) => simulator.due(timer))
   expect(states).toEqual([1, 8, 3])
 
-  const restore = memory.backUp()
+  const restore = storage.backUp()
   await simulator.hold(leg())
   restore()
-  memory.nowMs += 1_000
+  storage.nowMs += 1_000
   await simulator.hangup(leg())
-  // The loaded step is reported again before the new one.
+  // The restored step is reported again before the new one.
   expect(states).toEqual([1, 8, 3, 4, 3, 7])
 })
 
-describe('a write of the memory that fails', () => {
-  async function aConnectedCall() {
-    const memory = new VirtualMemory()
+describe('a write to the storage that fails', () => {
+  async function connectedCall() {
+    const storage = new VirtualStorage()
     const observer = createObserver()
-    const simulator = open(memory, observer)
+    const simulator = open(storage, observer)
     await simulator.start(observer.listener)
     const callId = newCallId()
     const leg = () => ({ tenant: 'acme', callId, agentUri: ALICE, commandId: newCommandId() })
     await simulator.dial({ ...leg(), destination: '+15550100', cli: null, correlationId: null })
-    await memory.pass(2_000, (timer) => simulator.due(timer))
-    return { memory, observer, simulator, callId, leg }
+    await storage.advance(2_000, (timer) => simulator.due(timer))
+    return { storage, observer, simulator, callId, leg }
   }
-  const failWith = (memory: VirtualMemory, error: Error) => {
-    memory.write = () => Promise.reject(error)
+  const failWith = (storage: VirtualStorage, error: Error) => {
+    storage.write = () => Promise.reject(error)
   }
 
-  test('refuses the command if it certainly stored nothing', async () => {
-    const { memory, observer, simulator, callId, leg } = await aConnectedCall()
-    failWith(memory, new Unavailable('redis', 'out of memory', { fate: 'not-executed' }))
+  test('rejects the command if it certainly stored nothing', async () => {
+    const { storage, observer, simulator, callId, leg } = await connectedCall()
+    failWith(storage, new Unavailable('redis', 'out of memory', { fate: 'not-executed' }))
     await expect(simulator.hold(leg())).rejects.toBeInstanceOf(PlatformUnavailable)
     expect(observer.latest(callId, ALICE)?.state).toBe(CallState.connected)
   })
 
-  test('leaves the command accepted if its answer was lost', async () => {
-    const { memory, simulator, leg } = await aConnectedCall()
-    failWith(memory, new Unavailable('redis', 'timed out'))
+  test('leaves the command accepted if its result is unknown', async () => {
+    const { storage, simulator, leg } = await connectedCall()
+    failWith(storage, new Unavailable('redis', 'timed out'))
     await expect(simulator.hold(leg())).resolves.toBeUndefined()
   })
 
-  test('makes a timer come again if it certainly stored nothing', async () => {
-    const { memory, simulator } = await aConnectedCall()
-    failWith(memory, new Unavailable('redis', 'out of memory', { fate: 'not-executed' }))
-    // The call lasts until its outside party hangs up.
-    await expect(memory.pass(3_600_000, (timer) => simulator.due(timer))).rejects.toBeInstanceOf(PlatformUnavailable)
+  test('makes the timer repeat if it certainly stored nothing', async () => {
+    const { storage, simulator } = await connectedCall()
+    failWith(storage, new Unavailable('redis', 'out of memory', { fate: 'not-executed' }))
+    // Long enough for the outside party to hang up.
+    await expect(storage.advance(3_600_000, (timer) => simulator.due(timer))).rejects.toBeInstanceOf(
+      PlatformUnavailable,
+    )
   })
 })

@@ -1,86 +1,92 @@
+/**
+ * The simulated contact center: commands in, scheduled steps, reports out.
+ *
+ * 1. A command, an action of an outside party or a due timer becomes a *step* of a *call group*, which is a call with
+ *    its consultations (`call-group.ts`). `begin-call.ts` makes the first step of a call.
+ * 2. `apply-step.ts` applies the step. It is pure; its rules are in `calls.ts`, `transfers.ts`, `leave-call.ts` and
+ *    `agent-actions.ts`, the behaviour of phone numbers in `destinations.ts`. A `Draft` collects the results: the next
+ *    call group, the reports, and steps to schedule, for example the answer of the called party.
+ * 3. `step-runner.ts` stores the call group and the timers of the scheduled steps in one write, then reports the legs
+ *    to the listener. A due timer comes back through `due`, on any replica, and is the next step.
+ *
+ * `devices.ts` stores which agents' devices are online. `scenario-runner.ts` generates calls of a busy contact center.
+ */
+
 import { type CallId, CallState, newCallId } from '@switchhook/contracts'
 import type { LegCommand, Platform, PlatformListener, ProvisionedAgent } from '../platform.ts'
+import { createDirectory } from './agents.ts'
+import { beginDial, beginInbound } from './begin-call.ts'
+import type { AgentStep, Party, RemoteAction } from './call-group.ts'
 import { createDevices, type DeviceTimer } from './devices.ts'
-import type { SimulatorMemory } from './memory.ts'
-import { newDial, newInbound } from './new-session.ts'
-import { createScenarioPlayer, type ScenarioTimer } from './play-scenario.ts'
 import type { Scenario } from './scenario.ts'
-import type { LegCue, Party, RemoteAction } from './session.ts'
-import { createSessions, type SessionTimer } from './sessions.ts'
+import { createScenarioRunner, type ScenarioTimer } from './scenario-runner.ts'
+import { createStepRunner, type StepTimer } from './step-runner.ts'
+import type { SimulatorStorage } from './storage.ts'
 
 export interface SimulatorDeps {
   readonly agents: readonly ProvisionedAgent[]
-  /** A busy center that plays by itself; null: calls are made by clients and by the development endpoints alone. */
+  /** Generates calls; null: only clients and the development endpoints make calls. */
   readonly scenario: Scenario | null
-  readonly memory: SimulatorMemory
-  /** Calls in which the agent has a live leg, ringing ones included. */
+  readonly storage: SimulatorStorage
+  /** Calls in which the agent has a leg that has not ended. */
   readonly liveCalls: (tenant: string | null, agentUri: string) => Promise<readonly CallId[]>
   readonly onError: (message: string, error: unknown) => void
   /** Milliseconds since 1970. */
   readonly now: () => number
 }
 
-/** A customer who calls. */
+/** A call from an outside party. null: the default time. */
 export interface InboundCall {
   readonly from: string
-  /** How long the customer waits for an answer. */
+  /** How long the caller waits for an answer. */
   readonly ringForMs: number | null
-  /** How long the customer talks. */
+  /** How long the caller talks. */
   readonly talkForMs: number | null
 }
 
-/** A working contact center for people who build against the API. */
+/** A platform without telephones, for development and tests, with control over the outside parties and the devices. */
 export interface Simulator extends Platform {
-  /** A timer has fallen due that the simulator has set; rejects if it has to come again. */
+  /** Handles a due timer that the simulator has written. If it rejects, the timer must be repeated. */
   due(timer: { readonly tenant: string | null; readonly payload: unknown }): Promise<void>
-  /** An agent by URI alone, of any tenant. */
+  /** Finds an agent by URI, in any tenant if none is given. */
   findAnyAgent(agentUri: string, tenant?: string): ProvisionedAgent | undefined
-  /** Resolves to the new call, which will be told of; undefined if the agent's device does not take it. */
+  /** Rings an agent from outside. Resolves to the new call, or to undefined if the device is offline or busy. */
   ring(agent: ProvisionedAgent, call: InboundCall, callId?: CallId): Promise<CallId | undefined>
-  /** The outside party of a call acts. `false`: no tenant knows the call. */
+  /** Lets the outside party of a call act. `false`: the call does not exist in any tenant. */
   remote(callId: CallId, action: RemoteAction): Promise<boolean>
   setDevice(agent: ProvisionedAgent, online: boolean): Promise<void>
 }
 
 export function createSimulator(deps: SimulatorDeps): Simulator {
-  const { agents, scenario, memory, liveCalls, onError, now } = deps
-  const byName = new Map(agents.map((agent) => [nameOf(agent.tenant, agent.agentUri), agent]))
+  const { agents, scenario, storage, liveCalls, onError, now } = deps
+  const { find, partyOf } = createDirectory(agents)
   const tenants = [...new Set(agents.map(({ tenant }) => tenant))]
   let listener: PlatformListener | undefined
-  const underWay = new Set<Promise<unknown>>()
-  const common = { memory, listener: () => listener, now }
+  const inProgress = new Set<Promise<unknown>>()
+  const common = { storage, listener: () => listener, now }
   const devices = createDevices({ ...common, liveCalls })
-  const sessions = createSessions({ ...common, onError, deviceOf: (tenant, uri) => devices.stateOf(tenant, uri) })
+  const steps = createStepRunner({ ...common, onError, deviceOf: (tenant, uri) => devices.stateOf(tenant, uri) })
 
-  const find = (tenant: string | null, agentUri: string): ProvisionedAgent | undefined =>
-    byName.get(nameOf(tenant, agentUri))
-
-  function partyOf(tenant: string | null, address: string): Party {
-    const agent = find(tenant, address)
-    if (agent === undefined) return { kind: 'outside', address }
-    return { kind: 'agent', agentUri: agent.agentUri, device: agent.device }
-  }
-
-  /** So that `stop` can wait for it. */
+  /** Lets `stop` wait for the work. */
   function track<T>(work: Promise<T>): Promise<T> {
-    underWay.add(work)
-    const over = (): void => void underWay.delete(work)
-    work.then(over, over)
+    inProgress.add(work)
+    const remove = (): void => void inProgress.delete(work)
+    work.then(remove, remove)
     return work
   }
 
   const isoNow = (): string => new Date(now()).toISOString()
 
-  async function onLeg({ tenant, callId }: LegCommand, cue: LegCue): Promise<void> {
-    await track(sessions.apply(tenant, callId, cue))
+  async function command({ tenant, callId }: LegCommand, step: AgentStep): Promise<void> {
+    await track(steps.apply(tenant, callId, step))
   }
 
-  /** Resolves to whether none of them is talked on any more. */
+  /** Resolves to `false` if one of the calls is still connected and cannot be held. */
   async function holdOthers({ tenant, agentUri, commandId }: LegCommand, others: readonly CallId[]): Promise<boolean> {
     for (const callId of others) {
-      await onLeg({ tenant, callId, agentUri, commandId }, { kind: 'hold', callId, agentUri, commandId })
-      const session = await sessions.find(tenant, callId)
-      const leg = session?.legs.find((one) => one.callId === callId && one.agentUri === agentUri)
+      await command({ tenant, callId, agentUri, commandId }, { kind: 'hold', callId, agentUri, commandId })
+      const group = await steps.find(tenant, callId)
+      const leg = group?.legs.find((one) => one.callId === callId && one.agentUri === agentUri)
       if (leg?.state === CallState.connected) return false
     }
     return true
@@ -89,24 +95,25 @@ export function createSimulator(deps: SimulatorDeps): Simulator {
   const dialParty = async (
     call: { readonly tenant: string | null; readonly callId: CallId; readonly agentUri: string },
     destination: string,
-    dial: Parameters<typeof newDial>[1],
+    dial: Parameters<typeof beginDial>[1],
   ): Promise<void> => {
     const { tenant, callId, agentUri } = call
     const called = partyOf(tenant, destination)
-    const ends = { tenant, callId, caller: partyOf(tenant, agentUri), called, at: isoNow() }
-    const { session, later } = newDial(ends, dial)
-    await track(sessions.beginIfInDoubt(session, later))
+    const newCall = { tenant, callId, caller: partyOf(tenant, agentUri), called, at: isoNow() }
+    const { group, scheduled } = beginDial(newCall, dial)
+    await track(steps.beginIfInDoubt(group, scheduled))
   }
 
-  const dropCalls = async (tenant: string | null, agentUri: string, callIds: readonly CallId[]): Promise<void> => {
-    for (const callId of callIds) await sessions.apply(tenant, callId, { kind: 'device-gone', agentUri })
+  /** The agent's device is offline: ends these calls, or lets their transfers continue without the agent. */
+  const leaveCalls = async (tenant: string | null, agentUri: string, callIds: readonly CallId[]): Promise<void> => {
+    for (const callId of callIds) await steps.apply(tenant, callId, { kind: 'device-offline', agentUri })
   }
 
-  async function fallsDue(tenant: string | null, timer: SessionTimer | DeviceTimer | ScenarioTimer): Promise<void> {
-    if ('sessionId' in timer) await sessions.apply(tenant, timer.sessionId, timer.cue)
-    else if ('deviceOf' in timer) {
-      await dropCalls(tenant, timer.deviceOf, await devices.tell(tenant, timer.deviceOf))
-    } else await player?.due(tenant, timer)
+  async function timerDue(tenant: string | null, payload: StepTimer | DeviceTimer | ScenarioTimer): Promise<void> {
+    if ('sessionId' in payload) await steps.apply(tenant, payload.sessionId, payload.cue)
+    else if ('deviceOf' in payload) {
+      await leaveCalls(tenant, payload.deviceOf, await devices.report(tenant, payload.deviceOf))
+    } else await scenarioRunner?.due(tenant, payload)
   }
 
   async function ring(
@@ -116,80 +123,78 @@ export function createSimulator(deps: SimulatorDeps): Simulator {
   ): Promise<CallId | undefined> {
     if ((await devices.stateOf(tenant, agentUri)) !== 'free') return undefined
     const caller: Party = { kind: 'outside', address: from }
-    const ends = { tenant, callId, caller, called: partyOf(tenant, agentUri), at: isoNow() }
-    const { session, later } = newInbound(ends, { ringForMs, talkForMs })
-    await track(sessions.begin(session, later))
+    const newCall = { tenant, callId, caller, called: partyOf(tenant, agentUri), at: isoNow() }
+    const { group, scheduled } = beginInbound(newCall, { ringForMs, talkForMs })
+    await track(steps.begin(group, scheduled))
     return callId
   }
 
-  const player =
+  const targetOf = (tenant: string | null, asked: string) => ({ ...partyOf(tenant, asked), asked })
+
+  const scenarioRunner =
     scenario === null
       ? undefined
-      : createScenarioPlayer(scenario, {
+      : createScenarioRunner(scenario, {
           agents,
-          memory,
+          storage,
           isIdle: async ({ tenant, agentUri }) =>
             (await liveCalls(tenant, agentUri)).length === 0 && (await devices.stateOf(tenant, agentUri)) === 'free',
           ring,
           dial: ({ tenant, agentUri }, callId, destination) =>
             dialParty({ tenant, callId, agentUri }, destination, { commandId: null, cli: null, correlationId: null }),
-          act: async (tenant, callId, cue) => {
-            const target = cue.kind === 'transfer' ? { target: targetOf(tenant, cue.target) } : {}
-            await sessions.apply(tenant, callId, { ...cue, ...target } as LegCue)
+          act: async (tenant, callId, move) => {
+            const target = move.kind === 'transfer' ? { target: targetOf(tenant, move.target) } : {}
+            await steps.apply(tenant, callId, { ...move, ...target } as AgentStep)
           },
         })
 
-  const targetOf = (tenant: string | null, asked: string) => ({ ...partyOf(tenant, asked), asked })
-
   return {
-    async start(told) {
-      listener = told
-      await player?.start()
+    async start(given) {
+      listener = given
+      await scenarioRunner?.start()
     },
     async stop() {
-      await Promise.allSettled(underWay)
+      await Promise.allSettled(inProgress)
       listener = undefined
     },
     due: async ({ tenant, payload }) => {
-      await track(fallsDue(tenant, payload as SessionTimer | DeviceTimer | ScenarioTimer))
+      await track(timerDue(tenant, payload as StepTimer | DeviceTimer | ScenarioTimer))
     },
     findAgent: async (tenant, agentUri) => find(tenant, agentUri),
     findAnyAgent: (agentUri, tenant) =>
       agents.find((agent) => agent.agentUri === agentUri && (tenant === undefined || agent.tenant === tenant)),
     dial: ({ destination, ...call }) => dialParty(call, destination, call),
-    answer: async (command) => {
-      const isFree = await holdOthers(command, command.holdFirst)
-      await onLeg(command, { kind: isFree ? 'answer' : 'answer in vain', ...legOf(command) })
+    answer: async (answer) => {
+      const areHeld = await holdOthers(answer, answer.holdFirst)
+      await command(answer, { kind: areHeld ? 'answer' : 'fail-answer', ...legOf(answer) })
     },
-    hangup: (command) => onLeg(command, { kind: 'hangup', ...legOf(command) }),
-    hold: (command) => onLeg(command, { kind: 'hold', ...legOf(command) }),
-    resume: async (command) => {
-      const isFree = await holdOthers(command, command.holdFirst)
-      await onLeg(command, { kind: isFree ? 'resume' : 'resume in vain', ...legOf(command) })
+    hangup: (hangup) => command(hangup, { kind: 'hangup', ...legOf(hangup) }),
+    hold: (hold) => command(hold, { kind: 'hold', ...legOf(hold) }),
+    resume: async (resume) => {
+      const areHeld = await holdOthers(resume, resume.holdFirst)
+      await command(resume, { kind: areHeld ? 'resume' : 'fail-resume', ...legOf(resume) })
     },
-    transfer: (command) => {
-      const { tenant, target, correlationId, consultationCallId } = command
-      const cue = { correlationId, consultationCallId, target: targetOf(tenant, target) }
-      return onLeg(command, { kind: 'transfer', ...legOf(command), ...cue })
+    transfer: (transfer) => {
+      const { tenant, correlationId, consultationCallId } = transfer
+      const target = targetOf(tenant, transfer.target)
+      return command(transfer, { kind: 'transfer', ...legOf(transfer), correlationId, consultationCallId, target })
     },
-    completeTransfer: (command) => onLeg(command, { kind: 'completeTransfer', ...legOf(command) }),
+    completeTransfer: (complete) => command(complete, { kind: 'completeTransfer', ...legOf(complete) }),
     lookUp: async (tenant, callId) => {
-      const session = await sessions.find(tenant, callId)
-      return session?.legs.filter((leg) => leg.callId === callId) ?? []
+      const group = await steps.find(tenant, callId)
+      return group?.legs.filter((leg) => leg.callId === callId) ?? []
     },
     ring,
     remote: async (callId, action) => {
       for (const tenant of tenants) {
-        if (await sessions.apply(tenant, callId, { kind: 'remote', callId, action })) return true
+        if (await steps.apply(tenant, callId, { kind: 'remote', callId, action })) return true
       }
       return false
     },
     setDevice: async ({ tenant, agentUri }, online) => {
-      await dropCalls(tenant, agentUri, await devices.set(tenant, agentUri, online))
+      await leaveCalls(tenant, agentUri, await devices.set(tenant, agentUri, online))
     },
   }
 }
 
 const legOf = ({ callId, agentUri, commandId }: LegCommand) => ({ callId, agentUri, commandId })
-
-const nameOf = (tenant: string | null, agentUri: string): string => JSON.stringify([tenant, agentUri])

@@ -9,28 +9,28 @@ import {
   TransferStatus,
 } from '@switchhook/contracts'
 import type { LegReport } from '../platform.ts'
-import { type Board, remotePartyOf } from './board.ts'
-import { behaviourOf } from './destinations.ts'
-import { comeBack, endCall, endRinging, tellTransfer } from './ending.ts'
-import { ENDINGS } from './endings.ts'
-import { customerLeg, otherParty } from './parties.ts'
-import type { DeviceState, LegCue, Party, SwitchedCall, SwitchedTransfer } from './session.ts'
-import { talkFor } from './talking.ts'
-import { RING_OUT_MS, ROUTING_MS } from './timing.ts'
+import type { AgentStep, DeviceState, Party, PendingTransfer, SimulatedCall } from './call-group.ts'
+import { otherParty } from './call-group.ts'
+import { endCall, endRinging, reportTransfer, returnToAgent, scheduleBehaviour } from './calls.ts'
+import { behaviourOf, RING_OUT_MS, ROUTING_MS } from './destinations.ts'
+import { type Draft, remotePartyOf } from './draft.ts'
+import { ENDINGS } from './end-reasons.ts'
 
-/** The agent puts the customer on hold, and the target is called: for the customer at once, or to be consulted first. */
-export function beginTransfer(board: Board, call: SwitchedCall, cue: Extract<LegCue, { kind: 'transfer' }>): void {
-  const { agentUri, target, consultationCallId, correlationId } = cue
+// The roles of a transfer: the agent transfers the customer (who can be another agent) to the target.
+
+/** Holds the customer, then calls the target: blind for the customer, attended in a consultation call. */
+export function beginTransfer(draft: Draft, call: SimulatedCall, step: Extract<AgentStep, { kind: 'transfer' }>): void {
+  const { agentUri, target, consultationCallId, correlationId } = step
   const { asked, ...party } = target
-  const transfer: SwitchedTransfer = {
+  const pending: PendingTransfer = {
     by: agentUri,
     target: party,
     ringsIn: null,
     consultation: consultationCallId,
     isAbandoned: false,
   }
-  const held = board.put({ ...call, transfer, correlationId: correlationId ?? call.correlationId })
-  const told: Transfer = {
+  const held = draft.putCall({ ...call, transfer: pending, correlationId: correlationId ?? call.correlationId })
+  const transfer: Transfer = {
     blind: consultationCallId === null,
     target: asked,
     role: TransferRole.transferring,
@@ -38,25 +38,31 @@ export function beginTransfer(board: Board, call: SwitchedCall, cue: Extract<Leg
     failReason: EndReason.none,
     otherCallId: consultationCallId,
   }
-  board.tell(board.leg(call.callId, agentUri), {
+  draft.report(draft.leg(call.callId, agentUri), {
     state: CallState.held,
-    transfer: told,
+    transfer,
     consultation: consultationCallId === null ? null : { callId: consultationCallId, target: asked },
     correlationId: held.correlationId,
   })
-  board.tell(customerLeg(board, held, agentUri), {
+  draft.report(draft.customerLeg(held, agentUri), {
     remoteHeld: true,
-    transfer: { ...told, role: TransferRole.transferred },
+    transfer: { ...transfer, role: TransferRole.transferred },
     correlationId: held.correlationId,
   })
-  if (consultationCallId === null) board.later({ kind: 'transfer-route', callId: call.callId }, ROUTING_MS)
-  else consult(board, held, consultationCallId, agentUri, party)
+  if (consultationCallId === null) draft.schedule({ kind: 'transfer-route', callId: call.callId }, ROUTING_MS)
+  else beginConsultation(draft, held, consultationCallId, agentUri, party)
 }
 
-function consult(board: Board, original: SwitchedCall, callId: CallId, agentUri: string, target: Party): void {
-  const device = board.leg(original.callId, agentUri)?.device ?? null
+function beginConsultation(
+  draft: Draft,
+  original: SimulatedCall,
+  callId: CallId,
+  agentUri: string,
+  target: Party,
+): void {
+  const device = draft.leg(original.callId, agentUri)?.device ?? null
   const caller: Party = { kind: 'agent', agentUri, device }
-  const consultation = board.put({
+  const consultation = draft.putCall({
     callId,
     phase: 'seized',
     caller,
@@ -67,102 +73,95 @@ function consult(board: Board, original: SwitchedCall, callId: CallId, agentUri:
     forCallId: original.callId,
     transfer: null,
   })
-  board.open(consultation, caller, target, {
+  draft.addLeg(consultation, caller, target, {
     state: CallState.initiated,
     direction: Direction.outbound,
     role: Role.originator,
     consultation: { forCallId: original.callId },
   })
-  board.later({ kind: 'route', callId }, ROUTING_MS)
+  draft.schedule({ kind: 'route', callId }, ROUTING_MS)
 }
 
-/** Rings the target of a blind transfer for the customer, or brings the call back. */
-export function routeTransfer(board: Board, call: SwitchedCall, deviceOf: (agentUri: string) => DeviceState): void {
-  const { transfer, callId } = call
+/** Rings the target of a blind transfer, or returns the call to the agent. */
+export function routeTransfer(draft: Draft, call: SimulatedCall, deviceOf: (agentUri: string) => DeviceState): void {
+  const { transfer } = call
   if (transfer === null || transfer.consultation !== null || transfer.ringsIn !== null) return
   if (transfer.target.kind === 'agent') {
     const device = deviceOf(transfer.target.agentUri)
-    if (device === 'busy') return targetFailed(board, call, EndReason.busy)
-    if (device === 'offline') return targetFailed(board, call, EndReason.deviceUnavailable)
-    return ringTarget(board, call, transfer)
+    if (device === 'busy') return targetFailed(draft, call, EndReason.busy)
+    if (device === 'offline') return targetFailed(draft, call, EndReason.deviceUnavailable)
+  } else {
+    const behaviour = behaviourOf(transfer.target.address)
+    if (behaviour.kind === 'fails') return targetFailed(draft, call, behaviour.ending.endReason)
   }
-  const behaviour = behaviourOf(transfer.target.address)
-  if (behaviour.kind === 'fails') return targetFailed(board, call, behaviour.ending.endReason)
-  ringTarget(board, call, transfer)
-  if (behaviour.kind === 'answers') board.later({ kind: 'transfer-answer', callId }, behaviour.afterMs)
+  ringForCustomer(draft, call)
 }
 
-/** After a consultation: the target that rings already goes on ringing, for the customer. */
-export function ringOn(board: Board, call: SwitchedCall): void {
+/** The target rings for the customer, either newly or after it rang for a consultation. */
+export function ringForCustomer(draft: Draft, call: SimulatedCall): void {
   const { transfer, callId } = call
   if (transfer === null) return
-  ringTarget(board, call, transfer)
+  ringTarget(draft, call, transfer)
   const behaviour = transfer.target.kind === 'outside' ? behaviourOf(transfer.target.address) : undefined
-  if (behaviour?.kind === 'answers') board.later({ kind: 'transfer-answer', callId }, behaviour.afterMs)
+  if (behaviour?.kind === 'answers') draft.schedule({ kind: 'transfer-answer', callId }, behaviour.afterMs)
 }
 
-function ringTarget(board: Board, call: SwitchedCall, transfer: SwitchedTransfer): void {
+function ringTarget(draft: Draft, call: SimulatedCall, transfer: PendingTransfer): void {
   const { target, by } = transfer
   const customer = otherParty(call, by)
-  const ringsIn = targetsCallId(board, call, transfer)
-  const ringing: SwitchedCall = { ...call, callId: ringsIn, caller: customer, called: target }
-  if (ringsIn !== call.callId) board.put({ ...ringing, phase: 'ringing', transfer: null })
-  board.put({ ...call, transfer: { ...transfer, ringsIn } })
-  board.open(ringing, target, customer, {
+  const ringsIn = draft.targetsCallId(call, transfer)
+  const ringing: SimulatedCall = { ...call, callId: ringsIn, caller: customer, called: target }
+  if (ringsIn !== call.callId) draft.putCall({ ...ringing, phase: 'ringing', transfer: null })
+  draft.putCall({ ...call, transfer: { ...transfer, ringsIn } })
+  draft.addLeg(ringing, target, customer, {
     state: CallState.alerting,
     direction: Direction.inbound,
     role: Role.transferTarget,
-    transfer: targetsView(board, call, transfer, { inCall: ringsIn, status: TransferStatus.ringing }),
+    transfer: transferOfTarget(draft, call, transfer, { inCall: ringsIn, status: TransferStatus.ringing }),
   })
-  tellTransfer(board, { ...call, transfer }, TransferStatus.ringing)
-  board.later({ kind: 'transfer-ring-out', callId: call.callId }, RING_OUT_MS)
+  reportTransfer(draft, { ...call, transfer }, TransferStatus.ringing)
+  draft.schedule({ kind: 'transfer-ring-out', callId: call.callId }, RING_OUT_MS)
 }
 
-/** Where the target's leg is: an agent whose leg in the call has ended cannot get another one there. */
-export function targetsCallId(board: Board, { callId }: SwitchedCall, { target }: SwitchedTransfer): CallId {
-  return target.kind === 'agent' && board.hasHadLeg(callId, target.agentUri) ? board.ownCallId(callId) : callId
-}
-
-/** The transfer as its target sees it; from a call of its own, with the id of the call that is transferred. */
-function targetsView(
-  board: Board,
-  { callId }: SwitchedCall,
-  { by }: SwitchedTransfer,
+/** The transfer as reported on the target's leg. In a call of its own it refers to the transferred call. */
+function transferOfTarget(
+  draft: Draft,
+  { callId }: SimulatedCall,
+  { by }: PendingTransfer,
   { inCall, status }: { readonly inCall: CallId; readonly status: TransferStatus },
 ): Transfer | null {
-  const seen = board.lastTransferOf(callId, by)
-  const otherCallId = inCall === callId ? (seen?.otherCallId ?? null) : callId
-  return seen && { ...seen, role: TransferRole.target, status, failReason: EndReason.none, otherCallId }
+  const agents = draft.lastTransferOf(callId, by)
+  const otherCallId = inCall === callId ? (agents?.otherCallId ?? null) : callId
+  return agents && { ...agents, role: TransferRole.target, status, failReason: EndReason.none, otherCallId }
 }
 
-/** Busy, declined, not answered: the customer goes back to the agent, or has nobody left if the agent has gone. */
-export function targetFailed(board: Board, call: SwitchedCall, reason: EndReason): void {
+/** The target is busy, rejects or does not answer. If the agent has left the call, the call ends. */
+export function targetFailed(draft: Draft, call: SimulatedCall, reason: EndReason): void {
   const { transfer } = call
   if (transfer === null) return
-  if (transfer.isAbandoned) endCall(board, call, { endReason: reason, cause: null, sipCode: null }, 'switch')
-  else comeBack(board, call, TransferStatus.failed, reason)
+  if (transfer.isAbandoned) endCall(draft, call, { endReason: reason, cause: null, sipCode: null }, 'switch')
+  else returnToAgent(draft, call, TransferStatus.failed, reason)
 }
 
-/** The target takes the call over from the agent. */
-export function targetAnswered(board: Board, call: SwitchedCall): void {
+/** The target that rings for the customer answers. */
+export function targetAnswered(draft: Draft, call: SimulatedCall): void {
   const { transfer } = call
   if (transfer?.ringsIn == null) return
-  const mine = board.leg(call.callId, transfer.by)
-  if (mine !== undefined) endTransferred(board, mine, transfer.by)
-  handOver(board, call, transfer, transfer.ringsIn)
+  endTransferred(draft, draft.leg(call.callId, transfer.by), transfer.by)
+  connectTarget(draft, call, transfer, transfer.ringsIn)
 }
 
-export function endTransferred(board: Board, leg: LegReport | undefined, by: string): void {
+export function endTransferred(draft: Draft, leg: LegReport | undefined, by: string): void {
   const transfer = leg?.transfer && { ...leg.transfer, status: TransferStatus.completed }
-  board.end(leg, ENDINGS.transferred, { agentUri: by }, { transfer: transfer ?? null })
+  draft.endLeg(leg, ENDINGS.transferred, { agentUri: by }, { transfer: transfer ?? null })
 }
 
-/** Customer and target talk from now on; `inCall` is where the target's leg is. */
-export function handOver(board: Board, call: SwitchedCall, transfer: SwitchedTransfer, inCall: CallId): void {
-  const { by, target } = transfer
+/** Connects the customer to the target, whose leg is in `inCall`. */
+export function connectTarget(draft: Draft, call: SimulatedCall, pending: PendingTransfer, inCall: CallId): void {
+  const { by, target } = pending
   const customer = otherParty(call, by)
-  const told = targetsView(board, call, transfer, { inCall, status: TransferStatus.completed })
-  const next: SwitchedCall = {
+  const targetsTransfer = transferOfTarget(draft, call, pending, { inCall, status: TransferStatus.completed })
+  const next: SimulatedCall = {
     ...call,
     callId: inCall,
     phase: customer.kind === 'outside' && target.kind === 'outside' ? 'over' : 'talking',
@@ -170,47 +169,49 @@ export function handOver(board: Board, call: SwitchedCall, transfer: SwitchedTra
     called: target,
     transfer: null,
   }
-  if (inCall !== call.callId) board.put({ ...call, phase: 'over', transfer: null })
-  board.put(next)
-  const customers = customer.kind === 'agent' ? board.leg(call.callId, customer.agentUri) : undefined
-  const passed = customers?.transfer ? { ...customers.transfer, status: TransferStatus.completed } : null
+  if (inCall !== call.callId) draft.putCall({ ...call, phase: 'over', transfer: null })
+  draft.putCall(next)
+  const customerLeg = draft.customerLeg(call, by)
+  const transferred = customerLeg?.transfer ? { ...customerLeg.transfer, status: TransferStatus.completed } : null
   if (inCall === call.callId) {
-    const other = { internal: target.kind === 'agent', remoteParty: remotePartyOf(target) }
-    board.tell(customers, { ...other, remoteHeld: false, transfer: passed })
-  } else if (customers !== undefined) {
-    // The target cannot come into this call, so a customer who is an agent goes along into the target's.
-    board.end(customers, ENDINGS.transferred, { agentUri: by }, { transfer: passed })
-    const { direction, role } = customers
-    const transferred = passed && { ...passed, otherCallId: call.callId }
-    board.open(next, customer, target, { state: CallState.connected, direction, role, transfer: transferred })
+    const remote = { internal: target.kind === 'agent', remoteParty: remotePartyOf(target) }
+    draft.report(customerLeg, { ...remote, remoteHeld: false, transfer: transferred })
+  } else if (customerLeg !== undefined) {
+    // The target cannot have a second leg of this call, so a customer who is an agent moves to the target's call.
+    draft.endLeg(customerLeg, ENDINGS.transferred, { agentUri: by }, { transfer: transferred })
+    const { direction, role } = customerLeg
+    const transfer = transferred && { ...transferred, otherCallId: call.callId }
+    draft.addLeg(next, customer, target, { state: CallState.connected, direction, role, transfer })
   }
-  if (target.kind === 'outside') return talkFor(board, next, target)
-  const ringing = board.leg(inCall, target.agentUri)
-  if (ringing !== undefined) return board.tell(ringing, { state: CallState.connected, transfer: told })
-  board.open(next, target, customer, {
+  if (target.kind === 'outside') return scheduleBehaviour(draft, next, target)
+  const ringing = draft.leg(inCall, target.agentUri)
+  if (ringing !== undefined) {
+    return draft.report(ringing, { state: CallState.connected, transfer: targetsTransfer })
+  }
+  draft.addLeg(next, target, customer, {
     state: CallState.connected,
     direction: Direction.inbound,
     role: Role.transferTarget,
-    transfer: told,
+    transfer: targetsTransfer,
   })
 }
 
-/** The target's leg while it is rung for the customer ends; the call itself goes on. */
-export function stopRinging(board: Board, call: SwitchedCall, how: 'cancelled' | 'rejected' | 'noAnswer'): void {
+/** Ends the leg of a target that rings for the customer. The call itself continues. */
+export function stopRinging(draft: Draft, call: SimulatedCall, how: 'cancelled' | 'rejected' | 'noAnswer'): void {
   const { transfer, callId } = call
   if (transfer?.ringsIn == null || transfer.target.kind === 'outside') return
   const { agentUri } = transfer.target
   const by = how === 'rejected' ? { agentUri } : how === 'noAnswer' ? 'switch' : { agentUri: transfer.by }
-  if (transfer.ringsIn === callId) board.end(board.leg(callId, agentUri), ENDINGS[how], by)
-  else endRinging(board, transfer.ringsIn, ENDINGS[how], by)
+  if (transfer.ringsIn === callId) draft.endLeg(draft.leg(callId, agentUri), ENDINGS[how], by)
+  else endRinging(draft, transfer.ringsIn, ENDINGS[how], by)
 }
 
-/** The agent takes the call back, from whatever stage of the transfer. */
-export function cancelTransfer(board: Board, call: SwitchedCall): void {
+/** Cancels a pending transfer: the customer returns to the agent, and the target's call ends. */
+export function cancelTransfer(draft: Draft, call: SimulatedCall): void {
   const { transfer } = call
   if (transfer === null) return
-  stopRinging(board, call, 'cancelled')
-  comeBack(board, call, TransferStatus.cancelled, EndReason.none)
-  const consultation = board.call(transfer.consultation)
-  if (consultation !== undefined) endCall(board, consultation, ENDINGS.cancelled, { agentUri: transfer.by })
+  stopRinging(draft, call, 'cancelled')
+  returnToAgent(draft, call, TransferStatus.cancelled, EndReason.none)
+  const consultation = draft.call(transfer.consultation)
+  if (consultation !== undefined) endCall(draft, consultation, ENDINGS.cancelled, { agentUri: transfer.by })
 }

@@ -2,7 +2,7 @@ import { execFile } from 'node:child_process'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
 
-/** Opens tracing in a process of its own and tells what of OpenTelemetry was loaded for it. */
+/** Opens tracing in a process of its own and returns the OpenTelemetry modules that it loaded. */
 async function loadedWith(env: Readonly<Record<string, string>>): Promise<string[]> {
   const script = `
     import { registerHooks } from 'node:module'
@@ -16,11 +16,11 @@ async function loadedWith(env: Readonly<Record<string, string>>): Promise<string
   const { stdout } = await promisify(execFile)(process.execPath, args, { env: { ...env, PATH: process.env['PATH'] } })
   const loaded = stdout.split('\n').filter((line) => line.startsWith('file:'))
   expect(loaded).toContainEqual(expect.stringContaining('open-tracing.ts'))
-  // The API without an SDK does nothing, and prom-client loads it in any case.
+  // The API alone does nothing without an SDK, and prom-client always loads it.
   return loaded.filter((url) => url.includes('@opentelemetry') && !url.includes('@opentelemetry/api/'))
 }
 
-test('nothing of OpenTelemetry is loaded unless spans are exported', async () => {
+test('the OpenTelemetry SDK is loaded only if spans are exported', async () => {
   expect(await loadedWith({})).toEqual([])
   expect(await loadedWith({ OTEL_SERVICE_NAME: 'x', OTEL_TRACES_SAMPLER: 'always_on' })).toEqual([])
   const exporting = await loadedWith({ OTEL_EXPORTER_OTLP_ENDPOINT: 'http://127.0.0.1:1' })

@@ -15,17 +15,18 @@ import {
   TracerProvider,
 } from '@opentelemetry/sdk-trace'
 import { readTraceparent, traceIdOf } from '@switchhook/contracts'
+import pTimeout from 'p-timeout'
+import type { TracingConfig } from '../config/common-fields.ts'
 import type { Logger } from '../logger.ts'
-import type { TracingConfig } from './open-tracing.ts'
 import type { Span, SpanStart, Tracing } from './tracing.ts'
 
-/** Spans that wait for a collector; beyond it they are dropped, and nothing waits. About 1 KB each. */
-const MOST_WAITING = 8_192
+/** Spans that are queued for the collector, about 1 KB each. Further spans are dropped. */
+const MOST_QUEUED = 8_192
 const SEND_EVERY_MS = 1_000
-/** A part of the shortest grace that is sensible: what is in flight matters more. */
-const CLOSE_WITHIN_MS = 3_000
+/** A small part of any sensible SHUTDOWN_GRACE, which is meant for the deliveries in flight. */
+const CLOSE_TIMEOUT_MS = 3_000
 
-/** OpenTelemetry with a provider of its own: nothing global is registered and no library is patched. */
+/** OpenTelemetry with its own provider: registers nothing globally and patches no library (ADR 0019). */
 export function createOtlpTracing({
   config,
   service,
@@ -37,7 +38,7 @@ export function createOtlpTracing({
 }): Tracing {
   const ids = new ChosenIds()
   const provider = new TracerProvider({
-    // The environment's OTEL_SERVICE_NAME and OTEL_RESOURCE_ATTRIBUTES win.
+    // OTEL_SERVICE_NAME and OTEL_RESOURCE_ATTRIBUTES of the environment take precedence.
     resource: resourceFromAttributes({
       'service.name': service,
       'service.namespace': 'switchhook',
@@ -47,8 +48,8 @@ export function createOtlpTracing({
     idGenerator: ids,
     spanProcessors: [
       new BatchSpanProcessor({
-        exporter: tellingOfTrouble(new OTLPTraceExporter({ url: urlOf(config) }), log),
-        maxQueueSize: MOST_WAITING,
+        exporter: loggingFailures(new OTLPTraceExporter({ url: urlOf(config) }), log),
+        maxQueueSize: MOST_QUEUED,
         scheduledDelayMillis: SEND_EVERY_MS,
       }),
     ],
@@ -62,16 +63,16 @@ export function createOtlpTracing({
       const options = { kind: KINDS[kind], ...(attributes && { attributes: attributes() }) }
       return wrap(tracer.startSpan(name, options, contextOf(parent)))
     },
-    close: () => closeWithin(CLOSE_WITHIN_MS, provider, log),
+    close: () => closeInTime(provider, log),
   }
 }
 
-/** What one variable names whole, the other names without its path. */
+/** The variable for traces is the full URL; the general one is the base URL. */
 function urlOf({
-  OTEL_EXPORTER_OTLP_TRACES_ENDPOINT: ofTraces,
+  OTEL_EXPORTER_OTLP_TRACES_ENDPOINT: traces,
   OTEL_EXPORTER_OTLP_ENDPOINT: base,
 }: TracingConfig): string {
-  return ofTraces ?? `${base?.replace(/\/$/, '')}/v1/traces`
+  return traces ?? `${base?.replace(/\/$/, '')}/v1/traces`
 }
 
 const KINDS: Readonly<Record<SpanStart['kind'], SpanKind>> = {
@@ -104,7 +105,7 @@ function wrap(span: SdkSpan): Span {
   }
 }
 
-/** A trace that begins with a certain id: the next one that is asked for, in the same turn of the event loop. */
+/** Uses `chosen` as the id of the next trace. It must be set directly before the span is started, in the same tick. */
 class ChosenIds implements IdGenerator {
   readonly #random = new RandomIdGenerator()
   chosen: string | undefined
@@ -118,15 +119,15 @@ class ChosenIds implements IdGenerator {
 
 function samplerOf({ OTEL_TRACES_SAMPLER: name, OTEL_TRACES_SAMPLER_ARG: ratio }: TracingConfig): Sampler {
   const [, parentBased, root] = /^(parentbased_)?(.*)$/.exec(name) ?? []
-  const rootSampler = root === 'traceidratio' ? new TraceIdRatioBasedSampler(ratio) : alwaysOr(root)
+  const rootSampler = root === 'traceidratio' ? new TraceIdRatioBasedSampler(ratio) : constantSampler(root)
   return parentBased === undefined ? rootSampler : new ParentBasedSampler({ root: rootSampler })
 }
 
-const alwaysOr = (name: string | undefined): Sampler =>
+const constantSampler = (name: string | undefined): Sampler =>
   name === 'always_off' ? new AlwaysOffSampler() : new AlwaysOnSampler()
 
-/** One line when it begins and one when it is over: the exporter itself says nothing, and a collector is not our business. */
-function tellingOfTrouble(exporter: SpanExporter, log: Logger): SpanExporter {
+/** Logs one line when exports begin to fail and one when they work again, because the exporter itself logs nothing. */
+function loggingFailures(exporter: SpanExporter, log: Logger): SpanExporter {
   let isFailing = false
   return {
     export: (spans, done) =>
@@ -142,17 +143,14 @@ function tellingOfTrouble(exporter: SpanExporter, log: Logger): SpanExporter {
   }
 }
 
-/** A collector that is away is no reason to end late, or unclean. */
-async function closeWithin(ms: number, provider: TracerProvider, log: Logger): Promise<void> {
-  let timer: NodeJS.Timeout | undefined
-  const expired = new Promise<never>((_resolve, reject) => {
-    timer = setTimeout(() => reject(new Error(`not sent within ${ms} ms`)), ms)
-  })
+/** An unreachable collector must neither delay the shutdown nor make it fail. */
+async function closeInTime(provider: TracerProvider, log: Logger): Promise<void> {
   try {
-    await Promise.race([provider.shutdown(), expired])
+    await pTimeout(provider.shutdown(), {
+      milliseconds: CLOSE_TIMEOUT_MS,
+      message: `not sent within ${CLOSE_TIMEOUT_MS} ms`,
+    })
   } catch (error) {
     log.warn('the last traces could not be exported', { error })
-  } finally {
-    clearTimeout(timer)
   }
 }

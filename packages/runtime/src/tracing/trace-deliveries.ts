@@ -1,8 +1,7 @@
 import type { Delivery } from '@switchhook/contracts'
-import type { SpanAttributes, Tracing } from './tracing.ts'
-import { spanned } from './tracing.ts'
+import { type SpanAttributes, spanned, type Tracing } from './tracing.ts'
 
-/** What tells deliveries apart in a trace: ids, never a url, a header or a body. */
+/** Span attributes of a delivery: ids, never a URL, a header or a body. */
 export function deliveryAttributes({
   deliveryId,
   subscriptionId,
@@ -22,8 +21,8 @@ export function deliveryAttributes({
 }
 
 /**
- * A delivery's beginning, as a span. The delivery carries it through its whole schedule, so that every attempt shows
- * beneath it.
+ * Adds a span for the first publish of a delivery. The delivery carries this span through its schedule, so every attempt
+ * is a child of it.
  */
 export function tracePublishDelivery(
   tracing: Tracing,

@@ -1,17 +1,17 @@
 import { newTraceparent, readTraceparent, traceIdOf } from '@switchhook/contracts'
-import { loadConfig } from '../config.ts'
+import { tracingFields } from '../config/common-fields.ts'
+import { loadConfig } from '../config/config.ts'
 import { createContextOnly, spanned } from './tracing.ts'
-import { tracingFields } from './tracing-fields.ts'
 
 const start = { name: 'work', kind: 'consumer' } as const
 
-test('without an export a context is handed on as it came', () => {
+test('without export a trace context is passed on unchanged', () => {
   const parent = newTraceparent()
   const span = createContextOnly().begin({ ...start, parent })
   expect(span.traceparent).toBe(parent)
 })
 
-test('without an export a trace begins where there is none, under the id that is asked for', () => {
+test('without export a missing trace context is created, with the given trace id', () => {
   const tracing = createContextOnly()
   const drawn = tracing.begin({ ...start, parent: undefined }).traceparent
   expect(readTraceparent(drawn)).toBe(drawn)
@@ -19,15 +19,15 @@ test('without an export a trace begins where there is none, under the id that is
   expect(traceIdOf(tracing.begin({ ...start, parent: undefined, traceId }).traceparent)).toBe(traceId)
 })
 
-test('without an export nobody is asked for attributes', () => {
+test('without export attributes are not computed', () => {
   const attributes = (): never => {
-    throw new Error('asked')
+    throw new Error('called')
   }
   const span = createContextOnly().begin({ ...start, parent: undefined, attributes })
   expect(() => span.note(attributes)).not.toThrow()
 })
 
-test('work that throws ends its span with what was thrown, and throws it on', async () => {
+test('work that throws ends its span with the name of the error, and the error is rethrown', async () => {
   const ended: (string | undefined)[] = []
   const span = {
     traceparent: newTraceparent(),
@@ -44,23 +44,23 @@ test('work that throws ends its span with what was thrown, and throws it on', as
 
 test.each<[string, Record<string, string>, RegExp]>([
   [
-    'an endpoint that is no url',
+    'an endpoint that is not a URL',
     { OTEL_EXPORTER_OTLP_ENDPOINT: 'collector:4318' },
-    /OTEL_EXPORTER_OTLP_ENDPOINT must be a url/,
+    /OTEL_EXPORTER_OTLP_ENDPOINT must be a URL/,
   ],
-  [
-    'a protocol that is not spoken',
-    { OTEL_EXPORTER_OTLP_PROTOCOL: 'grpc' },
-    /OTEL_EXPORTER_OTLP_PROTOCOL must be one of/,
-  ],
+  ['an unsupported protocol', { OTEL_EXPORTER_OTLP_PROTOCOL: 'grpc' }, /OTEL_EXPORTER_OTLP_PROTOCOL must be one of/],
   ['an unknown sampler', { OTEL_TRACES_SAMPLER: 'jaeger_remote' }, /OTEL_TRACES_SAMPLER must be one of/],
-  ['more than all', { OTEL_TRACES_SAMPLER_ARG: '1.5' }, /OTEL_TRACES_SAMPLER_ARG must be a number from 0 to 1/],
-  ['no number', { OTEL_TRACES_SAMPLER_ARG: 'half' }, /OTEL_TRACES_SAMPLER_ARG must be a number from 0 to 1/],
-])('%s stops the start', (_what, env, problem) => {
+  ['a ratio above 1', { OTEL_TRACES_SAMPLER_ARG: '1.5' }, /OTEL_TRACES_SAMPLER_ARG must be a number from 0 to 1/],
+  [
+    'a ratio that is not a number',
+    { OTEL_TRACES_SAMPLER_ARG: 'half' },
+    /OTEL_TRACES_SAMPLER_ARG must be a number from 0 to 1/,
+  ],
+])('%s is rejected at start-up', (_case, env, problem) => {
   expect(() => loadConfig(tracingFields, env)).toThrow(problem)
 })
 
-test('by default nothing is exported; a part of the traces may be', () => {
+test('by default nothing is exported; the sampling ratio is configurable', () => {
   expect(loadConfig(tracingFields, {})).toMatchObject({
     OTEL_EXPORTER_OTLP_ENDPOINT: undefined,
     OTEL_TRACES_SAMPLER: 'parentbased_always_on',

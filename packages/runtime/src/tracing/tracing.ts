@@ -1,40 +1,40 @@
 import { newTraceparent } from '@switchhook/contracts'
 
-/** What a span says beside its name; by the semantic conventions of OpenTelemetry where they have a name for it. */
+/** Named by OpenTelemetry's semantic conventions where they define a name. */
 export type SpanAttributes = Readonly<Record<string, string | number | boolean>>
 
 export interface SpanStart {
   readonly name: string
   readonly kind: 'server' | 'client' | 'producer' | 'consumer'
-  /** The `traceparent` that it continues; undefined: a trace begins here. */
+  /** The `traceparent` of the parent span; undefined: the span starts a new trace. */
   readonly parent: string | undefined
-  /** Of a trace that begins here, 32 hexadecimal digits; undefined: a new one. */
+  /** The id of a new trace, 32 hexadecimal digits; undefined: a random one. */
   readonly traceId?: string | undefined
-  /** Asked only where spans are exported. */
+  /** Called only if spans are exported. */
   readonly attributes?: () => SpanAttributes
 }
 
-/** One piece of work, from its beginning to its end. */
+/** One operation in a trace. */
 export interface Span {
-  /** What its consequences continue. */
+  /** The parent for the spans that this operation causes. */
   readonly traceparent: string
-  /** Adds what has become known. Asked only where spans are exported. */
+  /** Adds attributes. `attributes` is called only if spans are exported. */
   note(attributes: () => SpanAttributes): void
   rename(name: string): void
-  /** @param failure why it failed, if it did: a word, such as a status or an outcome */
+  /** @param failure the reason of a failure in one word, such as a status or an outcome; undefined: success */
   end(failure?: string): void
 }
 
-/** Follows an event through the services. Nothing here ever fails or waits for anything. */
+/** Follows an event through the services. Except for `close`, no method throws or waits. */
 export interface Tracing {
-  /** Where nothing is exported, contexts are still passed on, so that log lines of one event can be found together. */
+  /** Without export, trace contexts are still passed on, so that the log lines of one event share a trace id. */
   readonly isExporting: boolean
   begin(start: SpanStart): Span
-  /** Sends what has not been sent yet, for no longer than a few seconds. */
+  /** Sends the queued spans, for a few seconds at most. */
   close(): Promise<void>
 }
 
-/** Passes contexts on, and begins one where there is none. */
+/** Passes trace contexts on, and creates one where there is none. Exports nothing. */
 export function createContextOnly(): Tracing {
   return {
     isExporting: false,
@@ -53,7 +53,7 @@ class ContextOnly implements Span {
   end(): void {}
 }
 
-/** Does a piece of work as a span, which fails if the work throws. */
+/** Runs `work` in a span. The span is marked as failed if the work throws. */
 export async function spanned<T>(tracing: Tracing, start: SpanStart, work: (span: Span) => Promise<T>): Promise<T> {
   const span = tracing.begin(start)
   try {

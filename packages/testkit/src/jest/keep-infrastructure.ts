@@ -1,20 +1,20 @@
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { localRung, openHome, startBackingServices } from '@switchhook/backing'
-import { containersRung } from './containers-rung.ts'
+import { localProvider, openHome, startBackingServices } from '@switchhook/backing'
+import { containersProvider } from './containers-provider.ts'
 
 const say = (line: string): void => void process.stderr.write(`test infrastructure: ${line}\n`)
 
-/** Prints the urls as one line of JSON when both answer, and stops both when its standard input ends. */
+/** Starts both servers, prints their URLs as one line of JSON, and stops them when standard input ends. */
 async function keepInfrastructure(): Promise<void> {
   const folder = mkdtempSync(join(tmpdir(), 'switchhook-test-'))
   const inputEnded = new Promise((resolve) => process.stdin.on('end', resolve).on('error', resolve).resume())
   try {
     const services = await startBackingServices({
       env: process.env,
-      docker: containersRung(say),
-      local: localRung(openHome(folder), say, { stopGraceMs: 0 }),
+      docker: containersProvider(say),
+      local: localProvider(openHome(folder), say, { stopGraceMs: 0 }),
       say,
     })
     const urls = {

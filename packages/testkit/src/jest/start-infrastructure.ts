@@ -8,12 +8,12 @@ declare global {
 }
 
 /**
- * One broker and one Redis for the whole run. A process of its own keeps them: Jest's global set-up does not resolve
- * workspace sources, and a keeper that notices the end of its standard input cleans up even when Jest was killed.
+ * Starts one RabbitMQ and one Redis for the whole run, in a separate process: Jest's global set-up cannot resolve
+ * workspace sources, and the process also cleans up after a killed Jest, because its standard input then ends.
  */
 export default async function startInfrastructure(): Promise<void> {
   const keeper = spawn(process.execPath, ['--conditions=source', join(import.meta.dirname, 'keep-infrastructure.ts')], {
-    // Its own process group: Ctrl-C ends Jest, and the keeper then ends in its own order.
+    // In its own process group, so that Ctrl-C ends only Jest and the keeper can stop the servers in order.
     detached: true,
     stdio: ['pipe', 'pipe', 'inherit'],
   })

@@ -1,6 +1,6 @@
 import { once } from 'node:events'
 
-/** Ends the keeper's standard input, which is its signal to stop everything, and waits until it has. */
+/** Ends the keeper's standard input, on which it stops both servers, and waits for its exit. */
 export default async function stopInfrastructure(): Promise<void> {
   const keeper = globalThis.testInfrastructure
   if (keeper === undefined || keeper.exitCode !== null) return

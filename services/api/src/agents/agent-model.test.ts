@@ -30,7 +30,7 @@ const setting = (statusCode: number, more: Partial<PresenceSetting> = {}): Prese
   ...more,
 })
 
-/** An agent whose life a test tells, second by second. */
+/** The history of one agent, step by step; times in seconds. */
 class Life {
   agent: Agent = newAgent(AGENT)
   readonly events: AgentStatus[] = []
@@ -63,7 +63,7 @@ class Life {
     return this.take(applyPresence(this.agent, presence, at(second)))
   }
 
-  /** The last timer that was set fires. */
+  /** Fires the timer that was set last. */
   fire(second: number): this {
     const timer = this.timers.at(-1)
     if (timer === undefined) throw new Error('no timer was set')
@@ -75,8 +75,8 @@ class Life {
     return this.take(applyDevice(this.agent, report))
   }
 
-  /** What the events told: status and reason. */
-  get told(): [number, number][] {
+  /** Status and reason of each event. */
+  get reported(): [number, number][] {
     return this.events.map(({ statusCode, reason }) => [statusCode, reason])
   }
 }
@@ -85,7 +85,7 @@ const { setByApi, callStarted, afterCallWorkStarted, untilExpired, device, logon
 const overReason = AgentReason.ended
 const { available, onThePhone, afterCallWork, offline } = Status
 
-test('nothing has happened to a new agent: available, logged on, idle', () => {
+test('a new agent is available, logged on and idle', () => {
   expect(viewOf(newAgent(AGENT))).toEqual({
     statusCode: available,
     standingStatusCode: available,
@@ -98,28 +98,28 @@ test('nothing has happened to a new agent: available, logged on, idle', () => {
   })
 })
 
-describe('calls lie over whatever was set', () => {
+describe('calls hide the status that was set', () => {
   test('an answered call: on the phone, after-call work, and back', () => {
     const life = new Life().leg(1, initiated).leg(2, proceeding).leg(3, connected).leg(9, ended)
-    expect(life.told).toEqual([
+    expect(life.reported).toEqual([
       [onThePhone, callStarted],
       [afterCallWork, afterCallWorkStarted],
     ])
     expect(life.events[1]).toMatchObject({ until: at(19), previousStatusCode: onThePhone, deviceStatus: 1 })
     expect(life.timers.at(-1)?.dueInMs).toBe(10_000)
-    expect(life.fire(19).told.at(-1)).toEqual([available, overReason])
+    expect(life.fire(19).reported.at(-1)).toEqual([available, overReason])
   })
 
-  test('an outbound call that nobody answered goes straight back', () => {
-    expect(new Life().leg(1, initiated).leg(2, proceeding).leg(5, ended).told).toEqual([
+  test('an unanswered outbound call has no after-call work', () => {
+    expect(new Life().leg(1, initiated).leg(2, proceeding).leg(5, ended).reported).toEqual([
       [onThePhone, callStarted],
       [available, overReason],
     ])
   })
 
-  test('a call that only rings is a matter of the device', () => {
+  test('a ringing call changes only the device status', () => {
     const life = new Life().leg(1, alerting).leg(5, ended)
-    expect(life.told).toEqual([
+    expect(life.reported).toEqual([
       [available, device],
       [available, device],
     ])
@@ -135,14 +135,14 @@ describe('calls lie over whatever was set', () => {
   test('a new call ends after-call work', () => {
     const life = new Life().leg(1, connected, 'one').leg(2, ended, 'one').leg(3, initiated, 'two')
     expect(viewOf(life.agent).statusCode).toBe(onThePhone)
-    expect(life.fire(12).told.at(-1)).toEqual([onThePhone, callStarted])
+    expect(life.fire(12).reported.at(-1)).toEqual([onThePhone, callStarted])
     expect(viewOf(life.leg(13, ended, 'two').agent).statusCode).toBe(available)
   })
 
-  test('without a wrap-up time there is no after-call work', () => {
+  test('with a wrap-up time of 0 there is no after-call work', () => {
     const life = new Life().leg(1, connected)
     life.take(applyLegs(life.agent, [life.status(5, ended, 'one')], { wrapUpMs: 0 }))
-    expect(life.told.at(-1)).toEqual([available, overReason])
+    expect(life.reported.at(-1)).toEqual([available, overReason])
   })
 
   test.each<[string, (life: Life) => Life, DeviceStatus]>([
@@ -161,8 +161,8 @@ describe('calls lie over whatever was set', () => {
   })
 })
 
-describe('what a person sets', () => {
-  test('counts at once, and is the standing status', () => {
+describe('setting the status', () => {
+  test('takes effect at once and changes the standing status', () => {
     const life = new Life().set(1, setting(LUNCH, { message: 'back at two', location: 'canteen' }))
     expect(life.events).toEqual([
       expect.objectContaining({
@@ -179,7 +179,7 @@ describe('what a person sets', () => {
     ])
   })
 
-  test('with an end is temporary, and reverts to the standing one, message and location with it', () => {
+  test('with an end is temporary; status, message and location revert to the standing ones', () => {
     const life = new Life().set(1, setting(MEETING)).set(2, setting(LUNCH, { until: at(60), message: 'soup' }))
     expect(viewOf(life.agent)).toMatchObject({ statusCode: LUNCH, standingStatusCode: MEETING, until: at(60) })
     life.fire(60)
@@ -191,12 +191,12 @@ describe('what a person sets', () => {
     })
   })
 
-  test('never reverts to another temporary one', () => {
+  test('never reverts to another temporary status', () => {
     const life = new Life().set(1, setting(LUNCH, { until: at(100) })).set(2, setting(MEETING, { until: at(50) }))
-    expect(life.fire(50).told.at(-1)).toEqual([available, untilExpired])
+    expect(life.fire(50).reported.at(-1)).toEqual([available, untilExpired])
   })
 
-  test('replaces status and timer: an old timer means nothing any more', () => {
+  test('replaces status and timer; the old timer is ignored', () => {
     const life = new Life().set(1, setting(LUNCH, { until: at(50) }))
     const [old] = life.timers
     life.set(2, setting(LUNCH, { until: at(90) }))
@@ -205,20 +205,20 @@ describe('what a person sets', () => {
     expect(viewOf(life.set(3, setting(MEETING)).agent)).toMatchObject({ statusCode: MEETING, until: null })
   })
 
-  test('twice the same makes no second event', () => {
+  test('to the same status again makes no second event', () => {
     expect(new Life().set(1, setting(LUNCH)).set(2, setting(LUNCH)).events).toHaveLength(1)
   })
 
-  test('offline logs off, anything else logs on again, and a temporary offline does neither', () => {
+  test('to offline logs off, to any other status logs on again; a temporary offline does neither', () => {
     const life = new Life().set(1, setting(offline)).set(2, setting(available))
-    expect(life.told).toEqual([
+    expect(life.reported).toEqual([
       [offline, logonOrLogoff],
       [available, logonOrLogoff],
     ])
     expect(viewOf(life.set(3, setting(offline, { until: at(60) })).agent)).toMatchObject({ loggedOn: true })
   })
 
-  test('during a call waits for its end and the after-call work; the latest wins', () => {
+  test('during a call takes effect after the call and its after-call work; the latest one wins', () => {
     const life = new Life().leg(1, connected).set(2, setting(LUNCH)).set(3, setting(MEETING))
     expect(life.events.at(-1)).toMatchObject({
       statusCode: onThePhone,
@@ -232,7 +232,7 @@ describe('what a person sets', () => {
     expect(life.events.at(-1)).toMatchObject({ statusCode: MEETING, pendingStatusCode: null, reason: overReason })
   })
 
-  test('during a call with an end that has passed by then does not count any more', () => {
+  test('during a call has no effect if its end has passed by then', () => {
     const life = new Life()
       .leg(1, connected)
       .set(2, setting(LUNCH, { until: at(3) }))
@@ -241,23 +241,23 @@ describe('what a person sets', () => {
     expect(viewOf(life.agent)).toMatchObject({ statusCode: available, pendingStatusCode: null })
   })
 
-  test('during a call with an end in the future gets its timer when it counts', () => {
+  test('during a call with an end sets the timer when it takes effect', () => {
     const life = new Life()
       .leg(1, connected)
       .set(2, setting(LUNCH, { until: at(60) }))
       .leg(5, ended)
       .fire(15)
     expect(viewOf(life.agent)).toMatchObject({ statusCode: LUNCH, until: at(60) })
-    expect(life.fire(60).told.at(-1)).toEqual([available, untilExpired])
+    expect(life.fire(60).reported.at(-1)).toEqual([available, untilExpired])
   })
 
-  test('during after-call work ends that at once', () => {
+  test('during after-call work ends the after-call work at once', () => {
     const life = new Life().leg(1, connected).leg(5, ended).set(6, setting(LUNCH))
-    expect(life.told.at(-1)).toEqual([LUNCH, setByApi])
-    expect(life.fire(15).told.at(-1)).toEqual([LUNCH, setByApi])
+    expect(life.reported.at(-1)).toEqual([LUNCH, setByApi])
+    expect(life.fire(15).reported.at(-1)).toEqual([LUNCH, setByApi])
   })
 
-  test('that expires during a call changes only what lies underneath', () => {
+  test('that expires during a call changes only the hidden status', () => {
     const life = new Life().set(1, setting(LUNCH, { until: at(10), message: 'soup' }))
     const [expiry] = life.timers
     life.leg(2, connected)
@@ -267,20 +267,20 @@ describe('what a person sets', () => {
     expect(viewOf(life.leg(12, ended).fire(22).agent).statusCode).toBe(available)
   })
 
-  test('after-call work set by hand has no timer', () => {
+  test('to after-call work sets no timer', () => {
     const life = new Life().set(1, setting(afterCallWork))
     expect(life.timers).toEqual([])
     expect(viewOf(life.agent)).toMatchObject({ statusCode: afterCallWork, standingStatusCode: afterCallWork })
   })
 })
 
-test('`since` is when the effective status began', () => {
+test('`since` is the time when the effective status began', () => {
   const life = new Life().set(1, setting(LUNCH)).set(2, setting(LUNCH, { message: 'soup' }))
   expect(life.agent.since).toBe(at(1))
   expect(life.leg(3, connected).agent.since).toBe(at(3))
 })
 
-describe('whatever happens in whatever order', () => {
+describe('random changes in random order', () => {
   type Act = (life: Life, second: number) => void
   const act = fc.oneof(
     fc
@@ -312,7 +312,7 @@ describe('whatever happens in whatever order', () => {
   )
   const isValid = compileSchema<AgentStatus>(agentStatusSchema)
 
-  test('sequences are gapless, every event says something new, and the effective status is what the rule says', () => {
+  test('sequences have no gap, every event reports a change, and the effective status follows its rule', () => {
     fc.assert(
       fc.property(fc.array(act, { maxLength: 40 }), (acts) => {
         const life = new Life()
@@ -332,7 +332,7 @@ describe('whatever happens in whatever order', () => {
     )
   })
 
-  test('when all calls are over and all timers have fired, the standing status is back', () => {
+  test('after all calls and all timers, the effective status is the standing status', () => {
     fc.assert(
       fc.property(fc.array(act, { maxLength: 40 }), (acts) => {
         const life = new Life()

@@ -3,7 +3,7 @@ import { AgentReason, type AgentStatus, CallState, type CallStatus } from '@swit
 import type { DeviceReport } from '@switchhook/platform'
 import { type Agent, type AgentCall, type PresenceSetting, viewOf } from './agent.ts'
 
-/** What a timer of an agent was set for: it means nothing if that is no longer so. */
+/** The status that a timer ends. The timer is ignored if the agent no longer has this status with this `until`. */
 export interface AgentTimerPayload {
   readonly agentUri: string
   readonly ends: 'temporary' | 'wrap-up'
@@ -16,21 +16,21 @@ export interface AgentTimer {
   readonly payload: AgentTimerPayload
 }
 
-/** What something makes of an agent. */
+/** An agent after a change, with the event and the timers of the change. */
 export interface AgentChange {
   readonly agent: Agent
-  /** Data of the event that tells of it; null: nothing that others can see has changed. */
+  /** Data of the `agent.status` event; null: the public state is unchanged. */
   readonly status: AgentStatus | null
   readonly timers: readonly AgentTimer[]
 }
 
-/** The agent and timers that one rule leads to, before it is known what others see of it. */
+/** The result of one rule, before its event is derived. */
 interface Draft {
   readonly agent: Agent
   readonly timers: readonly AgentTimer[]
 }
 
-/** States of a leg in which its agent is on the phone: a call that only rings is none. */
+/** Leg states in which the agent is on the phone. A ringing call is not one of them. */
 const ON_THE_PHONE: readonly CallState[] = [
   CallState.initiated,
   CallState.proceeding,
@@ -39,9 +39,9 @@ const ON_THE_PHONE: readonly CallState[] = [
 ]
 
 /**
- * Legs of this agent that have just changed, all of one moment. The first leg on which the agent dials or talks begins
- * `On the phone`; the end of the last one ends it, and begins after-call work if any of them was answered.
- * @param options.wrapUpMs how long after-call work lasts; 0: there is none
+ * Applies the legs of this agent that one report changed. The first leg on which the agent dials or talks starts
+ * `On the phone`. The end of the last leg ends it, and starts after-call work if any of the legs was answered.
+ * @param options.wrapUpMs length of after-call work; 0: none
  */
 export function applyLegs(
   agent: Agent,
@@ -63,43 +63,43 @@ export function applyLegs(
 
   if (isOnThePhone) {
     const reason = agent.overlay?.kind === 'call' ? AgentReason.device : AgentReason.callStarted
-    return told(agent, { agent: { ...next, overlay: { kind: 'call', isAnswered } }, timers: [] }, reason, at)
+    return withEvent(agent, { agent: { ...next, overlay: { kind: 'call', isAnswered } }, timers: [] }, reason, at)
   }
-  if (agent.overlay?.kind !== 'call') return told(agent, { agent: next, timers: [] }, AgentReason.device, at)
+  if (agent.overlay?.kind !== 'call') return withEvent(agent, { agent: next, timers: [] }, AgentReason.device, at)
   if (isAnswered && wrapUpMs > 0) {
-    return told(agent, wrapUp(next, wrapUpMs, at), AgentReason.afterCallWorkStarted, at)
+    return withEvent(agent, wrapUp(next, wrapUpMs, at), AgentReason.afterCallWorkStarted, at)
   }
-  return told(agent, uncover(next, at), AgentReason.ended, at)
+  return withEvent(agent, uncover(next, at), AgentReason.ended, at)
 }
 
-/** Undefined: an older report, or the same again. */
+/** Returns undefined for an older report or a repeated one. */
 export function applyDevice(agent: Agent, { order, online, at }: DeviceReport): AgentChange | undefined {
   if (order <= agent.deviceOrder) return undefined
   const next = { ...agent, isOnline: online, deviceOrder: order }
-  return told(agent, { agent: next, timers: [] }, AgentReason.device, at)
+  return withEvent(agent, { agent: next, timers: [] }, AgentReason.device, at)
 }
 
 /**
- * What a client sets. During a call it is kept for afterwards, and the latest wins; during after-call work it ends that;
- * else it counts at once.
+ * Sets the status. During a call the setting is kept until after the call, and the latest one wins. During after-call
+ * work it ends the after-call work. Otherwise it takes effect at once.
  */
 export function applyPresence(agent: Agent, setting: PresenceSetting, at: string): AgentChange {
   if (agent.overlay?.kind === 'call') {
-    return told(agent, { agent: { ...agent, pending: setting }, timers: [] }, AgentReason.setByApi, at)
+    return withEvent(agent, { agent: { ...agent, pending: setting }, timers: [] }, AgentReason.setByApi, at)
   }
   const draft = set({ ...agent, overlay: null, pending: null }, setting, at)
   const hasLogged = viewOf(agent).loggedOn !== viewOf(draft.agent).loggedOn
-  return told(agent, draft, hasLogged ? AgentReason.logonOrLogoff : AgentReason.setByApi, at)
+  return withEvent(agent, draft, hasLogged ? AgentReason.logonOrLogoff : AgentReason.setByApi, at)
 }
 
-/** Undefined: what the timer was set for is no longer so. */
+/** Returns undefined if the status of the timer has ended already. */
 export function applyTimer(agent: Agent, { ends, until }: AgentTimerPayload, at: string): AgentChange | undefined {
   if (ends === 'temporary') {
     if (agent.temporary?.until !== until) return undefined
-    return told(agent, { agent: { ...agent, temporary: null }, timers: [] }, AgentReason.untilExpired, at)
+    return withEvent(agent, { agent: { ...agent, temporary: null }, timers: [] }, AgentReason.untilExpired, at)
   }
   if (agent.overlay?.kind !== 'wrap-up' || agent.overlay.until !== until) return undefined
-  return told(agent, uncover(agent, at), AgentReason.ended, at)
+  return withEvent(agent, uncover(agent, at), AgentReason.ended, at)
 }
 
 function callsAfter(calls: readonly AgentCall[], legs: readonly CallStatus[]): readonly AgentCall[] {
@@ -127,7 +127,7 @@ function wrapUp(agent: Agent, wrapUpMs: number, at: string): Draft {
   }
 }
 
-/** The overlay ends, and what was set meanwhile counts now, unless its own time is over already. */
+/** Ends the overlay. A pending setting takes effect unless its own `until` has passed. */
 function uncover(agent: Agent, at: string): Draft {
   const { pending } = agent
   const bare = { ...agent, overlay: null, pending: null }
@@ -135,15 +135,15 @@ function uncover(agent: Agent, at: string): Draft {
   return pending === null || isExpired ? { agent: bare, timers: [] } : set(bare, pending, at)
 }
 
-/** One timer per agent and purpose: setting it again moves it. */
+/** One timer per agent and kind of status: setting it again moves it. */
 const timer = ({ agentUri }: Agent, payload: Omit<AgentTimerPayload, 'agentUri'>, at: string): AgentTimer => ({
   id: `agent:${payload.ends}:${agentUri}`,
   dueInMs: Math.max(0, Date.parse(payload.until) - Date.parse(at)),
   payload: { agentUri, ...payload },
 })
 
-/** An event is due exactly when others see a difference. */
-function told(before: Agent, { agent, timers }: Draft, reason: AgentReason, at: string): AgentChange {
+/** Adds an event exactly if the public state has changed. */
+function withEvent(before: Agent, { agent, timers }: Draft, reason: AgentReason, at: string): AgentChange {
   const old = viewOf(before)
   const view = viewOf(agent)
   if (isDeepStrictEqual(old, view)) return { agent, status: null, timers }

@@ -1,12 +1,12 @@
 import { AppError, CallState, type CallStatus, DeviceStatus } from '@switchhook/contracts'
 import type { Platform, ProvisionedAgent } from '@switchhook/platform'
+import { currentSnapshot } from '../calls/call.ts'
 import type { Center } from '../center/center.ts'
 import type { Caller, Route } from '../http/route.ts'
 import { type Agent, viewOf } from './agent.ts'
 import { agentStateSchema, agentUriParam, callStateSchema, presenceSchema } from './agent-schemas.ts'
-import { judgePresence, type PresenceBody, settingOf } from './judge-presence.ts'
 import type { StatusNames } from './status-codes.ts'
-import { currentSnapshot } from './stored-snapshot.ts'
+import { type PresenceBody, settingOf, validatePresence } from './validate-presence.ts'
 
 export interface AgentRouteDeps {
   readonly platform: Pick<Platform, 'findAgent'>
@@ -22,7 +22,7 @@ const DEVICE_STATUS_NAMES = new Map<number, string>(
 
 const isLive = (leg: CallStatus | undefined): leg is CallStatus => leg !== undefined && leg.state !== CallState.ended
 
-/** The voice agents of the specification. */
+/** The routes of voice agents. */
 export function createAgentRoutes({ platform, center, statusNames, now }: AgentRouteDeps): readonly Route[] {
   async function requireAgent({ tenant }: Caller, agentUri = ''): Promise<ProvisionedAgent> {
     const agent = await platform.findAgent(tenant, agentUri)
@@ -51,9 +51,9 @@ export function createAgentRoutes({ platform, center, statusNames, now }: AgentR
     path: '/api/v1/voice/agents/{agentUri}/state',
     operationId: 'readAgentState',
     tag: 'agents',
-    summary: 'Read presence and status',
+    summary: "Read an agent's presence and status",
     params: { agentUri: agentUriParam },
-    responses: { 200: { description: "The agent's state", body: agentStateSchema } },
+    responses: { 200: { description: "The agent's state.", body: agentStateSchema } },
     failures: ['agent-not-found'],
     handle: async ({ caller, params }) => {
       const { agentUri } = await requireAgent(caller, params['agentUri'])
@@ -66,10 +66,11 @@ export function createAgentRoutes({ platform, center, statusNames, now }: AgentR
     path: '/api/v1/voice/agents/{agentUri}/call-state',
     operationId: 'readCallState',
     tag: 'agents',
-    summary: 'Read the calls of the device',
-    description: 'The repair for lost events: the same snapshots, with the same sequence.',
+    summary: "Read the calls of an agent's device",
+    description:
+      'Returns the same snapshots as the `call.status` events, with the same `sequence`. Use it to recover from missed events.',
     params: { agentUri: agentUriParam },
-    responses: { 200: { description: 'The call state', body: callStateSchema } },
+    responses: { 200: { description: 'The call state.', body: callStateSchema } },
     failures: ['agent-not-found'],
     handle: async ({ caller, params }) => {
       const { agentUri, device } = await requireAgent(caller, params['agentUri'])
@@ -93,14 +94,14 @@ export function createAgentRoutes({ platform, center, statusNames, now }: AgentR
     path: '/api/v1/voice/agents/{agentUri}/presence',
     operationId: 'setPresence',
     tag: 'agents',
-    summary: "Set the agent's status",
+    summary: "Set an agent's status",
     description:
-      'During a call the status is kept (`pendingStatusCode`) and applied when the call and its after-call work are over; the latest one wins. During after-call work it ends that. Without `until` it is the standing status from now on; with `until` it is temporary.',
+      'Without `until`, sets the standing status. With `until`, sets a temporary status, after which the standing status returns. During a call, the status is kept as `pendingStatusCode` and takes effect after the call and its after-call work; the latest one wins. During after-call work, it ends the after-call work and takes effect at once.',
     params: { agentUri: agentUriParam },
     body: presenceSchema,
-    responses: { 202: { description: "Accepted; the agent's state as it is now", body: agentStateSchema } },
+    responses: { 202: { description: "Accepted. The body is the agent's current state.", body: agentStateSchema } },
     failures: ['invalid-request', 'unknown-status-code', 'agent-not-found'],
-    validate: (body, faults) => judgePresence(statusNames, now)(body, faults),
+    validate: (body, faults) => validatePresence(statusNames, now)(body, faults),
     handle: async ({ caller, params, body }) => {
       const { agentUri } = await requireAgent(caller, params['agentUri'])
       return { status: 202, body: stateOf(await center.setPresence(caller.tenant, agentUri, settingOf(body))) }

@@ -1,7 +1,7 @@
 import { callStatusSchema, DeviceStatus, numberedSchema, statusCodeSchema } from '@switchhook/contracts'
 import { component } from '../http/component.ts'
 
-/** One line of text that people read. */
+/** One line of readable text, without control characters. */
 const PRINTABLE = '^[^\\u0000-\\u001f\\u007f]*$'
 
 const text = (description: string, example: string) => ({
@@ -26,7 +26,7 @@ export const agentUriParam = {
   type: 'string',
   minLength: 1,
   maxLength: 255,
-  description: "The agent's user URI, percent-encoded where it has special characters.",
+  description: "The agent's user URI. Percent-encode special characters.",
   examples: ['sip:alice@acme.example'],
 }
 
@@ -37,57 +37,59 @@ export const presenceSchema = component('PresenceSetting', {
     statusCode: {
       type: ['string', 'integer'],
       description:
-        'The user status code, as a string or as a number. An unknown one is answered with those that are known.',
+        'The user status code, as a string or a number. An unknown code is answered with the list of known codes.',
       examples: ['66', 66],
     },
     until: {
       type: ['string', 'null'],
       format: 'date-time',
       description:
-        'When the status ends by itself, and the standing status comes back. In the future, with a time zone. Absent or null: it is the standing status from now on.',
+        'When the status ends and the standing status returns: a time in the future, with a time zone. Absent or null: sets the standing status.',
       examples: ['2026-11-20T18:00:00Z'],
     },
     message: text('Free text, shown with the status.', 'back at two'),
-    location: text('Where the agent is, shown with the status.', 'home office'),
+    location: text("The agent's location, shown with the status.", 'home office'),
   },
 })
 
 const stateProperties = {
   agentUri,
   statusCode: statusCodeSchema(
-    'The effective status: on the phone or after-call work while they last, else the temporary status, else the standing one.',
+    'The effective status: on the phone or after-call work while either lasts, otherwise the temporary status, otherwise the standing status.',
   ),
-  statusName: { type: 'string', description: 'What the status code means.', examples: ['Available'] },
-  standingStatusCode: statusCodeSchema('The status that was last set without `until`, to which all others revert.'),
+  statusName: { type: 'string', description: 'Name of the status code.', examples: ['Available'] },
+  standingStatusCode: statusCodeSchema(
+    'The latest status that was set without `until`. Every other status reverts to it.',
+  ),
   pendingStatusCode: {
     type: ['integer', 'null'],
     minimum: 0,
-    description: 'The status that was set during a call and is applied after it; null: none.',
+    description: 'A status that was set during a call and takes effect after it; null: none.',
     examples: [66],
   },
   deviceStatus,
   deviceStatusName: {
     type: 'string',
     enum: Object.keys(DeviceStatus),
-    description: 'What the device status means.',
+    description: 'Name of the device status.',
     examples: ['idle'],
   },
-  loggedOn: { type: 'boolean', description: 'Provisioned, and the standing status is not Offline.', examples: [true] },
-  until: time('When the effective status ends by itself; null: it does not.'),
-  message: text('Free text that was set with the status.', 'back at two'),
-  location: text('Location that was set with the status.', 'home office'),
-  since: time('When the effective status began; null: as provisioned.'),
+  loggedOn: { type: 'boolean', description: 'true unless the standing status is Offline.', examples: [true] },
+  until: time('When the effective status ends; null: it has no end.'),
+  message: text('The free text that was set with the status.', 'back at two'),
+  location: text('The location that was set with the status.', 'home office'),
+  since: time('When the effective status began; null: it has not changed since the agent was provisioned.'),
   sequence: {
     type: 'integer',
     minimum: 0,
-    description: "That of the agent's last `agent.status` event, which says the same; 0: there was none yet.",
+    description: "`sequence` of the agent's latest `agent.status` event, which reported this state; 0: no event yet.",
     examples: [17],
   },
 }
 
 export const agentStateSchema = component('AgentState', {
   type: 'object',
-  description: "An agent's present state, as the latest `agent.status` event told it.",
+  description: "An agent's current state, as the latest `agent.status` event reported it.",
   required: Object.keys(stateProperties),
   properties: stateProperties,
 })
@@ -96,19 +98,20 @@ const callStateProperties = {
   agentUri,
   device: {
     type: ['string', 'null'],
-    description: "The agent's device, as the platform names it.",
+    description: "The platform's name of the agent's device.",
     examples: ['SIM/alice'],
   },
   deviceStatus,
   asOf: {
     type: 'string',
     format: 'date-time',
-    description: 'When this was read.',
+    description: 'When the state was read.',
     examples: ['2026-11-20T17:06:01.173Z'],
   },
   calls: {
     type: 'array',
-    description: 'Every live leg, exactly as the latest `call.status` event told it; empty when idle.',
+    description:
+      'Every live call leg, exactly as its latest `call.status` event reported it. Empty when the device is idle.',
     items: component('CallStatus', callStatusSchema),
   },
 }
@@ -116,7 +119,7 @@ const callStateProperties = {
 export const callStateSchema = component('CallState', {
   type: 'object',
   description:
-    "The calls of an agent's device. Who has missed events repairs himself by this: apply what has a higher sequence.",
+    "The calls of an agent's device. To recover from missed events, apply each snapshot whose `sequence` is higher than yours.",
   required: Object.keys(callStateProperties),
   properties: callStateProperties,
 })

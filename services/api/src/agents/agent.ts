@@ -1,10 +1,11 @@
 import { randomUUID } from 'node:crypto'
 import { type CallId, CallState, DeviceStatus, Status } from '@switchhook/contracts'
+import type { StateStore } from '@switchhook/store'
 
-/** What a person says of himself. */
+/** A status that a client sets for an agent. */
 export interface PresenceSetting {
   readonly statusCode: number
-  /** ISO 8601, UTC; null: until it is set anew. */
+  /** ISO 8601, UTC; null: until the next setting. */
   readonly until: string | null
   readonly message: string | null
   readonly location: string | null
@@ -18,38 +19,38 @@ export interface AgentCall {
   readonly state: CallState
 }
 
-/** An agent as stored: what a person has set, and what calls and devices have made of it, apart from each other. */
+/** An agent as stored. The status that clients set and the status that calls cause are kept apart. */
 export interface Agent {
   readonly agentUri: string
   /**
-   * Not used by this version. During a rolling upgrade, a process of the version before reads this record, derives event
-   * ids from `stream`, and fails without it (ADR 0034).
+   * Unused by this version. During a rolling upgrade, a process of the previous version derives event ids from it, and
+   * fails without it (ADR 0034).
    */
   readonly stream: string
-  /** Of the last event; 0: none yet. */
+  /** `sequence` of the latest event; 0: no event yet. */
   readonly sequence: number
   /** When the effective status began; null: as provisioned. */
   readonly since: string | null
-  /** Last set without `until`: what everything else reverts to. */
+  /** The latest status set without `until`; every other status reverts to it. */
   readonly standing: Standing
   readonly temporary: (PresenceSetting & { readonly until: string }) | null
-  /** Set during a call; applied when the call and its after-call work are over. */
+  /** Set during a call; takes effect after the call and its after-call work. */
   readonly pending: PresenceSetting | null
-  /** What the agent's calls lay over whatever was set. */
+  /** The status that the agent's calls cause. It hides the status that was set. */
   readonly overlay:
     | { readonly kind: 'call'; readonly isAnswered: boolean }
     | { readonly kind: 'wrap-up'; readonly until: string }
     | null
   /** Oldest first. */
   readonly calls: readonly AgentCall[]
-  /** Dials that were accepted and of which the platform has not told yet. */
+  /** Accepted dials that the platform has not reported yet. */
   readonly reserved: readonly { readonly callId: CallId; readonly at: string }[]
   readonly isOnline: boolean
-  /** `order` of the last report on the device. */
+  /** `order` of the latest device report. */
   readonly deviceOrder: number
 }
 
-/** An agent to whom nothing has happened since he was provisioned. */
+/** An agent as provisioned, before the first event. */
 export const newAgent = (agentUri: string): Agent => ({
   agentUri,
   stream: randomUUID(),
@@ -65,7 +66,20 @@ export const newAgent = (agentUri: string): Agent => ({
   deviceOrder: 0,
 })
 
-/** What others see of an agent. Effective status = overlay, else temporary, else standing. */
+/** Key of the record within its tenant (`StateStore` of packages/store). */
+export const agentKey = (agentUri: string): string => `agent:${agentUri}`
+
+/** Resolves to a new agent if none is stored. */
+export async function readAgent(
+  store: Pick<StateStore, 'read'>,
+  tenant: string | null,
+  agentUri: string,
+): Promise<Agent> {
+  const [stored] = await store.read(tenant, [agentKey(agentUri)])
+  return (stored?.value as Agent | undefined) ?? newAgent(agentUri)
+}
+
+/** The public state of an agent. Effective status = overlay, else temporary, else standing. */
 export interface AgentView {
   readonly statusCode: number
   readonly standingStatusCode: number
@@ -86,7 +100,7 @@ export function viewOf({ standing, temporary, pending, overlay, calls, isOnline 
     deviceStatus: deviceStatusOf(calls, isOnline),
     loggedOn: standing.statusCode !== Status.offline,
     until: overlay === null ? (temporary?.until ?? null) : overlay.kind === 'wrap-up' ? overlay.until : null,
-    // A person's own words go with what the person has set, whatever call lies over it.
+    // These belong to the status that was set, and stay visible during a call.
     message: set.message,
     location: set.location,
   }

@@ -1,9 +1,9 @@
 import { AppError, type Fault, STATUS_NAMES, Status } from '@switchhook/contracts'
 
-/** By code: the user status codes of this installation. */
+/** Names of the user status codes of this installation, by code. */
 export type StatusNames = Readonly<Record<string, string>>
 
-/** Those that the service itself sets, or decides by: every installation has them. */
+/** Codes that the service itself sets or checks. Every installation has them. */
 const NEEDED_CODES: readonly number[] = [Status.offline, Status.available, Status.onThePhone, Status.afterCallWork]
 
 export const DEFAULT_STATUS_NAMES: StatusNames = STATUS_NAMES
@@ -20,7 +20,7 @@ export const statusNamesSchema = {
 } as const
 
 /**
- * A status code, which clients write as a number or as a string of digits.
+ * Clients may send a status code as a number or as a string of digits.
  * @returns undefined for anything else
  */
 export function parseStatusCode(value: unknown): number | undefined {
@@ -30,5 +30,5 @@ export function parseStatusCode(value: unknown): number | undefined {
 
 export function unknownStatusCode(names: StatusNames, errors: readonly Fault[]): AppError {
   const knownStatusCodes = Object.entries(names).map(([code, name]) => ({ code: Number(code), name }))
-  return new AppError('unknown-status-code', { detail: 'The body is not valid', errors, knownStatusCodes })
+  return new AppError('unknown-status-code', { detail: 'The body is not valid.', errors, knownStatusCodes })
 }

@@ -1,6 +1,4 @@
-import type { Answer, RouteRequest } from '../http/route.ts'
-
-/** What the audit log tells of. Clients may meet others in a later version. */
+/** The actions of the audit log. Later versions may add others, so clients must accept unknown ones. */
 export const AUDIT_ACTIONS = [
   'subscription.created',
   'subscription.changed',
@@ -15,19 +13,12 @@ export const AUDIT_ACTIONS = [
 
 export type AuditAction = (typeof AUDIT_ACTIONS)[number]
 
-/** How a route's success stands in the audit log. */
+/** How a route's successful requests are recorded in the audit log. */
 export interface Audited {
   readonly action: AuditAction
-  /** The ids of what it was done to, by name (`subscriptionId`). `made` is the answer's body, empty where it has none. */
+  /** The ids of the affected objects, by name (`subscriptionId`). `made` is the body of the answer, `{}` if it has none. */
   readonly on: (about: {
-    readonly params: RouteRequest['params']
+    readonly params: Readonly<Record<string, string>>
     readonly made: Readonly<Record<string, unknown>>
   }) => Readonly<Record<string, unknown>>
-}
-
-/** The ids of one request. What is no text is left out. */
-export function auditedIds(audited: Audited, params: RouteRequest['params'], { body }: Answer): Record<string, string> {
-  const made = typeof body === 'object' && body !== null ? (body as Record<string, unknown>) : {}
-  const ids = Object.entries(audited.on({ params, made }))
-  return Object.fromEntries(ids.filter((id): id is [string, string] => typeof id[1] === 'string'))
 }

@@ -1,7 +1,7 @@
 import type { Answer, Route, RouteRequest } from '../http/route.ts'
-import { createAudit } from './audit-log.ts'
+import { auditedIds, createAudit, createEntry, fieldsOf, type Origin } from './audit-log.ts'
 
-const origin = { address: '203.0.113.7', userAgent: 'crm/4.2', requestId: 'r-1', traceId: 't-1' }
+const origin: Origin = { address: '203.0.113.7', userAgent: 'crm/4.2', requestId: 'r-1', traceId: 't-1' }
 const request: RouteRequest = {
   caller: { tenant: 'acme', clientId: 'crm', issuer: 'https://idp.example' },
   params: { id: 's-1' },
@@ -27,36 +27,36 @@ const aRoute = (handle: () => Promise<Answer>, isAudited = true): Route => ({
   handle,
 })
 
-/** An audit log that notes what happens in which order. */
+/** An audit log that records its calls in order. */
 function aLog(append: () => Promise<void> = async () => {}) {
-  const happened: unknown[] = []
+  const calls: unknown[] = []
   const audit = createAudit(
     async (tenant, action, entry) => {
-      happened.push(['stored', tenant, action, entry])
+      calls.push(['stored', tenant, action, entry])
       await append()
     },
     {
-      info: (message, fields) => void happened.push(['info', message, fields]),
-      warn: (message, fields) => void happened.push(['warn', message, fields]),
+      info: (message, fields) => void calls.push(['info', message, fields]),
+      warn: (message, fields) => void calls.push(['warn', message, fields]),
     },
   )
-  return { audit, happened }
+  return { audit, calls }
 }
 
 const answer: Answer = { status: 200, body: {} }
 const succeed = async (): Promise<Answer> => answer
 
-test('what changed nothing is not written down', async () => {
-  const { audit, happened } = aLog()
+test('an answer that changed nothing is not recorded', async () => {
+  const { audit, calls } = aLog()
   const answering = (isUnchanged: boolean) => aRoute(async () => ({ ...answer, isUnchanged }))
   await audit(answering(true), request, origin)
-  expect(happened).toEqual([])
+  expect(calls).toEqual([])
   await audit(answering(false), request, origin)
-  expect(happened).toHaveLength(2)
+  expect(calls).toHaveLength(2)
 })
 
-test('what succeeded is told in the service’s log and stored for its tenant', async () => {
-  const { audit, happened } = aLog()
+test('a success is logged and stored for its tenant', async () => {
+  const { audit, calls } = aLog()
   expect(await audit(aRoute(succeed), request, origin)).toBe(answer)
   const entry = {
     action: 'subscription.changed',
@@ -68,14 +68,14 @@ test('what succeeded is told in the service’s log and stored for its tenant', 
     status: 200,
     ...origin,
   }
-  expect(happened).toEqual([
+  expect(calls).toEqual([
     ['info', 'audit', { tenant: 'acme', ...entry }],
     ['stored', 'acme', 'subscription.changed', entry],
   ])
 })
 
-test('what failed, and what is not to be told of, leaves no entry', async () => {
-  const { audit, happened } = aLog()
+test('a failure, and a route that is not audited, leave no entry', async () => {
+  const { audit, calls } = aLog()
   const refusal = new Error('no')
   await expect(
     audit(
@@ -85,16 +85,73 @@ test('what failed, and what is not to be told of, leaves no entry', async () => 
     ),
   ).rejects.toBe(refusal)
   expect(await audit(aRoute(succeed, false), request, origin)).toBe(answer)
-  expect(happened).toEqual([])
+  expect(calls).toEqual([])
 })
 
-test('when the entry cannot be stored, the change stands, and the log says so beside its line', async () => {
+test('when the entry cannot be stored, the change stands and a warning follows the log line', async () => {
   const error = new Error('Redis is away')
-  const { audit, happened } = aLog(() => Promise.reject(error))
+  const { audit, calls } = aLog(() => Promise.reject(error))
   expect(await audit(aRoute(succeed), request, origin)).toBe(answer)
-  expect(happened).toEqual([
+  expect(calls).toEqual([
     ['info', 'audit', expect.objectContaining({ tenant: 'acme', action: 'subscription.changed' })],
     ['stored', 'acme', 'subscription.changed', expect.anything()],
     ['warn', 'an entry of the audit log could not be stored', { requestId: 'r-1', error }],
   ])
+})
+
+const done = { on: { subscriptionId: 's-1' }, fields: ['url'], status: 200 }
+const caller = { tenant: 'acme', clientId: 'crm' }
+
+const entryOf = (more: Partial<Origin> = {}, who = {}) =>
+  createEntry('subscription.changed', { ...caller, ...who }, { ...origin, ...more }, done)
+
+test('an entry holds who did what, to what, from where, and the ids to correlate it by', () => {
+  expect(entryOf({}, { issuer: 'https://idp.example', subject: 'jane' })).toEqual({
+    action: 'subscription.changed',
+    clientId: 'crm',
+    subject: 'jane',
+    issuer: 'https://idp.example',
+    on: { subscriptionId: 's-1' },
+    fields: ['url'],
+    address: '203.0.113.7',
+    userAgent: 'crm/4.2',
+    status: 200,
+    requestId: 'r-1',
+    traceId: 't-1',
+  })
+})
+
+test('unknown values are null', () => {
+  const unknown = { address: undefined, userAgent: undefined, traceId: undefined }
+  expect(entryOf(unknown)).toMatchObject({ subject: null, issuer: null, address: null, userAgent: null, traceId: null })
+})
+
+test('the user agent is truncated, and an IPv4-mapped address becomes an IPv4 address', () => {
+  expect(entryOf({ userAgent: 'x'.repeat(10_000) }).userAgent).toHaveLength(256)
+  expect(entryOf({ address: '::ffff:203.0.113.7' }).address).toBe('203.0.113.7')
+  expect(entryOf({ address: '::ffff:1' }).address).toBe('::ffff:1')
+})
+
+test('an entry names the fields of the body that the route knows, never a value', () => {
+  const route = { body: { type: 'object', properties: { url: {}, enabled: {} } } }
+  expect(fieldsOf(route, { url: 'https://secret.example', enabled: false, 'https://also.secret': 1 })).toEqual([
+    'url',
+    'enabled',
+  ])
+  expect(fieldsOf(route, undefined)).toEqual([])
+  expect(fieldsOf({}, { url: 'x' })).toEqual([])
+})
+
+test('ids come from the path or the answer, and values that are not strings are left out', () => {
+  const audited = {
+    action: 'subscription.tested',
+    on: ({ params, made }: { params: Record<string, string>; made: Record<string, unknown> }) => ({
+      subscriptionId: params['id'],
+      deliveryId: made['deliveryId'],
+      recoveryId: made['recoveryId'],
+    }),
+  } as const
+  const answer = { status: 202, body: { deliveryId: 'd-1', recoveryId: 7 } }
+  expect(auditedIds(audited, { id: 's-1' }, answer)).toEqual({ subscriptionId: 's-1', deliveryId: 'd-1' })
+  expect(auditedIds(audited, { id: 's-1' }, { status: 204 })).toEqual({ subscriptionId: 's-1' })
 })

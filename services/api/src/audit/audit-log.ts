@@ -1,19 +1,46 @@
 import type { Logger } from '@switchhook/runtime'
 import type { AuditStore } from '@switchhook/store'
 import type { Answer, Caller, Route, RouteRequest } from '../http/route.ts'
-import { auditedIds } from './audit-action.ts'
-import { createEntry, fieldsOf, type Origin } from './audit-entry.ts'
+import type { AuditAction, Audited } from './audit-action.ts'
 
-/** Carries out a route, and writes down what was done if the route is one of those that are written down. */
+/** One entry as it is stored for its tenant: who did what, to what, from where. Names and ids, never values. */
+export interface AuditEntry {
+  readonly action: AuditAction
+  /** The token's `azp`, `client_id` or `sub`; `trusted-network` for a request admitted by its address. */
+  readonly clientId: string
+  /** The token's `sub` if it differs from the client. */
+  readonly subject: string | null
+  /** null: the request had no token. */
+  readonly issuer: string | null
+  readonly on: Readonly<Record<string, string>>
+  /** The names of the fields that the request body set. */
+  readonly fields: readonly string[]
+  readonly address: string | null
+  readonly userAgent: string | null
+  readonly status: number
+  readonly requestId: string
+  readonly traceId: string | null
+}
+
+/** Where a request came from, and the ids to correlate it by. */
+export interface Origin {
+  /** The client's address: the peer of the socket, or the address that a trusted proxy reports. */
+  readonly address: string | undefined
+  readonly userAgent: string | undefined
+  readonly requestId: string
+  readonly traceId: string | undefined
+}
+
+/** Handles a request, and records it if its route is audited. */
 export type Audit = (route: Route, request: RouteRequest, origin: Origin) => Promise<Answer>
 
 /**
- * The one place that writes the audit log: a line of the service's own log, and an entry in the tenant's log in Redis. It
- * is written after the change has succeeded and before the client hears of it. The change stands whatever becomes of the
- * entry; if that cannot be stored, the line is still there, and a warning beside it.
+ * The only writer of the audit log. Each entry is a line of the service's own log and a record in the tenant's log in
+ * Redis, written after the change succeeded and before the client gets its answer. A failed write never undoes the
+ * change: the log line is already there, and a warning follows it.
  */
 export function createAudit(append: AuditStore['append'], log: Pick<Logger, 'info' | 'warn'>): Audit {
-  async function write(tenant: Caller['tenant'], entry: ReturnType<typeof createEntry>): Promise<void> {
+  async function write(tenant: Caller['tenant'], entry: AuditEntry): Promise<void> {
     log.info('audit', { tenant, ...entry })
     await append(tenant, entry.action, entry).catch((error: unknown) => {
       log.warn('an entry of the audit log could not be stored', { requestId: entry.requestId, error })
@@ -29,4 +56,40 @@ export function createAudit(append: AuditStore['append'], log: Pick<Logger, 'inf
     await write(caller.tenant, createEntry(audit.action, caller, origin, done))
     return answer
   }
+}
+
+const MAX_USER_AGENT_LENGTH = 256
+
+export function createEntry(
+  action: AuditAction,
+  { clientId, subject, issuer }: Caller,
+  { address, userAgent, requestId, traceId }: Origin,
+  done: Pick<AuditEntry, 'on' | 'fields' | 'status'>,
+): AuditEntry {
+  return {
+    action,
+    clientId,
+    subject: subject ?? null,
+    issuer: issuer ?? null,
+    ...done,
+    // A dual-stack socket reports an IPv4 peer as an IPv4-mapped IPv6 address.
+    address: address?.replace(/^::ffff:(?=\d+\.)/i, '') ?? null,
+    userAgent: userAgent?.slice(0, MAX_USER_AGENT_LENGTH) ?? null,
+    requestId,
+    traceId: traceId ?? null,
+  }
+}
+
+/** The names of the body's fields that the route's schema knows. An unknown name could be a secret. */
+export function fieldsOf({ body: schema }: Pick<Route, 'body'>, body: unknown): string[] {
+  const known = (schema?.['properties'] ?? {}) as Readonly<Record<string, unknown>>
+  if (typeof body !== 'object' || body === null) return []
+  return Object.keys(known).filter((name) => Object.hasOwn(body, name))
+}
+
+/** The ids to record for one request. Values that are not strings are left out. */
+export function auditedIds(audited: Audited, params: RouteRequest['params'], { body }: Answer): Record<string, string> {
+  const made = typeof body === 'object' && body !== null ? (body as Record<string, unknown>) : {}
+  const ids = Object.entries(audited.on({ params, made }))
+  return Object.fromEntries(ids.filter((id): id is [string, string] => typeof id[1] === 'string'))
 }

@@ -55,7 +55,7 @@ async function read(query = '', headers = acme): Promise<Page> {
 const actions = async (query = '', headers = acme): Promise<string[]> =>
   (await read(query, headers)).items.map(({ action }) => action)
 
-test('an entry says who did what, to what, from where and when, and not with which values', async () => {
+test('an entry says who did what, to what, from where and when, without values', async () => {
   const before = Date.now()
   const { id, requestId } = await create({
     ...acme,
@@ -90,18 +90,18 @@ test('an entry says who did what, to what, from where and when, and not with whi
   expect(line).toMatchObject({ level: 'info', fields: { tenant: 'acme', action: 'subscription.created' } })
 })
 
-test('changing and deleting are told of, reading and refusals are not', async () => {
+test('changes and deletions are recorded, reads and rejected requests are not', async () => {
   const { id } = await create()
   const one = `${SUBSCRIPTIONS}/${id}`
   const send = async (method: string, path: string, status: number, json?: object): Promise<void> => {
     const request = { headers: acme, ...(json && { json }) }
     expect([method, path, (await api.call(method, path, request)).status]).toEqual([method, path, status])
   }
-  const nobodys = deliveryIdOf(newEventId(), parseSubscriptionId(id))
+  const unknownId = deliveryIdOf(newEventId(), parseSubscriptionId(id))
   await send('PATCH', one, 200, { enabled: false })
   await send('GET', one, 200)
   await send('PATCH', one, 400, { url: 'x' })
-  await send('POST', `/api/v1/webhooks/deliveries/${nobodys}/redeliver`, 404)
+  await send('POST', `/api/v1/webhooks/deliveries/${unknownId}/redeliver`, 404)
   await send('DELETE', one, 204)
   await send('DELETE', one, 404)
   const { items } = await read()
@@ -112,7 +112,7 @@ test('changing and deleting are told of, reading and refusals are not', async ()
   ])
 })
 
-test('what asks for no change is no entry: an empty change, a recovery that runs already, a dry run', async () => {
+test('requests that change nothing leave no entry: an empty change, a recovery that already runs, a dry run', async () => {
   const { id } = await create()
   const send = async (method: string, path: string, status: number, json?: object): Promise<unknown> => {
     const answer = await api.call(method, path, { headers: acme, ...(json && { json }) })
@@ -120,7 +120,7 @@ test('what asks for no change is no entry: an empty change, a recovery that runs
     return answer.body
   }
   await send('PATCH', `${SUBSCRIPTIONS}/${id}`, 200, {})
-  // So that what it begins goes on running: nothing is parked, but nobody looks at that before it is enabled.
+  // A disabled subscription keeps its recovery running: the recovery only finds out that nothing is parked once it is enabled.
   await send('PATCH', `${SUBSCRIPTIONS}/${id}`, 200, { enabled: false })
   await send('POST', `${SUBSCRIPTIONS}/${id}/recover`, 200, { dryRun: true })
   const { recoveryId } = (await send('POST', `${SUBSCRIPTIONS}/${id}/recover`, 202, {})) as { recoveryId: string }
@@ -135,8 +135,8 @@ test('what asks for no change is no entry: an empty change, a recovery that runs
   ])
 })
 
-// The request before may have died after its change and before its entry.
-test('a change or a cancelling that is asked for again is entered again', async () => {
+// The process may have died after the change of the first request and before its entry.
+test('a repeated change or cancellation is recorded again', async () => {
   const { id } = await create()
   for (let times = 0; times < 2; times++) {
     await api.call('PATCH', `${SUBSCRIPTIONS}/${id}`, { headers: acme, json: { enabled: false } })
@@ -155,14 +155,14 @@ test('a change or a cancelling that is asked for again is entered again', async 
   ])
 })
 
-test('an answer that is repeated under its Idempotency-Key is one entry', async () => {
+test('an answer replayed for its Idempotency-Key is one entry', async () => {
   const headers = { ...acme, 'idempotency-key': 'once' }
   const { requestId } = await create(headers)
   await create(headers)
   expect((await read()).items.map((entry) => entry.requestId)).toEqual([requestId])
 })
 
-test('each tenant sees its own', async () => {
+test('each tenant sees its own entries', async () => {
   await create()
   await create(globex)
   expect(await actions()).toEqual(['subscription.created'])
@@ -170,7 +170,7 @@ test('each tenant sees its own', async () => {
   expect((await read('', globex)).items).toHaveLength(1)
 })
 
-test('it is read in pages, by action and by time', async () => {
+test('the log is read in pages, by action and by time', async () => {
   const { id } = await create()
   for (const enabled of [false, true]) {
     await api.call('PATCH', `${SUBSCRIPTIONS}/${id}`, { headers: acme, json: { enabled } })
@@ -188,7 +188,7 @@ test('it is read in pages, by action and by time', async () => {
   expect(await actions('?from=2999-01-01T00:00:00Z')).toEqual([])
 })
 
-test('it is no longer than AUDIT_LOG_SIZE', async () => {
+test('the log holds at most AUDIT_LOG_SIZE entries', async () => {
   for (let n = 0; n < 7; n++) await create()
   expect(await actions()).toHaveLength(5)
 })

@@ -17,11 +17,11 @@ const json = (body: unknown, status = 200): Answer => ({
   headers: { 'content-type': 'application/json' },
 })
 
-/** Asks a provider whose keys are at /keys. */
+/** Fetches the keys of a provider at /keys. */
 const fetched = (timeoutMs = 2_000) =>
   fetchKeys({ issuer: 'https://idp.example', audience: 'x', tenant: null, jwksUri: server.url('/keys') }, timeoutMs)
 
-test('only keys that tokens can be signed with are taken', async () => {
+test('only public signing keys are taken', async () => {
   const keys = [
     RSA,
     { ...RSA, kid: 'b', use: 'sig' },
@@ -34,24 +34,24 @@ test('only keys that tokens can be signed with are taken', async () => {
 
 test.each<[string, Answer, string]>([
   ['an error', json({ keys: [RSA] }, 500), 'answered 500'],
-  ['no JSON', { status: 200, body: '<html>' }, 'JSON'],
+  ['not JSON', { status: 200, body: '<html>' }, 'JSON'],
   ['no keys at all', json({ keys: [] }), 'no signing key'],
   ['secrets only', json({ keys: [{ kty: 'oct', k: 'AAAA' }] }), 'no signing key'],
   ['something else', json([RSA]), 'JSON Web Key Set'],
   ['keys without a type', json({ keys: [{ kid: 'a' }] }), 'JSON Web Key Set'],
   ['far too much', { status: 200, body: ' '.repeat(2 * 1024 * 1024) }, '1 MiB'],
   ['a reset', { instead: 'reset' }, 'fetch failed'],
-])('%s is no answer', async (_name, answer, reason) => {
+])('an answer with %s is rejected', async (_name, answer, reason) => {
   server.answer('/keys', answer)
   await expect(fetched()).rejects.toThrow(reason)
 })
 
-test.each(['hang', 'endless'] as const)('a provider that answers with "%s" is not waited for', async (instead) => {
+test.each(['hang', 'endless'] as const)('a provider that answers with "%s" is not awaited', async (instead) => {
   server.answer('/keys', { instead, status: 200 })
   await expect(fetched(200)).rejects.toThrow('timeout')
 })
 
-describe('without an address', () => {
+describe('without a jwksUri', () => {
   const discovered = (path: string) => fetchKeys({ issuer: server.url(path), audience: 'x', tenant: null }, 2_000)
 
   test.each(['/acme', '/acme/', ''])('the keys of the issuer at "%s" are found by discovery', async (path) => {
@@ -64,7 +64,7 @@ describe('without an address', () => {
     expect((await discovered(path)).keys).toEqual([RSA])
   })
 
-  test('a document of another issuer is refused', async () => {
+  test('a document of another issuer is rejected', async () => {
     server.answer(
       '/acme/.well-known/openid-configuration',
       json({ issuer: server.url('/globex'), jwks_uri: server.url('/keys') }),
@@ -72,11 +72,11 @@ describe('without an address', () => {
     await expect(discovered('/acme')).rejects.toThrow('another issuer')
   })
 
-  test.each([[{}], [{ jwks_uri: 'file:///etc/passwd' }], [null]])('the document %j is refused', async (document) => {
+  test.each([[{}], [{ jwks_uri: 'file:///etc/passwd' }], [null]])('the document %j is rejected', async (document) => {
     server.answer(
       '/acme/.well-known/openid-configuration',
       json(document && { issuer: server.url('/acme'), ...document }),
     )
-    await expect(discovered('/acme')).rejects.toThrow('does not name the keys')
+    await expect(discovered('/acme')).rejects.toThrow('does not name the key set')
   })
 })

@@ -1,7 +1,7 @@
 import { compileSchema } from '@switchhook/contracts'
 import type { Issuer } from './issuer.ts'
 
-/** A JSON Web Key (RFC 7517), as far as it is looked at here. */
+/** The fields of a JSON Web Key (RFC 7517) that are used here. */
 interface Key {
   readonly kid?: string
   readonly kty: string
@@ -30,19 +30,19 @@ const readKeySet = compileSchema<KeySet>({
   },
 })
 
-/** A few hundred keys; no provider publishes that many. */
+/** Enough for several hundred keys. */
 const MAX_BYTES = 1024 * 1024
 
 /**
- * The provider's present signing keys.
- * @throws Error when they cannot be had within `timeoutMs`, or when what came is not a set of public keys
+ * Fetches the provider's current signing keys.
+ * @throws Error if they cannot be fetched within `timeoutMs`, or if the answer holds no public signing key
  */
 export async function fetchKeys(issuer: Issuer, timeoutMs: number): Promise<KeySet> {
   const signal = AbortSignal.timeout(timeoutMs)
   const found = readKeySet(await fetchJson(issuer.jwksUri ?? (await discover(issuer.issuer, signal)), signal))
   if (!found.ok) throw new Error('the key server did not answer with a JSON Web Key Set')
   const keys = found.value.keys.filter(({ kty, use }) => kty !== 'oct' && (use === undefined || use === 'sig'))
-  // A provider without keys cannot have signed anything: what it says is a fault of its own.
+  // A provider without signing keys cannot have issued tokens, so an empty key set is a fault of the provider.
   if (keys.length === 0) throw new Error('the key server published no signing key')
   return { keys }
 }
@@ -52,8 +52,8 @@ async function discover(issuer: string, signal: AbortSignal): Promise<string> {
   const metadata = readMetadata(
     await fetchJson(`${issuer.replace(/\/$/, '')}/.well-known/openid-configuration`, signal),
   )
-  if (!metadata.ok) throw new Error('the discovery document does not name the keys')
-  if (metadata.value.issuer !== issuer) throw new Error('the discovery document is of another issuer')
+  if (!metadata.ok) throw new Error('the discovery document does not name the key set')
+  if (metadata.value.issuer !== issuer) throw new Error('the discovery document belongs to another issuer')
   return metadata.value.jwks_uri
 }
 

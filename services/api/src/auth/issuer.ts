@@ -2,11 +2,11 @@
 export interface Issuer {
   /** Compared with the token's `iss`, character by character. */
   readonly issuer: string
-  /** One of the token's `aud`. */
+  /** Must be one of the token's `aud`. */
   readonly audience: string
-  /** Whose callers the holders of its tokens are; null: the installation itself. */
+  /** Tenant of the callers with its tokens; null: the installation itself. */
   readonly tenant: string | null
-  /** Where its signing keys are; absent: found by discovery. */
+  /** URL of its signing keys; absent: found by discovery. */
   readonly jwksUri?: string
 }
 

@@ -5,7 +5,7 @@ import { type KeyCache, startKeyCache } from './key-cache.ts'
 
 const keySet = (...kids: string[]): KeySet => ({ keys: kids.map((kid) => ({ kid, kty: 'RSA' })) })
 
-/** A provider whose keys, and whose health, a test decides. */
+/** A provider whose keys and availability the test controls. */
 function provider(initial: KeySet | Error) {
   let present = initial
   const questions: number[] = []
@@ -43,7 +43,7 @@ afterEach(() => {
   jest.useRealTimers()
 })
 
-test('the keys are fetched once, however many ask at the same time', async () => {
+test('concurrent requests fetch the keys once', async () => {
   const idp = aProvider(keySet('a'))
   const cache = idp.start()
   const all = await Promise.all(Array.from({ length: 50 }, () => cache.keysFor('a')))
@@ -51,7 +51,7 @@ test('the keys are fetched once, however many ask at the same time', async () =>
   expect(idp.questions).toHaveLength(1)
 })
 
-test('an unknown key id makes it ask anew, so a rotated key is found', async () => {
+test('an unknown key id triggers a fetch, so a rotated key is found', async () => {
   const idp = aProvider(keySet('a'))
   const cache = idp.start()
   await cache.keysFor('a')
@@ -59,14 +59,14 @@ test('an unknown key id makes it ask anew, so a rotated key is found', async () 
   expect((await cache.keysFor('b')).keys.map(({ kid }) => kid)).toEqual(['a', 'b'])
 })
 
-test('made-up key ids cannot flood the provider', async () => {
+test('invented key ids cannot flood the provider', async () => {
   const idp = aProvider(keySet('a'))
   const cache = idp.start({ cooldownMs: 60_000 })
   for (let i = 0; i < 100; i++) await cache.keysFor(`made-up-${i}`)
   expect(idp.questions).toHaveLength(1)
 })
 
-test('known keys hold while the provider is down', async () => {
+test('known keys stay valid while the provider is down', async () => {
   const idp = aProvider(keySet('a'))
   const cache = idp.start()
   await cache.keysFor('a')
@@ -76,7 +76,7 @@ test('known keys hold while the provider is down', async () => {
   await expect(cache.keysFor(undefined)).resolves.toEqual(keySet('a'))
 })
 
-test('without any keys nobody can tell, until the provider is there', async () => {
+test('without keys every token is answered 503 until the provider is up', async () => {
   const idp = aProvider(new Error('down'))
   const cache = idp.start()
   const failure = await cache.keysFor('a').catch((error: unknown) => error)
@@ -86,7 +86,7 @@ test('without any keys nobody can tell, until the provider is there', async () =
   await expect(cache.keysFor('a')).resolves.toEqual(keySet('a'))
 })
 
-test('a provider that starts a moment after us is asked again soon, however long the cool-down', async () => {
+test('a provider that starts shortly after the api is asked again soon, whatever the cool-down', async () => {
   const idp = aProvider(new Error('not up yet'))
   const cache = idp.start({ cooldownMs: 60_000 })
   await expect(cache.keysFor('a')).rejects.toThrow('cannot be fetched')
@@ -94,7 +94,7 @@ test('a provider that starts a moment after us is asked again soon, however long
   await eventually(() => expect(cache.keysFor('a')).resolves.toEqual(keySet('a')), { timeoutMs: 2_000 })
 })
 
-test('an outage is told once, and so is its end', async () => {
+test('an outage is logged once, and so is its end', async () => {
   const idp = aProvider(new Error('down'))
   const cache = idp.start()
   for (let i = 0; i < 3; i++) await expect(cache.keysFor('a')).rejects.toThrow('cannot be fetched')
@@ -107,7 +107,7 @@ test('an outage is told once, and so is its end', async () => {
   ])
 })
 
-test('keys that have not changed stay the same object', async () => {
+test('unchanged keys stay the same object', async () => {
   const idp = aProvider(keySet('a'))
   const cache = idp.start()
   const before = await cache.keysFor('a')
@@ -116,7 +116,7 @@ test('keys that have not changed stay the same object', async () => {
   expect(await cache.keysFor('a')).toBe(before)
 })
 
-test('a withdrawn key is no longer trusted after the next refresh', async () => {
+test('a withdrawn key is not trusted after the next refresh', async () => {
   jest.useFakeTimers()
   const idp = aProvider(keySet('a', 'b'))
   const cache = idp.start({ refreshMs: 1_000 })

@@ -4,9 +4,8 @@ import type { KeySet } from './fetch-keys.ts'
 
 export interface KeyCache {
   /**
-   * The keys that a token with this `kid` is to be checked with. Waits for the provider only when no key of that name
-   * is known.
-   * @throws AppError `service-unavailable` when it takes a key that is not known, and the provider cannot be asked
+   * Resolves to the keys for a token with this `kid`. Waits for the provider only if the `kid` is unknown.
+   * @throws AppError `service-unavailable` if the `kid` is unknown and the provider cannot be reached
    */
   keysFor(kid: string | undefined): Promise<KeySet>
   close(): void
@@ -14,30 +13,30 @@ export interface KeyCache {
 
 export interface KeyCacheOptions {
   readonly fetchKeys: () => Promise<KeySet>
-  /** How often the keys are asked for unasked, so that a withdrawn one is not trusted for longer. */
+  /** Interval of the periodic fetch, which bounds how long a withdrawn key is trusted. */
   readonly refreshMs: number
-  /** Least time between two questions, however many unknown key ids arrive: made-up ids must not become our flood. */
+  /** Minimum time between two fetches, so that invented key ids cannot flood the provider. */
   readonly cooldownMs: number
   readonly log: Pick<Logger, 'info' | 'warn'>
 }
 
-/** Without any key every token is refused, so a provider that starts a moment after us is not kept waiting for long. */
+/** Without keys every token is refused, so a provider that starts shortly after the api is asked again soon. */
 const FIRST_KEYS_COOLDOWN_MS = 250
 
 /**
- * Remembers one provider's keys. Once known, they hold until the provider says otherwise: a key server that is down
- * takes no valid token down with it. An unknown `kid` makes it ask anew, so keys rotate without a restart.
+ * Caches one provider's keys. The keys stay valid while the provider is down. An unknown `kid` triggers a fetch, so keys
+ * rotate without a restart.
  */
 export function startKeyCache({ fetchKeys, refreshMs, cooldownMs, log }: KeyCacheOptions): KeyCache {
   let keys: KeySet | undefined
   let failed = false
-  let askedAt = Number.NEGATIVE_INFINITY
-  let asking: Promise<void> | undefined
+  let fetchedAt = Number.NEGATIVE_INFINITY
+  let fetching: Promise<void> | undefined
 
-  async function ask(): Promise<void> {
+  async function fetchOnce(): Promise<void> {
     try {
       const fresh = await fetchKeys()
-      // The same object as long as nothing changed: what was made of the keys is found by it.
+      // Unchanged keys stay the same object, because verifiers are cached by it.
       if (JSON.stringify(fresh) !== JSON.stringify(keys)) keys = fresh
       if (failed) log.info('signing keys can be fetched again')
       failed = false
@@ -45,24 +44,24 @@ export function startKeyCache({ fetchKeys, refreshMs, cooldownMs, log }: KeyCach
       if (!failed) log.warn('signing keys cannot be fetched; those already known stay in use', { error })
       failed = true
     } finally {
-      askedAt = performance.now()
-      asking = undefined
+      fetchedAt = performance.now()
+      fetching = undefined
     }
   }
-  const mayAsk = (): boolean => {
+  const mayFetch = (): boolean => {
     const pauseMs = keys === undefined ? Math.min(cooldownMs, FIRST_KEYS_COOLDOWN_MS) : cooldownMs
-    return asking !== undefined || performance.now() - askedAt >= pauseMs
+    return fetching !== undefined || performance.now() - fetchedAt >= pauseMs
   }
-  const refresh = (): Promise<void> => (asking ??= ask())
+  const refresh = (): Promise<void> => (fetching ??= fetchOnce())
 
   void refresh()
   const timer = setInterval(() => void refresh(), refreshMs).unref()
 
   return {
     async keysFor(kid) {
-      if (!knows(keys, kid) && mayAsk()) await refresh()
+      if (!knows(keys, kid) && mayFetch()) await refresh()
       if (keys === undefined || (failed && !knows(keys, kid))) {
-        throw new AppError('service-unavailable', { detail: "The identity provider's signing keys cannot be fetched" })
+        throw new AppError('service-unavailable', { detail: "The identity provider's signing keys cannot be fetched." })
       }
       return keys
     },
@@ -70,7 +69,7 @@ export function startKeyCache({ fetchKeys, refreshMs, cooldownMs, log }: KeyCach
   }
 }
 
-/** A token without a `kid` is checked with whatever key fits. */
+/** A token without a `kid` can be verified with any key. */
 function knows(keys: KeySet | undefined, kid: string | undefined): boolean {
   return keys !== undefined && (kid === undefined || keys.keys.some((key) => key.kid === kid))
 }

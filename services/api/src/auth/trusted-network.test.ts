@@ -27,6 +27,6 @@ test.each<[string | undefined, boolean]>([
   expect(createNetworkMatcher(NETWORKS)(address)).toBe(expected)
 })
 
-test('without networks nobody is trusted', () => {
+test('without networks no address is trusted', () => {
   expect(createNetworkMatcher([])('127.0.0.1')).toBe(false)
 })

@@ -2,7 +2,7 @@ import ipaddr from 'ipaddr.js'
 
 type Address = ipaddr.IPv4 | ipaddr.IPv6
 
-/** Is the address in one of the networks? An IPv4 address counts the same when it is written as IPv6 (RFC 4291, 2.5.5.2). */
+/** Returns whether an address is in one of the networks. An IPv4-mapped IPv6 address counts as IPv4 (RFC 4291, 2.5.5.2). */
 export function createNetworkMatcher(cidrs: readonly string[]): (address: string | undefined) => boolean {
   const networks = cidrs.map(parseNetwork)
   return (address) => {

@@ -10,8 +10,8 @@ import {
   string,
   tuple,
 } from 'fast-check'
-import { Unauthorized } from './unauthorized.ts'
-import { createVerifyToken } from './verify-token.ts'
+
+import { createVerifyToken, Unauthorized } from './verify-token.ts'
 
 const ISSUER = 'https://idp.example/acme'
 const { publicKey, privateKey } = generateKeyPairSync('ec', { namedCurve: 'P-256' })
@@ -36,12 +36,12 @@ test.each([
   [{ azp: 'crm' }, { clientId: 'crm' }],
   [{ azp: 'app' }, { clientId: 'app', subject: 'crm' }],
   [{ azp: 'app', sub: '' }, { clientId: 'app' }],
-])('a good token with %j is its client, of its issuer and that one’s tenant', async (more, named) => {
+])('a valid token with %j identifies the client, the issuer and its tenant', async (more, named) => {
   const token = signed(HEADER, { ...claims(), ...more })
   await expect(verifyToken(`Bearer ${token}`)).resolves.toEqual({ tenant: 'acme', issuer: ISSUER, ...named })
 })
 
-test('whatever stands in the header, it is refused and nothing else happens', async () => {
+test('any other Authorization header is rejected', async () => {
   const part = oneof(base64String(), string(), jsonValue().map(encode))
   const token = oneof(
     string(),
@@ -54,7 +54,7 @@ test('whatever stands in the header, it is refused and nothing else happens', as
   )
 })
 
-test('however a good token’s header or claims are changed, its signature no longer fits', async () => {
+test('a valid token with changed header or claims is rejected', async () => {
   const [, , signature] = signed(HEADER, claims()).split('.')
   await assert(
     asyncProperty(dictionary(string(), jsonValue()), dictionary(string(), jsonValue()), async (header, more) => {
@@ -64,7 +64,7 @@ test('however a good token’s header or claims are changed, its signature no lo
   )
 })
 
-test('whatever a signed token claims beside, its audience, issuer and time decide', async () => {
+test('audience, issuer and times of a signed token decide, whatever else it claims', async () => {
   await assert(
     asyncProperty(dictionary(string(), jsonValue()), async (more) => {
       await expect(verifyToken(`Bearer ${signed(HEADER, { ...more, ...claims(), aud: 'else' })}`)).rejects.toThrow(
@@ -74,7 +74,7 @@ test('whatever a signed token claims beside, its audience, issuer and time decid
   )
 })
 
-test('the challenge is a header that can be sent, whatever the reason quotes', () => {
+test('the challenge is a valid header, whatever the reason quotes', () => {
   const { headers } = new Unauthorized('a "quoted"\r\nX-Evil: \\ ä')
   expect(headers['WWW-Authenticate']).toBe(
     `Bearer realm="switchhook", error="invalid_token", error_description="a 'quoted'X-Evil:  "`,

@@ -1,19 +1,33 @@
 import type { Handler, Request, Response } from 'express'
 import { auth } from 'express-oauth2-jwt-bearer'
+import { BEARER_CHALLENGE, HeaderedError } from '../http/problem-handler.ts'
 import type { Caller } from '../http/route.ts'
 import type { KeySet } from './fetch-keys.ts'
 import type { Issuer } from './issuer.ts'
-import { Unauthorized } from './unauthorized.ts'
 
-/** An issuer together with the keys that its tokens are signed with. */
+/** A missing or invalid token, with the challenge of RFC 6750, section 3. */
+export class Unauthorized extends HeaderedError {
+  /** @param reason why the token is invalid; absent: there is no token */
+  constructor(reason?: string) {
+    const detail = reason === undefined ? undefined : quotable(reason)
+    const challenge = detail === undefined ? '' : `, error="invalid_token", error_description="${detail}"`
+    super(
+      'unauthorized',
+      { 'WWW-Authenticate': `${BEARER_CHALLENGE}${challenge}` },
+      detail === undefined ? {} : { detail },
+    )
+  }
+}
+
+/** An issuer and its signing keys. */
 export interface TrustedIssuer extends Issuer {
   readonly keysFor: (kid: string | undefined) => Promise<KeySet>
 }
 
-/** @throws Unauthorized saying why the token does not count; AppError `service-unavailable` if nobody can tell now. */
+/** @throws Unauthorized with the reason; AppError `service-unavailable` if the signing keys cannot be fetched */
 export type VerifyToken = (authorization: string) => Promise<Caller>
 
-/** Public-key algorithms only: with a shared secret, whoever can check a token could also make one. */
+/** Public-key algorithms only: with a shared secret, every verifier could also sign tokens. */
 const ALGORITHM = /^((RS|PS|ES)(256|384|512)|EdDSA)$/
 
 /** Checks the value of an `Authorization` header: signature, issuer, audience and time. */
@@ -25,12 +39,12 @@ export function createVerifyToken(issuers: readonly TrustedIssuer[]): VerifyToke
     const { algorithm, kid, issuer } = peek(token)
     if (!ALGORITHM.test(algorithm)) throw new Unauthorized('The token is not signed with an accepted algorithm')
     const verify = verifiers.get(issuer)
-    if (verify === undefined) throw new Unauthorized('The token is of an issuer that is not accepted here')
+    if (verify === undefined) throw new Unauthorized('The issuer of the token is not accepted')
     return verify(token, kid)
   }
 }
 
-/** What the token says of itself, nothing of which is true yet. */
+/** Reads the token before its signature is verified: nothing in it can be trusted yet. */
 function peek(token: string): { algorithm: string; kid: string | undefined; issuer: string } {
   try {
     const [header, payload] = token
@@ -60,14 +74,14 @@ function createVerifier(issuer: TrustedIssuer): (token: string, kid: string | un
 }
 
 function createHandler({ issuer, audience }: Issuer, keys: KeySet): Handler {
-  // Whatever is left out here, the library looks up in variables such as SECRET: the empty texts keep them out.
+  // The library reads omitted options from environment variables such as SECRET; empty strings prevent that.
   const fromEnvironment = { issuerBaseURL: '', jwksUri: '', secret: '', tokenSigningAlg: '' }
   return auth({ ...fromEnvironment, issuer, audience, publicKey: keys, dpop: { enabled: false } })
 }
 
 /**
- * Asks the library about one token. It is made for a whole request, in which it would also take a token from the query
- * or from a form; it is shown the token alone.
+ * Verifies one token. The library expects a request, and would also take a token from its query or form, so it gets a
+ * request with nothing but the token.
  */
 function claimsOf(handler: Handler, token: string): Promise<Readonly<Record<string, unknown>>> {
   const shown = { headers: { authorization: `Bearer ${token}` }, method: 'GET', protocol: 'https', originalUrl: '/' }
@@ -81,7 +95,7 @@ function claimsOf(handler: Handler, token: string): Promise<Readonly<Record<stri
   })
 }
 
-/** `azp` by OpenID Connect, `client_id` by RFC 9068, else the subject, which for client credentials is the client. */
+/** `azp` (OpenID Connect), `client_id` (RFC 9068), or the subject, which is the client for client credentials. */
 function clientIdOf({ azp, client_id: clientId, sub }: Readonly<Record<string, unknown>>): string {
   const id = [azp, clientId, sub].find((claim) => typeof claim === 'string' && claim !== '')
   return typeof id === 'string' ? id.slice(0, 256) : 'unknown'
@@ -89,3 +103,10 @@ function clientIdOf({ azp, client_id: clientId, sub }: Readonly<Record<string, u
 
 const subjectOf = ({ sub }: Readonly<Record<string, unknown>>): string | undefined =>
   typeof sub === 'string' && sub !== '' ? sub.slice(0, 256) : undefined
+
+/** A reason may quote the token's header, which is untrusted: keeps only characters that a quoted string allows. */
+const quotable = (reason: string): string =>
+  reason
+    .replaceAll('"', "'")
+    .replaceAll(/[^\x20-\x7e]|\\/g, '')
+    .slice(0, 200)

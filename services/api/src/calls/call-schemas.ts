@@ -17,7 +17,7 @@ export interface TransferBody extends LegBody {
   readonly correlationId?: string | null
 }
 
-/** What ends up in signalling must not carry line breaks or other control characters. */
+/** Signalling must not carry line breaks or other control characters. */
 const PRINTABLE = '^[^\\u0000-\\u001f\\u007f]*$'
 
 const address = (description: string, example: string) => ({
@@ -29,7 +29,7 @@ const address = (description: string, example: string) => ({
   examples: [example],
 })
 
-const agentUri = address('The agent who initiates or owns the call, by user URI.', 'sip:alice@acme.example')
+const agentUri = address('User URI of the agent who starts or owns the call.', 'sip:alice@acme.example')
 
 const correlationId = (description: string) => ({
   type: ['string', 'null'],
@@ -45,9 +45,9 @@ export const dialSchema = component('DialCommand', {
   properties: {
     agentUri,
     destination: address(
-      'Number or URI to dial. Where the simulator is the contact center, and only there: `+15550100` answers after 1 s, `+15550101` is busy, ' +
+      'Number or URI to dial. The simulator knows these numbers: `+15550100` answers after 1 s, `+15550101` is busy, ' +
         '`+15550102` never answers (the call ends after 30 s), `+15550103` is a bad address, `+15550104` answers and cannot be held, `+15550105` answers and hangs up ' +
-        '5 s later, `+15550106` answers and puts us on hold 2 s later, for 3 s, `+1555011n` answers after n seconds, any other number after 2.5 s, and the URI ' +
+        '5 s later, `+15550106` answers and puts the agent on hold 2 s later, for 3 s, `+1555011n` answers after n seconds. Any other number answers after 2.5 s. The URI ' +
         'of another agent rings that agent for 30 s.',
       '+15550100',
     ),
@@ -56,11 +56,11 @@ export const dialSchema = component('DialCommand', {
       minLength: 1,
       maxLength: 64,
       pattern: PRINTABLE,
-      description: 'Outbound presentation number: what the called party sees. Absent or null: the platform chooses.',
+      description: 'Presentation number that the called party sees. Absent or null: the platform chooses.',
       examples: ['+15550199'],
     },
     correlationId: correlationId(
-      'Your own id for tracing: it comes back in every event of the call. Without an `Idempotency-Key`, a dial with the same agent, destination and correlation id returns the same call while it lives, and within 60 s, whether that was dialled with a key or without. With a key of its own a dial is a new call.',
+      'Your own id for tracing, repeated in every event of the call. Without an `Idempotency-Key`, a dial with the same agent, destination and correlation id returns the earlier call while that call lives, and for at least 60 s, even if the earlier dial had a key. A dial with a new key starts a new call.',
     ),
   },
 })
@@ -76,15 +76,15 @@ export const transferSchema = component('TransferCommand', {
   required: ['agentUri', 'transferTarget'],
   properties: {
     agentUri,
-    transferTarget: address('Agent URI, extension or external number.', 'sip:bob@acme.example'),
+    transferTarget: address('Agent URI, extension or external number to transfer to.', 'sip:bob@acme.example'),
     blind: {
       type: ['boolean', 'null'],
       default: false,
-      description: 'true: blind (unattended); false: attended, with a consultation call first.',
+      description: 'true: blind (unattended) transfer; false: attended transfer with a consultation call.',
       examples: [true],
     },
     correlationId: correlationId(
-      'Your own id for tracing: from here on it comes back in the events of this call, and in those of the consultation call. Absent or null: they keep the one that `dial` was given.',
+      'Your own id for tracing, repeated from now on in the events of this call and of the consultation call. Absent or null: the correlation id of `dial` stays.',
     ),
   },
 })
@@ -92,7 +92,7 @@ export const transferSchema = component('TransferCommand', {
 export const callIdParam = {
   type: 'string',
   format: 'uuid',
-  description: 'The call, as `dial` or a `call.status` event named it.',
+  description: 'Id of the call, from the answer of `dial` or from a `call.status` event.',
   examples: ['0b7e3f0c-5d0e-4d7f-9c0e-0d2f4a1b6c11'],
 }
 
@@ -106,11 +106,11 @@ const guid = (description: string) => ({
 const accepted = {
   callId: { ...callIdParam, description: 'The call that the command acts on.' },
   agentUri,
-  command: { type: 'string', enum: CALL_COMMANDS, description: 'Which command was accepted.', examples: ['dial'] },
-  commandId: guid('The id of the command; the events that it causes carry it.'),
+  command: { type: 'string', enum: CALL_COMMANDS, description: 'The accepted command.', examples: ['dial'] },
+  commandId: guid('Id of the command. The events that it causes carry this id.'),
   correlationId: {
     type: ['string', 'null'],
-    description: 'As it was given to `dial` or `transfer`.',
+    description: 'The correlation id of `dial` or `transfer`.',
     examples: ['crm-4711'],
   },
   acceptedAt: {
@@ -121,8 +121,7 @@ const accepted = {
   },
   noop: {
     type: 'boolean',
-    description:
-      'true: the call was already in the state that the command asks for, so nothing happens and no event follows.',
+    description: 'true: the call was already in the requested state, so the command does nothing and no event follows.',
     examples: [false],
   },
 }
@@ -140,6 +139,6 @@ export const transferAcceptedSchema = component('TransferAccepted', {
   required: Object.keys(accepted),
   properties: {
     ...accepted,
-    consultationCallId: guid('Attended transfers only: the call between the agent and the target.'),
+    consultationCallId: guid('Attended transfers only: the consultation call between the agent and the target.'),
   },
 })

@@ -1,38 +1,28 @@
 import { AppError, parseCallId, parseCommandId } from '@switchhook/contracts'
-import { type Call, type Dialled, hasBegun, newCall } from '../center/call.ts'
 import type { Route } from '../http/route.ts'
+import { type Call, type Dialled, hasBegun, newCall } from './call.ts'
 import { acceptedSchema, type DialBody, dialSchema } from './call-schemas.ts'
-import { accepted, type CallRouteDeps, requireAgent, send } from './commands.ts'
-import { judgeBody } from './judge-body.ts'
+import { accepted, type CallRouteDeps, commandRoute, requireAgent, send } from './commands.ts'
 
-/** Starts an outbound call. The call is stored, with its id, before the platform is asked. */
+/** Starts an outbound call. Stores the call with its id before the platform receives the command. */
 export function createDialRoute({ platform, center, now }: CallRouteDeps): Route<DialBody> {
-  /** Sent again if an earlier try may not have got there: dialling the same callId twice makes one call. */
+  /** Also repeats a dial that may not have reached the platform: dialling the same callId twice makes one call. */
   async function sendDial({ tenant, callId }: Call, dialled: Dialled): Promise<void> {
     await send(platform.dial({ tenant, callId, ...dialled }))
   }
 
-  return {
-    method: 'post',
+  return commandRoute<DialBody>({
     path: '/api/v1/voice/calls/dial',
     operationId: 'dial',
-    tag: 'calls',
     summary: 'Start an outbound call',
     description:
-      'The call id is allocated before the command goes to the contact center. The agent may have other calls, if they are on hold. ' +
-      'A request without an agentUri, or without a body, is answered 401 `missing-agent-uri`. A new access token does not help.',
-    idempotent: true,
+      'Dials the destination from the device of the agent. The agent may have other calls if all of them are on hold. The ' +
+      '`callId` of the answer appears in every `call.status` event of the call.',
     body: dialSchema,
-    validatesAbsentBody: true,
-    responses: { 202: { description: 'Accepted: the agent is about to dial', body: acceptedSchema } },
-    failures: [
-      'invalid-request',
-      { code: 'missing-agent-uri', status: 401 },
-      'agent-not-found',
-      'agent-device-unavailable',
-      'platform-unavailable',
-    ],
-    validate: judgeBody(401, 'destination'),
+    responses: { 202: { description: 'Accepted: the agent is about to dial.', body: acceptedSchema } },
+    withoutAgentUri: 401,
+    otherParty: 'destination',
+    failures: ['agent-device-unavailable'],
     handle: async ({ caller: { tenant, clientId }, caller, body, idFor, isKeyed }) => {
       const { agentUri, destination, cli = null, correlationId = null } = body
       await requireAgent(platform, caller, agentUri)
@@ -47,7 +37,7 @@ export function createDialRoute({ platform, center, now }: CallRouteDeps): Route
       const original = call.dialled ?? dialled
       if (!hasBegun(call)) {
         await sendDial(call, original).catch(async (error: unknown) => {
-          // Best effort: a device that is not given back now is free again by itself a little later.
+          // Best effort: otherwise the reservation of the device expires.
           if (error instanceof AppError) await center.abandon(call).catch(() => {})
           throw error
         })
@@ -60,5 +50,5 @@ export function createDialRoute({ platform, center, now }: CallRouteDeps): Route
       })
       return again ? { ...answer, headers: { 'Idempotent-Replayed': 'true' } } : answer
     },
-  }
+  })
 }

@@ -2,8 +2,15 @@ import type { FailureCode } from '@switchhook/contracts'
 import type { CommandOnLeg } from '@switchhook/platform'
 import type { Route } from '../http/route.ts'
 import { acceptedSchema, callIdParam, type LegBody, legSchema } from './call-schemas.ts'
-import { accepted, type CallRouteDeps, type Judged, judge, othersToHold, send } from './commands.ts'
-import { judgeBody } from './judge-body.ts'
+import {
+  type AllowedCommand,
+  accepted,
+  allowCommand,
+  type CallRouteDeps,
+  commandRoute,
+  othersToHold,
+  send,
+} from './commands.ts'
 
 interface LegRoute {
   readonly command: Exclude<CommandOnLeg, 'transfer'>
@@ -17,36 +24,40 @@ const ROUTES: readonly LegRoute[] = [
     command: 'answer',
     summary: 'Answer a call',
     description:
-      "Possible while the call rings at the agent's device. A call on which the agent talks is put on hold first. On a call that is connected it does nothing and says so (`noop`).",
+      "Possible while the call rings at the agent's device. Another connected call of the agent is put on hold first. On a connected call the command does nothing, and the answer has `noop: true`.",
     failures: ['invalid-call-state', 'agent-device-unavailable'],
   },
   {
     command: 'hangup',
     summary: 'Hang up a call',
     description:
-      "Ends the agent's leg, whatever its state; in an attended transfer whose target rings or has answered, it completes the transfer. On a leg that has ended it does nothing and says so (`noop`).",
+      "Ends the agent's leg in any state. In an attended transfer whose target rings or has answered, it completes the transfer. On an ended leg the command does nothing, and the answer has `noop: true`.",
     failures: [],
   },
   {
     command: 'hold',
     summary: 'Hold the active call',
-    description: 'On a call that is held it does nothing and says so (`noop`).',
+    description: 'On a held call the command does nothing, and the answer has `noop: true`.',
     failures: ['invalid-call-state'],
   },
   {
     command: 'resume',
     summary: 'Resume a held call',
     description:
-      'A call on which the agent talks is put on hold first. While the call is being transferred, the transfer is cancelled. On a call that is connected it does nothing and says so (`noop`).',
+      'Another connected call of the agent is put on hold first. During a transfer of the call, the transfer is cancelled. On a connected call the command does nothing, and the answer has `noop: true`.',
     failures: ['invalid-call-state', 'agent-device-unavailable'],
   },
 ]
 
-/** The commands that name nothing but a leg. */
+/** The commands without parameters of their own. */
 export function createLegRoutes(deps: CallRouteDeps): readonly Route[] {
   const { platform, now } = deps
 
-  function carryOut(command: LegRoute['command'], { call, agent, commandId }: Judged, agentUri: string): Promise<void> {
+  function carryOut(
+    command: LegRoute['command'],
+    { call, agent, commandId }: AllowedCommand,
+    agentUri: string,
+  ): Promise<void> {
     const leg = { tenant: call.tenant, callId: call.callId, agentUri, commandId }
     if (command === 'hangup') return platform.hangup(leg)
     if (command === 'hold') return platform.hold(leg)
@@ -56,36 +67,25 @@ export function createLegRoutes(deps: CallRouteDeps): readonly Route[] {
     return platform[command]({ ...leg, holdFirst })
   }
 
-  return ROUTES.map(
-    ({ command, summary, description, failures }): Route<LegBody> => ({
-      method: 'post',
+  return ROUTES.map(({ command, summary, description, failures }) =>
+    commandRoute<LegBody>({
       path: `/api/v1/voice/calls/{callId}/${command}`,
       operationId: command,
-      tag: 'calls',
       summary,
       description,
       params: { callId: callIdParam },
-      idempotent: true,
       body: legSchema,
-      validatesAbsentBody: true,
-      responses: { 202: { description: 'Accepted', body: acceptedSchema } },
-      failures: [
-        'invalid-request',
-        'missing-agent-uri',
-        'agent-not-found',
-        'call-not-found',
-        ...failures,
-        'platform-unavailable',
-      ],
-      validate: judgeBody(400),
+      responses: { 202: { description: 'Accepted.', body: acceptedSchema } },
+      withoutAgentUri: 400,
+      failures: ['call-not-found', ...failures],
       handle: async (request) => {
         const acceptedAt = new Date(now()).toISOString()
-        const judged = await judge(deps, command, request)
+        const allowed = await allowCommand(deps, command, request)
         const { agentUri } = request.body
-        if (judged.verdict.kind === 'send') await send(carryOut(command, judged, agentUri))
-        const { commandId, correlationId, verdict } = judged
+        if (allowed.verdict.kind === 'send') await send(carryOut(command, allowed, agentUri))
+        const { commandId, correlationId, verdict } = allowed
         const noop = verdict.kind === 'noop'
-        return accepted(command, judged.call.callId, agentUri, { commandId, correlationId, acceptedAt, noop })
+        return accepted(command, allowed.call.callId, agentUri, { commandId, correlationId, acceptedAt, noop })
       },
     }),
   )

@@ -4,8 +4,8 @@ import { type Platform, PlatformUnavailable } from '@switchhook/platform'
 import { createStateStore, openRedis, type Redis } from '@switchhook/store'
 import { type TestRedis, testRedis } from '@switchhook/testkit'
 import { type Center, createCenter } from '../center/center.ts'
-import { createTransact } from '../center/transact.ts'
 import type { Answer, Route } from '../http/route.ts'
+import { createTransact } from '../state/transact.ts'
 import { aReport } from '../testing/report.ts'
 import { createCallRoutes } from './call-routes.ts'
 
@@ -16,7 +16,7 @@ let server: TestRedis
 let redis: Redis
 let center: Center
 let tenant: string
-/** What the platform does with a command. */
+/** The platform's reaction to a command. */
 let obey: () => Promise<void>
 let sent: string[]
 
@@ -58,7 +58,7 @@ beforeEach(() => {
   center = createCenter({ store, transact, platform, wrapUpMs: 0, now: Date.now })
 })
 
-/** As the route table would carry it out. */
+/** Calls the handler of the route. */
 async function give(operationId: string, callId: string, body: object = {}): Promise<Answer> {
   const routes: readonly Route[] = createCallRoutes({ platform, center, now: Date.now })
   const route = routes.find((one) => one.operationId === operationId)
@@ -84,7 +84,7 @@ async function aCall(state: CallState): Promise<CallId> {
 
 const unavailable = { code: 'platform-unavailable' }
 
-describe('a platform that has certainly not got the command', () => {
+describe('a command that certainly did not reach the platform', () => {
   beforeEach(() => {
     obey = () => Promise.reject(new PlatformUnavailable('no connection'))
   })
@@ -95,27 +95,27 @@ describe('a platform that has certainly not got the command', () => {
     ['hold', CallState.connected],
     ['resume', CallState.held],
     ['transfer', CallState.connected],
-  ])('%s is answered 503, and nothing is changed', async (operationId, state) => {
+  ])('%s is answered 503, and nothing changes', async (operationId, state) => {
     const callId = await aCall(state)
     const before = await center.findCall(tenant, callId)
     await expect(give(operationId, callId)).rejects.toMatchObject(unavailable)
     expect(await center.findCall(tenant, callId)).toEqual(before)
   })
 
-  test('a dial is answered 503, gives the device back, and never ends what never began', async () => {
+  test('a dial is answered 503, frees the device, and reports no end of a call that never began', async () => {
     await expect(give('dial', '', { correlationId: 'crm-1' })).rejects.toMatchObject(unavailable)
     expect((await center.readAgent(tenant, ALICE)).reserved).toEqual([])
     obey = async () => {}
-    // The same dial again is a new try, not the one that failed.
+    // The same dial again is a new dial, and not the failed one.
     expect(await give('dial', '', { correlationId: 'crm-1' })).toMatchObject({ status: 202, body: { noop: false } })
     expect(sent).toEqual(['dial', 'dial'])
   })
 })
 
-test('a dial that may have been sent is answered 202; if the platform does not know it, its end is told', async () => {
+test('a dial that may have been sent is answered 202; if the platform does not know it, its end is reported', async () => {
   const callId = idOf(await give('dial', ''))
   expect((await center.findCall(tenant, callId))?.legs).toEqual({})
-  await center.auditTimerDue({ tenant, payload: { callId } })
+  await center.probeTimerDue({ tenant, payload: { callId } })
   expect((await center.findCall(tenant, callId))?.legs[ALICE]?.status).toMatchObject({
     state: CallState.ended,
     endReason: 12,
@@ -123,7 +123,7 @@ test('a dial that may have been sent is answered 202; if the platform does not k
   })
 })
 
-test('a dial that was stored and not sent, as the api died, is sent when it comes again', async () => {
+test('a dial that was stored but not sent before the api died is sent by the repeated request', async () => {
   obey = () => new Promise<never>(() => {})
   void give('dial', '', { correlationId: 'crm-2' })
   while (sent.length === 0) await new Promise((resolve) => setImmediate(resolve))
@@ -132,7 +132,7 @@ test('a dial that was stored and not sent, as the api died, is sent when it come
   expect(sent).toEqual(['dial', 'dial'])
 })
 
-describe('a command that is not possible is not sent', () => {
+describe('a command that the state of the call does not allow is not sent', () => {
   test.each([
     ['answer', CallState.held],
     ['hold', CallState.alerting],
@@ -145,7 +145,7 @@ describe('a command that is not possible is not sent', () => {
     expect(sent).toEqual([])
   })
 
-  test('and what is there already is not sent either', async () => {
+  test('neither is a command for a state that is already reached', async () => {
     const callId = await aCall(CallState.held)
     expect(await give('hold', callId)).toMatchObject({ status: 202, body: { noop: true } })
     expect(sent).toEqual([])

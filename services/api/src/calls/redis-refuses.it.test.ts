@@ -4,10 +4,9 @@ import type { Simulator } from '@switchhook/platform'
 import { createStateStore, openRedis, type Redis } from '@switchhook/store'
 import { canStartRedis, type RedisServer, type RedisServers, redisServers } from '@switchhook/testkit'
 import { type Center, createCenter } from '../center/center.ts'
-import { readAgent } from '../center/read-agent.ts'
-import { createTransact } from '../center/transact.ts'
 import type { Answer } from '../http/route.ts'
-import { openSimulator } from '../platform/open-simulator.ts'
+import { openSimulator } from '../platform/simulator/open-simulator.ts'
+import { createTransact } from '../state/transact.ts'
 import { createCallRoutes } from './call-routes.ts'
 
 const ALICE = 'sip:alice@acme.example'
@@ -21,7 +20,7 @@ let simulator: Simulator
 
 const cli = (...args: readonly string[]): Promise<string> => servers.cli('-p', String(server.port), ...args)
 
-/** Settings of a server of its own: they would concern every test that shares one. */
+/** These settings need a private server, because they would affect every test that shares one. */
 const describeWithOwnRedis = canStartRedis() ? describe : describe.skip
 
 beforeAll(async () => {
@@ -34,7 +33,6 @@ beforeAll(async () => {
     agents: [{ agentUri: ALICE, tenant: 'acme', device: 'SIM/alice' }],
     scenario: null,
     store,
-    liveCalls: async (tenant, agentUri) => (await readAgent(store, tenant, agentUri)).calls.map(({ callId }) => callId),
     expectTimer: () => {},
     log: quiet,
     now: Date.now,
@@ -50,7 +48,7 @@ afterAll(async () => {
   await servers.close()
 })
 
-/** Carries out a command on a call as the route table does. */
+/** Calls the handler of the route. */
 async function give(operationId: string, callId: CallId): Promise<Answer> {
   const route = createCallRoutes({ platform: simulator, center, now: Date.now }).find(
     (one) => one.operationId === operationId,
@@ -70,7 +68,7 @@ async function give(operationId: string, callId: CallId): Promise<Answer> {
 async function ringAlice(): Promise<CallId> {
   const alice = simulator.findAnyAgent(ALICE)
   const callId = alice && (await simulator.ring(alice, { from: '+15559000', ringForMs: null, talkForMs: null }))
-  if (callId === undefined) throw new Error('the device takes no call')
+  if (callId === undefined) throw new Error('The device accepts no call.')
   return callId
 }
 

@@ -1,18 +1,25 @@
 import { AppError, type CallId, parseCallId } from '@switchhook/contracts'
-import { newCall } from '../center/call.ts'
 import type { Route, RouteRequest } from '../http/route.ts'
+import { newCall } from './call.ts'
 import { callIdParam, type TransferBody, transferAcceptedSchema, transferSchema } from './call-schemas.ts'
-import { accepted, type CallRouteDeps, type Judged, judge, othersToHold, send } from './commands.ts'
-import { judgeBody } from './judge-body.ts'
+import {
+  type AllowedCommand,
+  accepted,
+  allowCommand,
+  type CallRouteDeps,
+  commandRoute,
+  othersToHold,
+  send,
+} from './commands.ts'
 
-/** Transfers a call: blind, or attended in two steps with the same request. */
+/** Transfers a call: blind, or attended in two steps, where the same request starts and completes the transfer. */
 export function createTransferRoute(deps: CallRouteDeps): Route<TransferBody> {
   const { platform, center, now } = deps
 
-  /** The consultation call is stored, with its id, before the platform is asked. */
+  /** Stores the consultation call with its id before the platform receives the transfer. */
   async function begin(
     request: RouteRequest<TransferBody>,
-    { call, agent, commandId, correlationId }: Judged,
+    { call, agent, commandId, correlationId }: AllowedCommand,
     consultationCallId: CallId | null,
   ): Promise<void> {
     const { tenant } = request.caller
@@ -29,7 +36,9 @@ export function createTransferRoute(deps: CallRouteDeps): Route<TransferBody> {
     if (consultationCallId === null) return send(platform.transfer(command))
 
     if (othersToHold(agent, call.callId).length > 0) {
-      throw new AppError('agent-device-unavailable', { detail: 'The agent talks on another call: hold it first' })
+      throw new AppError('agent-device-unavailable', {
+        detail: 'The agent is connected on another call; hold that call first.',
+      })
     }
     const consultation = {
       ...newCall({ callId: consultationCallId, tenant }, new Date(now()).toISOString()),
@@ -37,67 +46,53 @@ export function createTransferRoute(deps: CallRouteDeps): Route<TransferBody> {
     }
     await center.beginConsultation(consultation)
     await send(platform.transfer(command)).catch(async (error: unknown) => {
-      // Best effort: a consultation that is not taken back now is found out later, and ends with platformLost.
+      // Best effort: otherwise a probe ends the consultation with platformLost.
       if (error instanceof AppError) await center.abandon(consultation).catch(() => {})
       throw error
     })
   }
 
-  return {
-    method: 'post',
+  return commandRoute<TransferBody>({
     path: '/api/v1/voice/calls/{callId}/transfer',
     operationId: 'transfer',
-    tag: 'calls',
     summary: 'Transfer a call',
     description: [
-      "Blind: the call is held while the target is called; when the target answers, the agent's leg ends with reason 9 (transferred); if the target is busy, declines or does not answer, the call is connected to the agent again.",
+      "**Blind** (`blind: true`): the call is held while the target is called. When the target answers, the agent's leg ends with reason 9 (transferred). If the target is busy, declines or does not answer, the call is connected to the agent again.",
       '',
-      'Attended (default): the call is held, and a consultation call (`consultationCallId`) is made to the target. The same request again completes the transfer, and so does hanging up either call once the target rings; `resume` of the original call cancels it. If the target is busy, declines or does not answer, the original call is connected again.',
-      '',
-      'A request without an agentUri, or without a body, is answered 401 `missing-agent-uri`. A new access token does not help.',
+      '**Attended** (default): the call is held, and the agent gets a consultation call to the target (`consultationCallId`). To complete the transfer, send the same request again, or hang up either call once the target rings. To cancel it, `resume` the original call. If the target is busy, declines or does not answer, the original call is connected again.',
     ].join('\n'),
     params: { callId: callIdParam },
-    idempotent: true,
     body: transferSchema,
-    validatesAbsentBody: true,
-    responses: { 202: { description: 'Accepted', body: transferAcceptedSchema } },
-    failures: [
-      'invalid-request',
-      { code: 'missing-agent-uri', status: 401 },
-      'agent-not-found',
-      'call-not-found',
-      'invalid-call-state',
-      'transfer-in-progress',
-      'agent-device-unavailable',
-      'platform-unavailable',
-    ],
-    validate: judgeBody(401, 'transferTarget'),
+    responses: { 202: { description: 'Accepted.', body: transferAcceptedSchema } },
+    withoutAgentUri: 401,
+    otherParty: 'transferTarget',
+    failures: ['call-not-found', 'invalid-call-state', 'transfer-in-progress', 'agent-device-unavailable'],
     handle: async (request) => {
       const { caller, body, idFor } = request
       const { agentUri, transferTarget } = body
       const acceptedAt = new Date(now()).toISOString()
       const ownConsultation = body.blind === true ? null : parseCallId(idFor('consultation'))
-      const judged = await judge(deps, 'transfer', request, {
+      const allowed = await allowCommand(deps, 'transfer', request, {
         target: transferTarget,
         ...(ownConsultation !== null && { consultationCallId: ownConsultation }),
       })
-      const { call, commandId, verdict } = judged
+      const { call, commandId, verdict } = allowed
       const underWay = call.legs[agentUri]?.status.consultation
       const earlier = underWay && 'callId' in underWay ? underWay.callId : null
       if (verdict.kind === 'send' && verdict.as === 'completeTransfer') {
         await send(platform.completeTransfer({ tenant: caller.tenant, callId: call.callId, agentUri, commandId }))
       } else if (verdict.kind === 'send') {
-        const correlationId = body.correlationId ?? judged.correlationId
-        await begin(request, { ...judged, correlationId }, ownConsultation)
+        const correlationId = body.correlationId ?? allowed.correlationId
+        await begin(request, { ...allowed, correlationId }, ownConsultation)
       }
       const consultationCallId = earlier ?? (verdict.kind === 'noop' ? null : ownConsultation)
       return accepted('transfer', call.callId, agentUri, {
         commandId,
-        correlationId: body.correlationId ?? judged.correlationId,
+        correlationId: body.correlationId ?? allowed.correlationId,
         acceptedAt,
         noop: verdict.kind === 'noop',
         ...(consultationCallId !== null && { consultationCallId }),
       })
     },
-  }
+  })
 }

@@ -3,10 +3,10 @@ import { type CallId, CallState, newCallId, newCommandId, type PlatformEvent } f
 import type { LegReport } from '@switchhook/platform'
 import { createOutbox, createStateStore, createTimerStore, openRedis, type Redis } from '@switchhook/store'
 import { type TestRedis, testRedis } from '@switchhook/testkit'
+import { type Call, newCall } from '../calls/call.ts'
+import { createTransact } from '../state/transact.ts'
 import { aReport } from '../testing/report.ts'
-import { type Call, newCall } from './call.ts'
 import { type Center, createCenter } from './center.ts'
-import { createTransact } from './transact.ts'
 
 const AGENT = 'sip:alice@acme.example'
 const quiet = { debug() {}, info() {}, warn() {}, error() {} }
@@ -15,7 +15,7 @@ let server: TestRedis
 let redis: readonly [Redis, Redis]
 let centers: readonly [Center, Center]
 let tenant: string
-/** What the platform says when it is asked. */
+/** The platform's answer to `lookUp`. */
 let known: LegReport[]
 
 beforeAll(async () => {
@@ -63,7 +63,7 @@ const begin = async (replica: 0 | 1, call: Call): Promise<Call> =>
   (await centers[replica].beginDial(call, { agentUri: AGENT, likeness: null, isKeyed: false })).call
 const busy = { code: 'agent-device-unavailable' }
 
-/** Takes what the outbox holds for this test's tenant. */
+/** Empties the outbox and returns the events of this test's tenant. */
 async function takeEvents(): Promise<PlatformEvent[]> {
   const outbox = createOutbox(redis[0], randomUUID())
   const events: PlatformEvent[] = []
@@ -74,8 +74,8 @@ async function takeEvents(): Promise<PlatformEvent[]> {
   return events.filter((event) => event.tenant === tenant)
 }
 
-describe('beginning a dial', () => {
-  test('two for one agent at the same instant, on two replicas, make one call', async () => {
+describe('starting a dial', () => {
+  test('two for one agent at the same time on two replicas make one call', async () => {
     for (let round = 0; round < 10; round++) {
       const calls = [aDial(), aDial()] as const
       const results = await Promise.allSettled([begin(0, calls[0]), begin(1, calls[1])])
@@ -85,7 +85,7 @@ describe('beginning a dial', () => {
     }
   })
 
-  test('is possible beside a call that is on hold, and not beside one that is not', async () => {
+  test('is possible during a held call, and not during any other call', async () => {
     const first = await begin(0, aDial())
     await tell(0, report(first.callId, { state: CallState.connected }))
     await expect(begin(1, aDial())).rejects.toMatchObject(busy)
@@ -95,7 +95,7 @@ describe('beginning a dial', () => {
     await expect(begin(1, aDial())).rejects.toMatchObject(busy)
   })
 
-  test('is refused while the device cannot be reached', async () => {
+  test('is rejected while the device is offline', async () => {
     const device = { tenant, agentUri: AGENT, at: new Date().toISOString() }
     await centers[0].listener.device({ ...device, order: 1, online: false })
     await expect(begin(0, aDial())).rejects.toMatchObject(busy)
@@ -103,13 +103,13 @@ describe('beginning a dial', () => {
     await begin(0, aDial())
   })
 
-  test('that never got to the platform does not keep the device for ever', async () => {
+  test('that never reached the platform does not reserve the device for ever', async () => {
     await begin(0, aDial(newCallId(), new Date(Date.now() - 60_000).toISOString()))
     const next = aDial()
     await expect(begin(1, next)).resolves.toEqual(next)
   })
 
-  test('that was abandoned frees the device; a call that has begun cannot be abandoned', async () => {
+  test('that is abandoned frees the device; a call that has begun cannot be abandoned', async () => {
     const first = await begin(0, aDial())
     await centers[0].abandon(first)
     const second = await begin(0, aDial())
@@ -118,7 +118,7 @@ describe('beginning a dial', () => {
     await expect(begin(0, aDial())).rejects.toMatchObject(busy)
   })
 
-  test('again after a crash leaves a call as it is that the platform has told of', async () => {
+  test('again after a crash leaves a call unchanged that the platform has reported', async () => {
     const call = await begin(0, aDial())
     await tell(0, report(call.callId))
     const stored = await centers[0].findCall(tenant, call.callId)
@@ -127,7 +127,7 @@ describe('beginning a dial', () => {
     expect(await centers[1].findCall(tenant, call.callId)).toEqual(stored)
   })
 
-  test('again after a crash is not in its own way, but has lost the device to the call that took it meanwhile', async () => {
+  test('again after a crash is not blocked by its own reservation, but by a call that took the device meanwhile', async () => {
     const stale = aDial(newCallId(), new Date(Date.now() - 14_000).toISOString())
     await begin(0, stale)
     const again = { ...stale, createdAt: new Date().toISOString() }
@@ -140,14 +140,14 @@ describe('beginning a dial', () => {
   })
 })
 
-describe('a dial that is like an earlier one', () => {
+describe('a dial with the likeness of an earlier one', () => {
   const like = (correlationId = 'crm-4711') => ({
     agentUri: AGENT,
     isKeyed: false,
     likeness: { clientId: 'acme-app', agentUri: AGENT, destination: '+15550100', correlationId },
   })
 
-  test('is the same call, on another replica at the same instant, too', async () => {
+  test('is the same call, also at the same time on another replica', async () => {
     const [one, other] = await Promise.all([
       centers[0].beginDial(aDial(), like()),
       centers[1].beginDial(aDial(), like()),
@@ -156,7 +156,7 @@ describe('a dial that is like an earlier one', () => {
     expect(new Set([one.again, other.again])).toEqual(new Set([false, true]))
   })
 
-  test('is the same call while that lives, and for a minute', async () => {
+  test('is the same call while that call lives, and for a minute', async () => {
     const longAgo = aDial(newCallId(), new Date(Date.now() - 61_000).toISOString())
     const { call } = await centers[0].beginDial(longAgo, like())
     await tell(0, report(call.callId, { state: CallState.connected }))
@@ -168,7 +168,7 @@ describe('a dial that is like an earlier one', () => {
     expect(await centers[1].beginDial(aDial(), like())).toMatchObject({ again: true, call: { callId: next.callId } })
   })
 
-  test('is the same call if the earlier one had an Idempotency-Key; with a key it is a call of its own', async () => {
+  test('is the same call if the earlier dial had an Idempotency-Key; with a key of its own it is a new call', async () => {
     const keyed = { ...like(), isKeyed: true }
     const first = aDial()
     expect(await centers[0].beginDial(first, keyed)).toEqual({ again: false, call: first })
@@ -180,7 +180,7 @@ describe('a dial that is like an earlier one', () => {
     expect(await centers[0].beginDial(aDial(), like())).toMatchObject({ again: true, call: { callId: first.callId } })
   })
 
-  test('repeats the one that lives, where an earlier one with a key has ended', async () => {
+  test('is the live call, if an earlier call with a key has ended', async () => {
     const keyed = { ...like(), isKeyed: true }
     const { call } = await centers[0].beginDial(aDial(), keyed)
     await tell(0, report(call.callId, { state: CallState.ended }))
@@ -189,7 +189,7 @@ describe('a dial that is like an earlier one', () => {
     expect(await centers[0].beginDial(aDial(), like())).toMatchObject({ again: true, call: { callId: next.callId } })
   })
 
-  test('is a new call with another correlation id, and after one that was never sent', async () => {
+  test('is a new call with another correlation id, and after a dial that was never sent', async () => {
     const first = await centers[0].beginDial(aDial(), like())
     await centers[0].abandon(first.call)
     const second = await centers[0].beginDial(aDial(), like())
@@ -199,8 +199,8 @@ describe('a dial that is like an earlier one', () => {
   })
 })
 
-describe('recording what the platform tells', () => {
-  test('two replicas with the same report at the same instant make one event', async () => {
+describe('recording platform reports', () => {
+  test('two replicas with the same report at the same time make one event', async () => {
     const { callId } = await begin(0, aDial())
     await Promise.all([tell(0, report(callId)), tell(1, report(callId)), tell(0, report(callId))])
     expect((await centers[1].findCall(tenant, callId))?.legs[AGENT]?.status).toMatchObject({ state: 1, sequence: 1 })
@@ -216,36 +216,36 @@ describe('recording what the platform tells', () => {
     expect((await centers[0].findCall(tenant, callId))?.legs[AGENT]?.status.state).toBe(CallState.ended)
   })
 
-  test('a call of one tenant is not there for another', async () => {
+  test('a call of one tenant does not exist for another', async () => {
     const { callId } = await begin(0, aDial())
     await expect(centers[0].findCall(randomUUID(), callId)).resolves.toBeUndefined()
   })
 })
 
-describe('asking after a call that has been silent for long', () => {
-  const audit = (callId: CallId): Promise<void> => centers[0].auditTimerDue({ tenant, payload: { callId } })
+describe('probing a silent call', () => {
+  const probe = (callId: CallId): Promise<void> => centers[0].probeTimerDue({ tenant, payload: { callId } })
 
   test('ends it if the platform does not know it, and the agent is free', async () => {
     const { callId } = await begin(0, aDial())
     await tell(0, report(callId, { state: CallState.connected }))
-    await audit(callId)
+    await probe(callId)
     const leg = (await centers[0].findCall(tenant, callId))?.legs[AGENT]?.status
     expect(leg).toMatchObject({ state: CallState.ended, endReason: 12 })
     expect((await centers[0].readAgent(tenant, AGENT)).calls).toEqual([])
   })
 
-  test('tells what was missed, and asks again later while it lives', async () => {
+  test('records the missed reports, and probes again later while the call lives', async () => {
     const { callId } = await begin(0, aDial())
     await tell(0, report(callId))
     known = [report(callId, { state: CallState.connected, order: 5 })]
-    await audit(callId)
+    await probe(callId)
     expect((await centers[0].findCall(tenant, callId))?.legs[AGENT]?.status.state).toBe(CallState.connected)
     expect(await createTimerStore(redis[0]).claimDue(10, 1_000)).toEqual([])
   })
 
-  test('gives an end to a dial of which nothing was heard, unless its client knows that it was not sent', async () => {
+  test('ends a dial that was never reported, unless its client got an error for it', async () => {
     const lost = await begin(0, aDial())
-    await audit(lost.callId)
+    await probe(lost.callId)
     expect((await centers[0].findCall(tenant, lost.callId))?.legs[AGENT]?.status).toMatchObject({
       state: 7,
       sequence: 1,
@@ -254,7 +254,7 @@ describe('asking after a call that has been silent for long', () => {
 
     const refused = await begin(0, aDial())
     await centers[0].abandon(refused)
-    await audit(refused.callId)
+    await probe(refused.callId)
     expect(await takeEvents()).toEqual([])
   })
 })

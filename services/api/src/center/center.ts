@@ -1,7 +1,7 @@
 import type { CallId } from '@switchhook/contracts'
 import type { LegReport, Platform, PlatformListener } from '@switchhook/platform'
 import type { StateStore } from '@switchhook/store'
-import { type Agent, newAgent, type PresenceSetting } from '../agents/agent.ts'
+import { type Agent, agentKey, newAgent, type PresenceSetting, readAgent } from '../agents/agent.ts'
 import {
   type AgentChange,
   type AgentTimerPayload,
@@ -9,54 +9,52 @@ import {
   applyPresence,
   applyTimer,
 } from '../agents/agent-model.ts'
-import { auditCall } from './audit-call.ts'
-import { AUDIT_UNSENT_MS, beginDial, type DialBegun, type DialOptions } from './begin-dial.ts'
-import { type Call, hasBegun, isLive } from './call.ts'
-import { agentKey, callKey } from './keys.ts'
-import { readAgent } from './read-agent.ts'
-import { AUDIT_AFTER_MS, agentEvent, auditTimer, callRecord, keysOf, recordReports } from './record-reports.ts'
-import type { Step, Transact } from './transact.ts'
+import { beginDial, type DialBegun, type DialOptions } from '../calls/begin-dial.ts'
+import { type Call, callKey, callRecord, hasBegun, isLive } from '../calls/call.ts'
+import { PROBE_SILENT_MS, PROBE_UNREPORTED_DIAL_MS, probeTimer, reportsOfProbe } from '../calls/silent-call-probe.ts'
+import type { Step, Transact } from '../state/transact.ts'
+import { agentEvent, keysOf, recordReports } from './record-reports.ts'
 
-/** A timer of this tenant has fallen due. */
+/** A due timer of this tenant. */
 interface DueTimer {
   readonly tenant: string | null
   readonly payload: unknown
 }
 
 /**
- * What is known of the contact center's calls and agents. Only what the platform reports, what clients set as presence,
- * and timers change it, each in one atomic step together with its events. Rejects with Unavailable without Redis.
+ * The stored state of the contact center's calls and agents. Platform reports, presence settings and timers change it,
+ * each in one atomic step together with its events. Every method rejects with Unavailable without Redis.
  */
 export interface Center {
   readonly listener: PlatformListener
   findCall(tenant: string | null, callId: CallId): Promise<Call | undefined>
-  /** Those that are remembered, in the order of the ids. */
+  /** Resolves to the stored calls, in the order of the ids. */
   readCalls(tenant: string | null, callIds: readonly CallId[]): Promise<readonly Call[]>
-  /** As provisioned, if nothing has happened to it yet. */
+  /** Resolves to a new agent if none is stored. */
   readAgent(tenant: string | null, agentUri: string): Promise<Agent>
-  /** A call and one of its agents, as they are at one moment. */
+  /** Reads a call and one of its agents as of one moment. */
   readLeg(tenant: string | null, callId: CallId, agentUri: string): Promise<{ call: Call | undefined; agent: Agent }>
   /** See `beginDial`. */
   beginDial(call: Call, options: DialOptions): Promise<DialBegun>
-  /** Stores a consultation call before the platform hears of it. */
+  /** Stores a consultation call before the platform receives the transfer. */
   beginConsultation(call: Call): Promise<void>
-  /** Undoes the beginning of a call that was certainly not sent. */
+  /** Marks a call that certainly did not reach the platform as abandoned, and frees its device. */
   abandon(call: Call): Promise<void>
   setPresence(tenant: string | null, agentUri: string, setting: PresenceSetting): Promise<Agent>
   agentTimerDue(timer: DueTimer): Promise<void>
-  /** Asks the platform after a call that has been silent for long. @throws PlatformUnavailable if it cannot tell */
-  auditTimerDue(timer: DueTimer): Promise<void>
+  /** Probes a silent call: asks the platform for its state. @throws PlatformUnavailable if the platform cannot answer */
+  probeTimerDue(timer: DueTimer): Promise<void>
 }
 
 export interface CenterDeps {
   readonly store: Pick<StateStore, 'read'>
   readonly transact: Transact
   readonly platform: Pick<Platform, 'lookUp'>
-  /** How long after-call work lasts; 0: there is none. */
+  /** Length of after-call work; 0: none. */
   readonly wrapUpMs: number
   /** Milliseconds since 1970. */
   readonly now: () => number
-  /** Of the request that is being handled, if one is. */
+  /** Trace context of the current request; undefined outside a request. */
   readonly traceOfRequest?: () => string | undefined
 }
 
@@ -64,8 +62,8 @@ export function createCenter(deps: CenterDeps): Center {
   const { store, transact, platform, wrapUpMs, now, traceOfRequest = () => undefined } = deps
   const isoNow = (): string => new Date(now()).toISOString()
 
-  /** What the platform will report of it hours later belongs to the request that began it. */
-  function ofRequest(call: Call): Call {
+  /** Later reports of the call, hours later as well, belong to the trace of this request. */
+  function withTrace(call: Call): Call {
     const traceparent = traceOfRequest()
     return traceparent === undefined ? call : { ...call, traceparent }
   }
@@ -123,12 +121,15 @@ export function createCenter(deps: CenterDeps): Center {
       }
     },
     beginDial: (call, options) =>
-      beginDial(transact, (callId) => findCall(call.tenant, callId), ofRequest(call), { ...options, nowMs: now() }),
+      beginDial(transact, (callId) => findCall(call.tenant, callId), withTrace(call), { ...options, nowMs: now() }),
     beginConsultation: (call) =>
       transact(call.tenant, [callKey(call.callId)], ([existing]) => ({
         result: undefined,
         ...(existing === undefined && {
-          writing: { records: [callRecord(ofRequest(call))], timers: [auditTimer(call.callId, AUDIT_UNSENT_MS)] },
+          writing: {
+            records: [callRecord(withTrace(call))],
+            timers: [probeTimer(call.callId, PROBE_UNREPORTED_DIAL_MS)],
+          },
         }),
       })),
     abandon: (call) => {
@@ -151,23 +152,23 @@ export function createCenter(deps: CenterDeps): Center {
       const timer = payload as AgentTimerPayload
       await changeAgent(tenant, timer.agentUri, (agent) => applyTimer(agent, timer, isoNow()))
     },
-    auditTimerDue: async ({ tenant, payload }) => {
+    probeTimerDue: async ({ tenant, payload }) => {
       const { callId } = payload as { callId: CallId }
       const call = await findCall(tenant, callId)
       if (call === undefined || (hasBegun(call) && !isLive(call))) return
-      const told = await platform.lookUp(tenant, callId)
-      await record(auditCall(call, told, isoNow()))
+      const reported = await platform.lookUp(tenant, callId)
+      await record(reportsOfProbe(call, reported, isoNow()))
       const after = await findCall(tenant, callId)
       if (after === undefined || !isLive(after)) return
       await transact(tenant, [], () => ({
         result: undefined,
-        writing: { records: [], timers: [auditTimer(callId, AUDIT_AFTER_MS)] },
+        writing: { records: [], timers: [probeTimer(callId, PROBE_SILENT_MS)] },
       }))
     },
   }
 }
 
-/** Reports of one moment are of one call and its consultations, if of several: the first that a request began. */
+/** Reports recorded together belong to one call and its consultations; the first stored trace context is theirs. */
 function traceOf(stored: ReadonlyMap<string, unknown>): string | undefined {
   for (const value of stored.values()) {
     const { traceparent } = (value ?? {}) as Partial<Call>

@@ -3,19 +3,20 @@ import { CallState, newCallId, type PlatformEvent, Unavailable } from '@switchho
 import type { LegReport } from '@switchhook/platform'
 import { createOutbox, createStateStore, openRedis, type Redis, type StateStore } from '@switchhook/store'
 import { startTcpProxy, type TcpProxy, type TestRedis, testRedis } from '@switchhook/testkit'
+import { agentKey } from '../agents/agent.ts'
+import { callKey } from '../calls/call.ts'
+import { createTransact } from '../state/transact.ts'
 import { aReport } from '../testing/report.ts'
 import { type Center, createCenter } from './center.ts'
-import { agentKey, callKey } from './keys.ts'
-import { createTransact } from './transact.ts'
 
 const AGENT = 'sip:alice@acme.example'
 const quiet = { debug() {}, info() {}, warn() {}, error() {} }
 
 let server: TestRedis
 let proxy: TcpProxy
-/** Through the proxy: the replica under test. */
+/** The connection of the replica under test, through the proxy. */
 let redis: Redis
-/** Past the proxy: what the test itself reads. */
+/** The connection of the test, without the proxy. */
 let direct: Redis
 let store: StateStore
 let center: Center
@@ -60,12 +61,12 @@ async function takeEvents(): Promise<PlatformEvent[]> {
 const summary = (events: readonly PlatformEvent[]) =>
   events.map(({ eventType, data }) => [eventType, data['sequence'], data['state'] ?? data['deviceStatus']])
 
-/** Copies the records of the call and its agent; the result puts them back as they were, versions included. */
+/** Copies the records of the call and its agent. The result restores them with their versions. */
 async function backUp(): Promise<() => Promise<void>> {
   const keys = [callKey(callId), agentKey(AGENT)]
   const copies = (await store.read(tenant, keys)).map((record) => {
     // A commit to an empty Redis writes version 1.
-    if (record?.version !== 1) throw new Error('only a first version can be put back')
+    if (record?.version !== 1) throw new Error('Only version 1 can be restored.')
     return record.value
   })
   return async () => {
@@ -97,7 +98,7 @@ test('after Redis went back to an older state, another event with the same seque
   expect(new Set([...lost, ...next].map(({ eventId }) => eventId)).size).toBe(4)
 })
 
-describe('a commit that Redis carried out and whose answer was lost', () => {
+describe('a commit whose answer was lost', () => {
   /** Cuts the connection when Redis answers the next script call. */
   function loseNextCommit(): void {
     let isCommitUnderWay = false

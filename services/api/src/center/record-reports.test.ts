@@ -1,16 +1,17 @@
 import { CallState, isGuid, newCallId } from '@switchhook/contracts'
 import type { LegReport } from '@switchhook/platform'
-import { type Agent, newAgent } from '../agents/agent.ts'
+import { type Agent, agentKey, newAgent } from '../agents/agent.ts'
+import { callKey, REMEMBERED_MS } from '../calls/call.ts'
+import { probeTimer } from '../calls/silent-call-probe.ts'
+import type { Writing } from '../state/transact.ts'
 import { aReport } from '../testing/report.ts'
-import { agentKey, auditTimerId, callKey } from './keys.ts'
-import { keysOf, REMEMBERED_MS, recordReports } from './record-reports.ts'
-import type { Writing } from './transact.ts'
+import { keysOf, recordReports } from './record-reports.ts'
 
 const ALICE = 'sip:alice@acme.example'
 const BOB = 'sip:bob@acme.example'
 const options = { wrapUpMs: 10_000 }
 
-/** Records reports step by step, as the store would keep them; answers what the last step wrote. */
+/** Records reports step by step, like the store, and returns the writes of the last step. */
 function recordAll(...steps: LegReport[][]): Writing | undefined {
   const stored = new Map<string, unknown>()
   let last: Writing | undefined
@@ -24,7 +25,7 @@ function recordAll(...steps: LegReport[][]): Writing | undefined {
 const eventsOf = (writing: Writing | undefined) =>
   (writing?.events ?? []).map(({ eventType, data }) => [eventType, data['agentUri'], data['sequence']])
 
-test('one step holds the call, its agent, an event for each, and a timer that asks after a call that falls silent', () => {
+test('one step holds the call, its agent, an event for each, and the timer of the silent-call probe', () => {
   const report = aReport()
   const writing = recordAll([report])
   expect(writing?.records.map(({ key }) => key)).toEqual([callKey(report.callId), agentKey(ALICE)])
@@ -32,10 +33,10 @@ test('one step holds the call, its agent, an event for each, and a timer that as
     ['call.status', ALICE, 1],
     ['agent.status', ALICE, 1],
   ])
-  expect(writing?.timers?.map(({ id }) => id)).toContain(auditTimerId(report.callId))
+  expect(writing?.timers?.map(({ id }) => id)).toContain(probeTimer(report.callId, 0).id)
 })
 
-test('reports of one moment are stored together: both legs of a call between agents, in one step', () => {
+test('both legs of a call between agents are stored in one step', () => {
   const bobs = aReport({ agentUri: BOB, state: CallState.alerting, direction: 1 })
   const writing = recordAll([aReport()], [aReport({ order: 2, state: CallState.proceeding }), bobs])
   expect(writing?.records.filter(({ key }) => key.startsWith('call:'))).toHaveLength(1)
@@ -55,20 +56,20 @@ test('legs of one agent in two calls change the agent once', () => {
   expect(eventsOf(writing).filter(([type]) => type === 'agent.status')).toHaveLength(1)
 })
 
-test('what is known already writes nothing', () => {
+test('a repeated report writes nothing', () => {
   expect(recordAll([aReport()], [aReport()])).toBeUndefined()
 })
 
-test('a call is kept for as long as it lives, and remembered for ten minutes after its end', () => {
+test('a live call does not expire; an ended call is kept for ten minutes', () => {
   const [live] = recordAll([aReport()])?.records ?? []
   expect(live?.ttlMs).toBeUndefined()
   const over = recordAll([aReport()], [aReport({ order: 2, state: CallState.ended })])
   expect(over?.records[0]?.ttlMs).toBe(REMEMBERED_MS)
   expect(REMEMBERED_MS).toBeGreaterThanOrEqual(5 * 60_000)
-  expect(over?.timers?.map(({ id }) => id)).not.toContain(auditTimerId(aReport().callId))
+  expect(over?.timers?.map(({ id }) => id)).not.toContain(probeTimer(aReport().callId, 0).id)
 })
 
-test('an agent record keeps its stream id, which processes of the version before derive event ids from', () => {
+test('an agent record keeps its stream id, from which processes of the previous version derive event ids', () => {
   const streamOf = (writing: Writing | undefined) =>
     (writing?.records.find(({ key }) => key === agentKey(ALICE))?.value as Agent | undefined)?.stream
   expect(isGuid(streamOf(recordAll([aReport()])))).toBe(true)

@@ -1,28 +1,20 @@
 import type { AgentStatus, CallId, CallStatus } from '@switchhook/contracts'
 import { applyReport, type LegReport } from '@switchhook/platform'
-import { type Agent, newAgent } from '../agents/agent.ts'
+import { type Agent, agentKey, newAgent } from '../agents/agent.ts'
 import { applyLegs } from '../agents/agent-model.ts'
-import { type Call, callOf, isLive } from './call.ts'
-import { agentKey, auditTimerId, callKey } from './keys.ts'
-import type { NewEvent, Writing } from './transact.ts'
+import { type Call, callKey, callOf, callRecord, isLive } from '../calls/call.ts'
+import { PROBE_SILENT_MS, probeTimer } from '../calls/silent-call-probe.ts'
+import type { NewEvent, Writing } from '../state/transact.ts'
 
-/**
- * How long a call is remembered that has ended, so that a late command meets 409 and not 404 (at least 5 minutes), or that
- * has not got to the platform. One that lives is kept for as long as it does.
- */
-export const REMEMBERED_MS = 10 * 60_000
-/** A call of which nothing has been heard for so long is asked after. */
-export const AUDIT_AFTER_MS = 5 * 60_000
-
-/** The records that reports touch, without doubles. */
+/** Keys of the records that the reports change, each once. */
 export function keysOf(reports: readonly LegReport[]): readonly string[] {
   const keys = reports.flatMap(({ callId, agentUri }) => [callKey(callId), agentKey(agentUri)])
   return [...new Set(keys)]
 }
 
 /**
- * Applies reports of one moment to the stored calls and agents. The result holds the next records, one event for every
- * leg and every agent that changed, and the timers. It is undefined if the reports say nothing new. Pure.
+ * Applies reports that belong together to the stored calls and agents. The result holds the next records, one event for
+ * every changed leg and agent, and the timers. It is undefined if the reports say nothing new. Pure.
  */
 export function recordReports(
   stored: ReadonlyMap<string, unknown>,
@@ -56,24 +48,11 @@ export function recordReports(
       ...agents.flatMap(({ status }) => (status === null ? [] : [agentEvent(tenant, status)])),
     ],
     timers: [
-      ...[...calls.values()].filter(isLive).map(({ callId }) => auditTimer(callId, AUDIT_AFTER_MS)),
+      ...[...calls.values()].filter(isLive).map(({ callId }) => probeTimer(callId, PROBE_SILENT_MS)),
       ...agents.flatMap(({ timers }) => timers),
     ],
   }
 }
-
-export const callRecord = (call: Call): Writing['records'][number] => ({
-  key: callKey(call.callId),
-  value: call,
-  ...(!isLive(call) && { ttlMs: REMEMBERED_MS }),
-})
-
-/** Moves with every change of the call, so it falls due only when nothing is heard of it any more. */
-export const auditTimer = (callId: CallId, dueInMs: number) => ({
-  id: auditTimerId(callId),
-  dueInMs,
-  payload: { callId },
-})
 
 const callEvent = (tenant: string | null, status: CallStatus): NewEvent => ({
   eventType: 'call.status',

@@ -2,11 +2,9 @@ import {
   type Attempt,
   type Delivery,
   deliveryIdOf,
-  envelopesOf,
   newEventId,
   newSubscriptionId,
   parseDelivery,
-  parseSubscriptionId,
   Unavailable,
 } from '@switchhook/contracts'
 import { type Broker, openBroker, Queue, serviceTopology } from '@switchhook/messaging'
@@ -22,6 +20,7 @@ import {
 import { brokerAlarm, eventually, startTcpProxy, type TcpProxy } from '@switchhook/testkit'
 import type { Answer } from '../http/route.ts'
 import { type ApiUnderTest, startApiUnderTest } from '../testing/api-under-test.ts'
+import { attemptOf, newDelivery } from '../testing/deliveries.ts'
 import { type Surroundings, startSurroundings } from '../testing/surroundings.ts'
 import { createDeliveryRoutes } from './delivery-routes.ts'
 
@@ -86,41 +85,15 @@ async function subscribe(headers = acme, path = '/hooks'): Promise<string> {
   return (body as { id: string }).id
 }
 
-const attemptOf = (number: number, more: Partial<Attempt> = {}): Attempt => ({
-  run: 1,
-  slot: number - 1,
-  attempt: number,
-  at: new Date().toISOString(),
-  durationMs: 12,
-  outcome: 'answered',
-  status: 503,
-  ...more,
-})
+const LAST = { outcome: 'timeout', status: null } as const
 
-/** A delivery as a worker parks it: the first attempt failed, the second was the last of the schedule. */
+/** Parks a delivery as a worker does: the first attempt failed, and the second was the last of the schedule. */
 async function park(subscription: string, tenant: string | null = 'acme'): Promise<Delivery> {
-  const subscriptionId = parseSubscriptionId(subscription)
-  const eventId = newEventId()
-  const deliveryId = deliveryIdOf(eventId, subscriptionId)
-  const occurredAt = '2026-11-20T17:06:01.173Z'
-  const body = envelopesOf({ eventId, eventType: 'call.status', occurredAt, tenant, data: { callId: 'c', state: 3 } })
-  const delivery: Delivery = {
-    deliveryId,
-    subscriptionId,
-    eventId,
-    eventType: 'call.status',
-    tenant,
-    url: 'https://client.example/hooks',
-    run: 1,
-    slot: 0,
-    attempt: 0,
-    firstDueAt: occurredAt,
-    body: body(deliveryId),
-  }
-  await store.settle(delivery, attemptOf(1), { state: 'waiting', nextAttemptAt: occurredAt })
-  const again = { ...delivery, slot: 1, attempt: 1 }
-  await store.park(again, attemptOf(2, { outcome: 'timeout', status: null }), 'exhausted')
-  return again
+  const delivery = newDelivery(subscription, { tenant })
+  await store.settle(delivery, attemptOf(delivery), { state: 'waiting', nextAttemptAt: delivery.firstDueAt })
+  const last = { ...delivery, slot: 1, attempt: 1 }
+  await store.park(last, attemptOf(last, LAST), 'exhausted')
+  return last
 }
 
 interface View {
@@ -138,7 +111,7 @@ describe('the parked deliveries of a subscription', () => {
   const list = async (subscription: string, query = ''): Promise<Page> =>
     (await api.call('GET', `${SUBSCRIPTIONS}/${subscription}/deliveries${query}`, { headers: acme })).body as Page
 
-  test('are listed, the newest first, without what was sent', async () => {
+  test('are listed, the newest first, without their envelopes', async () => {
     const subscription = await subscribe()
     const parked = [await park(subscription), await park(subscription)]
     await park(await subscribe())
@@ -150,7 +123,7 @@ describe('the parked deliveries of a subscription', () => {
     expect(items[0]).not.toHaveProperty('tenant')
   })
 
-  test('come in pages that new ones do not shift', async () => {
+  test('come in pages, and new ones do not move others to another page', async () => {
     const subscription = await subscribe()
     const parked: string[] = []
     for (let i = 0; i < 5; i++) parked.unshift((await park(subscription)).deliveryId)
@@ -163,7 +136,7 @@ describe('the parked deliveries of a subscription', () => {
     expect(third.nextCursor).toBeNull()
   })
 
-  test('are none at first', async () => {
+  test('are an empty list at first', async () => {
     expect(await list(await subscribe())).toEqual({ items: [], nextCursor: null })
   })
 
@@ -184,7 +157,7 @@ describe('the parked deliveries of a subscription', () => {
     '?cursor=hello',
     '?cursor=%00',
     `?cursor=${'a'.repeat(600)}`,
-  ])('%s answers 400 and says where', async (query) => {
+  ])('%s answers 400 and names the parameter', async (query) => {
     const path = `${SUBSCRIPTIONS}/${await subscribe()}/deliveries${query}`
     const { status, body } = await api.call('GET', path, { headers: acme })
     expect(status).toBe(400)
@@ -192,7 +165,7 @@ describe('the parked deliveries of a subscription', () => {
     expect(body).toMatchObject({ code: 'invalid-request', errors: [{ pointer: `/${name}` }] })
   })
 
-  test('of another tenant, of a malformed id and of nobody answer 404', async () => {
+  test('of another tenant, a malformed id and an unknown id answer 404', async () => {
     for (const id of [await subscribe(globex), 'hello', newSubscriptionId()]) {
       const { status, body } = await api.call('GET', `${SUBSCRIPTIONS}/${id}/deliveries`, { headers: acme })
       expect(status).toBe(404)
@@ -202,7 +175,7 @@ describe('the parked deliveries of a subscription', () => {
 })
 
 describe('one delivery', () => {
-  test('is shown with what was sent and with every attempt', async () => {
+  test('is shown with its envelope and every attempt', async () => {
     const delivery = await park(await subscribe())
     const { status, body } = await api.call('GET', `${DELIVERIES}/${delivery.deliveryId}`, { headers: acme })
     expect(status).toBe(200)
@@ -220,20 +193,17 @@ describe('one delivery', () => {
       test: false,
       firstDueAt: delivery.firstDueAt,
       attempts: [
-        { ...attemptOf(1), at: expect.any(String) },
-        { ...attemptOf(2, { outcome: 'timeout', status: null }), at: expect.any(String) },
+        { ...attemptOf({ ...delivery, slot: 0, attempt: 0 }), at: expect.any(String) },
+        { ...attemptOf(delivery, LAST), at: expect.any(String) },
       ],
       envelope: JSON.parse(delivery.body.toString()),
       envelopeDropped: false,
     })
   })
 
-  test('that was never parked is shown without what was sent', async () => {
-    const subscription = parseSubscriptionId(await subscribe())
-    const parked = await park(subscription)
-    const eventId = newEventId()
-    const delivery = { ...parked, eventId, deliveryId: deliveryIdOf(eventId, subscription), slot: 0, attempt: 0 }
-    await store.settle(delivery, attemptOf(1, { outcome: 'delivered', status: 204 }), { state: 'acknowledged' })
+  test('that was never parked is shown without an envelope', async () => {
+    const delivery = newDelivery(await subscribe())
+    await store.settle(delivery, attemptOf(delivery, { outcome: 'delivered', status: 204 }), { state: 'acknowledged' })
     const { body } = await api.call('GET', `${DELIVERIES}/${delivery.deliveryId}`, { headers: acme })
     expect(body).toMatchObject({
       state: 'acknowledged',
@@ -242,10 +212,10 @@ describe('one delivery', () => {
     })
   })
 
-  test.each(['GET', 'POST'])('of another tenant, of a malformed id and of nobody answers 404 to %s', async (method) => {
+  test.each(['GET', 'POST'])('of another tenant, with a malformed id or unknown answers 404 to %s', async (method) => {
     const theirs = await park(await subscribe(globex), 'globex')
-    const ofNobody = deliveryIdOf(newEventId(), newSubscriptionId())
-    for (const id of [theirs.deliveryId, 'hello', ofNobody]) {
+    const unknown = deliveryIdOf(newEventId(), newSubscriptionId())
+    for (const id of [theirs.deliveryId, 'hello', unknown]) {
       const path = method === 'GET' ? `${DELIVERIES}/${id}` : `${DELIVERIES}/${id}/redeliver`
       const { status, body } = await api.call(method, path, { headers: acme })
       expect(status).toBe(404)
@@ -259,7 +229,7 @@ describe('sending again', () => {
   const redeliver = (id: string, headers = acme) => api.call('POST', `${DELIVERIES}/${id}/redeliver`, { headers })
   const change = (id: string, json: object) => api.call('PATCH', `${SUBSCRIPTIONS}/${id}`, { headers: acme, json })
 
-  test('starts a new run, to the present url, with the same id and body; the count of attempts goes on', async () => {
+  test('starts a new run to the current url, with the same id and body, and continues the attempt count', async () => {
     const subscription = await subscribe()
     const parked = await park(subscription)
     await change(subscription, { url: 'https://client.example/repaired' })
@@ -289,7 +259,7 @@ describe('sending again', () => {
       run: 2,
       slot: 0,
       attempt: 2,
-      // The subscription may be gone before the first retry.
+      // The subscription may be deleted before the first retry.
       signing: { secret: expect.any(String) },
     })
     expect(JSON.stringify(body)).not.toContain('signing')
@@ -309,7 +279,7 @@ describe('sending again', () => {
     expect(body).toMatchObject({ code: 'delivery-not-parked' })
   })
 
-  test('under one Idempotency-Key sends once, also when it was parked again before the request was repeated', async () => {
+  test('with one Idempotency-Key sends once, even if it was parked again before the request was repeated', async () => {
     const parked = await park(await subscribe())
     const keyed = { ...acme, 'idempotency-key': 'once more' }
     const first = await redeliver(parked.deliveryId, keyed)
@@ -319,7 +289,7 @@ describe('sending again', () => {
       return due
     })
     if (sent === undefined) throw new Error('nothing was sent')
-    await store.park(sent, attemptOf(3, { run: 2, slot: 0 }), 'rejected')
+    await store.park(sent, attemptOf(sent), 'rejected')
     const again = await redeliver(parked.deliveryId, keyed)
     expect(again).toMatchObject({ status: 202, body: first.body })
     expect(again.headers.get('idempotent-replayed')).toBe('true')
@@ -327,11 +297,11 @@ describe('sending again', () => {
     await eventually(() => expect(due.map(({ run }) => run)).toEqual([2, 3]))
   })
 
-  describe('when the process dies before it has answered a request with a key, and that is carried out again', () => {
-    const dead = () => Promise.reject(new Unavailable('redis', 'as if the process had ended here'))
+  describe('when the process dies before answering a request with a key, and the request is repeated', () => {
+    const dead = () => Promise.reject(new Unavailable('redis', 'as if the process had died here'))
 
-    /** One after the other, in a process each. Resolves to the last answer, and to what the broker has taken in all. */
-    async function carryOut(
+    /** Runs the request once per life, as if in a new process. Resolves to the last answer and the runs published in all. */
+    async function runLives(
       deliveryId: string,
       lives: readonly { before?: () => Promise<void>; archive?: Partial<DeliveryArchive> }[],
     ) {
@@ -341,10 +311,11 @@ describe('sending again', () => {
         await before()
         const route = createDeliveryRoutes({
           subscriptions: createSubscriptionStore(redis),
+          findSubscription: (tenant, id) => createSubscriptionStore(redis).find(tenant, id),
           deliveries: { ...createDeliveryArchive(redis), ...archive },
           deliveryLog: {
-            page: () => Promise.reject(new Error('is not asked')),
-            pending: () => Promise.reject(new Error('is not asked')),
+            page: () => Promise.reject(new Error('must not be called')),
+            pending: () => Promise.reject(new Error('must not be called')),
           },
           now: Date.now,
           publishDelivery: async (delivery) => void published.push(delivery),
@@ -357,18 +328,19 @@ describe('sending again', () => {
       return { answer, runs: published.map(({ run }) => run) }
     }
 
-    test('nothing is lost: if it died before publishing, the run is sent then', async () => {
+    test('the repeat sends the run if the process died before publishing', async () => {
       const { deliveryId } = await park(await subscribe())
-      const { answer, runs } = await carryOut(deliveryId, [{ archive: { beginRedelivery: dead } }, {}])
+      const { answer, runs } = await runLives(deliveryId, [{ archive: { beginRedelivery: dead } }, {}])
       expect([answer?.status, runs]).toEqual([202, [2]])
     })
 
-    test('and a worker was faster, it is not sent a second time', async () => {
+    test('the repeat sends nothing if a worker has acknowledged the run', async () => {
       const parked = await park(await subscribe())
+      const rerun = { ...parked, run: 2, slot: 0, attempt: 2 }
       const acknowledge = async (): Promise<void> => {
-        await store.settle({ ...parked, run: 2, slot: 0 }, attemptOf(3, { run: 2 }), { state: 'acknowledged' })
+        await store.settle(rerun, attemptOf(rerun), { state: 'acknowledged' })
       }
-      const { answer, runs } = await carryOut(parked.deliveryId, [
+      const { answer, runs } = await runLives(parked.deliveryId, [
         { archive: { redeliverySent: dead } },
         { before: acknowledge },
       ])
@@ -376,14 +348,15 @@ describe('sending again', () => {
       expect(runs).toEqual([2])
     })
 
-    test('and it is parked again already, it stays parked, whatever has become of its subscription', async () => {
+    test('the repeat sends nothing if the run is parked again, even if the subscription was disabled', async () => {
       const subscription = await subscribe()
       const parked = await park(subscription)
+      const rerun = { ...parked, run: 2, slot: 0, attempt: 2 }
       const parkAgain = async (): Promise<void> => {
-        await store.park({ ...parked, run: 2, slot: 0 }, attemptOf(3, { run: 2 }), 'rejected')
+        await store.park(rerun, attemptOf(rerun), 'rejected')
         await change(subscription, { enabled: false })
       }
-      const { answer, runs } = await carryOut(parked.deliveryId, [
+      const { answer, runs } = await runLives(parked.deliveryId, [
         { archive: { redeliverySent: dead } },
         { before: parkAgain },
         {},
@@ -392,15 +365,16 @@ describe('sending again', () => {
       expect(runs).toEqual([2])
     })
 
-    test('and it is parked again at that very moment, it stays parked', async () => {
+    test('the repeat sends nothing if the run is parked again while it runs', async () => {
       const parked = await park(await subscribe())
+      const rerun = { ...parked, run: 2, slot: 0, attempt: 2 }
       const archive = createDeliveryArchive(redis)
-      const { answer, runs } = await carryOut(parked.deliveryId, [
+      const { answer, runs } = await runLives(parked.deliveryId, [
         { archive: { redeliverySent: dead } },
         {
           archive: {
             beginRedelivery: async (...asked) => {
-              await store.park({ ...parked, run: 2, slot: 0 }, attemptOf(3, { run: 2 }), 'rejected')
+              await store.park(rerun, attemptOf(rerun), 'rejected')
               return archive.beginRedelivery(...asked)
             },
           },
@@ -411,7 +385,7 @@ describe('sending again', () => {
     })
   })
 
-  test('asked for many times at once sends one', async () => {
+  test('of concurrent requests sends once', async () => {
     const { deliveryId } = await park(await subscribe())
     const answers = await Promise.all(Array.from({ length: 6 }, () => redeliver(deliveryId)))
     const refused = answers.filter(({ status }) => status !== 202)
@@ -438,7 +412,7 @@ describe('sending again', () => {
     expect((await api.call('GET', `${DELIVERIES}/${parked.deliveryId}`, { headers: acme })).status).toBe(200)
   })
 
-  test('while the broker is away answers 503; it stays parked, and can be sent when the broker is back', async () => {
+  test('while the broker is away answers 503; the delivery stays parked and can be sent once the broker is back', async () => {
     const subscription = await subscribe()
     const parked = await park(subscription)
     wire.refuse()
@@ -456,7 +430,7 @@ describe('sending again', () => {
   }, 60_000)
 
   testWithAlarm(
-    'while the broker that this run has started has an alarm, answers 503 without a long wait',
+    'during an alarm of the private broker answers 503 within seconds',
     async () => {
       const parked = await park(await subscribe())
       await alarm?.raise('memory')

@@ -4,7 +4,7 @@ import { pageParameters } from '../http/page-schema.ts'
 import { type Range, rangeOf } from '../http/read-range.ts'
 import { DELIVERY_STATES } from './delivery-schema.ts'
 
-/** What may be asked of the list of a subscription's deliveries. */
+/** The query of the list of a subscription's deliveries. */
 export interface DeliveryQuery extends Range {
   readonly state: DeliveryState | 'any'
   readonly eventType?: string
@@ -23,18 +23,18 @@ export const deliveryQuery = {
     type: 'string',
     enum: [...DELIVERY_STATES, 'any'],
     default: 'parked',
-    description: 'The state of the deliveries; `any`: every state.',
+    description: 'Only deliveries in this state; `any` for every state.',
     examples: ['waiting'],
   },
   from: time(
-    'From this time on. With `state=parked` it is the time of parking, else the time when the event was fanned out.',
+    'Only deliveries from this time or later. With `state=parked`, the time of parking counts; otherwise the time of the fan-out.',
   ),
-  to: time('Before this time.'),
-  eventType: { type: 'string', enum: EVENT_TYPES, description: 'Of this type only.', examples: ['call.status'] },
+  to: time('Only deliveries before this time.'),
+  eventType: { type: 'string', enum: EVENT_TYPES, description: 'Only this event type.', examples: ['call.status'] },
   eventId: {
     type: 'string',
     format: 'uuid',
-    description: 'Of this event only.',
+    description: 'Only deliveries of this event.',
     examples: ['0b7e3f0c-5d0e-4d7f-9c0e-0d2f4a1b6c11'],
   },
   ...pageParameters,

@@ -6,21 +6,17 @@ import type { Route } from '../http/route.ts'
 import { findSubscription, SUBSCRIPTIONS } from '../subscriptions/subscription-routes.ts'
 import { subscriptionIdSchema } from '../subscriptions/subscription-schema.ts'
 import { type DeliveryQuery, deliveryQuery, logQueryOf, parkedQueryOf } from './delivery-query.ts'
-import {
-  type DeliveryView,
-  deliveryIdSchema,
-  deliveryPageSchema,
-  deliverySchema,
-  pendingViewOf,
-  summaryOf,
-  viewOf,
-} from './delivery-schema.ts'
+import { deliveryIdSchema, deliveryPageSchema, deliverySchema } from './delivery-schema.ts'
+import { type DeliveryView, pendingViewOf, summaryOf, viewOf } from './delivery-view.ts'
 import { createFindDelivery } from './find-delivery.ts'
 import { createRedeliver } from './redeliver.ts'
 import { createSendAgain } from './send-again.ts'
 
 export interface DeliveryRoutesDeps {
+  /** For the 404 of a list: the http layer confirms the installation on every 404. */
   readonly subscriptions: Pick<SubscriptionStore, 'find'>
+  /** For answers other than 404: confirms the installation before it resolves to undefined. */
+  readonly findSubscription: SubscriptionStore['find']
   readonly deliveries: DeliveryArchive
   readonly deliveryLog: Pick<DeliveryLogReader, 'page' | 'pending'>
   readonly publishDelivery: Broker['publishDelivery']
@@ -32,17 +28,18 @@ const DELIVERY = '/api/v1/webhooks/deliveries/{deliveryId}'
 
 const params = { deliveryId: deliveryIdSchema }
 
-const FIRST_ATTEMPT = 'The first attempt of this delivery is not over'
+const FIRST_ATTEMPT = 'The first attempt of this delivery is not finished.'
 
 export function createDeliveryRoutes({
   subscriptions,
+  findSubscription: findVerified,
   deliveries,
   deliveryLog,
   publishDelivery,
   now,
 }: DeliveryRoutesDeps): Route[] {
   const redeliver = createRedeliver({
-    findSubscription: ({ tenant, subscriptionId }) => subscriptions.find(tenant, subscriptionId),
+    findSubscription: ({ tenant, subscriptionId }) => findVerified(tenant, subscriptionId),
     find: (deliveryId) => deliveries.find(deliveryId),
     note: (deliveryId, requestId, parkedRun) => deliveries.noteRedelivery(deliveryId, requestId, parkedRun),
     sendAgain: createSendAgain({ deliveries, publish: publishDelivery, now }),
@@ -54,9 +51,9 @@ export function createDeliveryRoutes({
     wait: (ms) => wait(ms),
   })
 
-  /** The url is the one that the first attempt will use: the url of the subscription at that time. */
+  /** Shows the subscription's current url, which the first attempt will use unless it changes before. */
   async function viewOfPending(delivery: PendingDelivery): Promise<DeliveryView> {
-    const subscription = await subscriptions.find(delivery.tenant, delivery.subscriptionId)
+    const subscription = await findVerified(delivery.tenant, delivery.subscriptionId)
     return pendingViewOf(delivery, subscription?.url ?? null)
   }
 
@@ -67,12 +64,12 @@ export function createDeliveryRoutes({
     tag: 'deliveries',
     summary: 'List the deliveries of a subscription',
     description:
-      'The newest first. New deliveries do not move others to another page. One request searches a thousand entries, so a page can have fewer items than ' +
-      '`limit`, or none, and still have a `nextCursor`. The list holds the latest 1000 deliveries; an acknowledged or withdrawn one is kept for 1 hour. ' +
-      'Parked deliveries have a list of their own, which holds all of them for 30 days. These numbers are defaults.',
+      'Lists deliveries, the newest first; by default only parked ones. Parked deliveries are listed for 30 days. Other states are listed for the latest ' +
+      '1000 deliveries of the subscription, and acknowledged or withdrawn ones for 1 hour. (These numbers are defaults.) New deliveries do not shift the pages. One request ' +
+      'searches a thousand entries, so a page can have fewer items than `limit`, or none, and still have a `nextCursor`.',
     params: { id: subscriptionIdSchema },
     query: deliveryQuery,
-    responses: { 200: { description: 'A page.', body: deliveryPageSchema } },
+    responses: { 200: { description: 'A page of deliveries.', body: deliveryPageSchema } },
     failures: ['subscription-not-found'],
     async handle({ caller, params: { id }, query }) {
       const subscription = await findSubscription(subscriptions, caller, id)
@@ -91,9 +88,9 @@ export function createDeliveryRoutes({
     tag: 'deliveries',
     summary: 'Read a delivery and its attempts',
     description:
-      'A delivery is found from when its event is fanned out. It is `pending`, without attempts and without an envelope, until its first attempt ' +
-      'is over. A parked delivery is kept for 30 days by default, an acknowledged or withdrawn one for 1 hour. ' +
-      'A 404 can take 0.2 s, because fan-out may not have logged a new delivery yet.',
+      'Returns a delivery with all its attempts. Until its first attempt is finished it is `pending`, without attempts and envelope. ' +
+      'A parked delivery is kept for 30 days, an acknowledged or withdrawn one for 1 hour (both are defaults). ' +
+      'A 404 can take 0.2 s, because a new delivery may not be logged yet.',
     params,
     responses: { 200: { description: 'The delivery.', body: deliverySchema } },
     failures: ['delivery-not-found'],
@@ -113,16 +110,16 @@ export function createDeliveryRoutes({
     tag: 'deliveries',
     summary: 'Send a parked delivery again',
     description:
-      'Starts the schedule again, to the present url of the subscription, with the same delivery id and body; `X-SVC-Attempt` continues to count. ' +
-      'The answer is the delivery after the broker has taken it. A delivery that is not parked is answered 409 `delivery-not-parked`, also while another request ' +
-      'sends it. A repeated request with the same `Idempotency-Key` sends it once, even if it was parked again in between.',
+      'Starts a new run of the schedule, to the current url of the subscription. The delivery id and body stay the same, and `X-SVC-Attempt` continues to count. ' +
+      'Only a parked delivery can be sent again; any other, or one that another request is sending, answers 409 `delivery-not-parked`. ' +
+      'Requests with the same `Idempotency-Key` send it once, even if it is parked again in between.',
     idempotent: true,
     audit: {
       action: 'delivery.redelivered',
       on: ({ made: { deliveryId, subscriptionId } }) => ({ deliveryId, subscriptionId }),
     },
     params,
-    responses: { 202: { description: 'Accepted: the delivery is due now.', body: deliverySchema } },
+    responses: { 202: { description: 'The delivery is due now.', body: deliverySchema } },
     failures: [
       'delivery-not-found',
       'delivery-not-parked',

@@ -1,87 +1,10 @@
-import { type Attempt, type Envelope, EVENT_TYPES, PARKED_REASONS, UNREACHABLE_REASONS } from '@switchhook/contracts'
-import type { DeliveryRecord, DeliveryState, ListedDelivery, PendingDelivery } from '@switchhook/store'
+import { EVENT_TYPES, PARKED_REASONS, UNREACHABLE_REASONS } from '@switchhook/contracts'
+import type { DeliveryState } from '@switchhook/store'
 import { component } from '../http/component.ts'
 import { pageSchema } from '../http/page-schema.ts'
 import type { Schema } from '../http/route.ts'
-import { WHY_NO_ANSWER } from '../subscriptions/outcome-text.ts'
+import { UNREACHABLE_TEXT } from '../subscriptions/endpoint-health-schema.ts'
 import { subscriptionIdSchema } from '../subscriptions/subscription-schema.ts'
-
-/** A delivery as clients see it in a list. */
-export interface DeliverySummary {
-  readonly deliveryId: string
-  readonly subscriptionId: string
-  readonly eventId: string
-  readonly eventType: string
-  readonly url: string
-  readonly state: DeliveryState
-  readonly parkedReason: DeliveryRecord['parkedReason']
-  readonly parkedAt: string | null
-  readonly nextAttemptAt: string | null
-  readonly run: number
-  readonly test: boolean
-  readonly firstDueAt: string
-  readonly attempts: readonly Attempt[]
-}
-
-/** One delivery in full: with the envelope, which is stored when the delivery is first parked; null before. */
-export interface DeliveryView extends Omit<DeliverySummary, 'url'> {
-  /** null: the first attempt is not over, and the subscription was deleted. */
-  readonly url: string | null
-  readonly envelope: Envelope | null
-  readonly envelopeDropped: boolean
-}
-
-export function summaryOf(record: ListedDelivery): DeliverySummary {
-  const { deliveryId, subscriptionId, eventId, eventType, url, state, parkedReason, parkedAt, nextAttemptAt, run } =
-    record
-  return {
-    deliveryId,
-    subscriptionId,
-    eventId,
-    eventType,
-    url,
-    state,
-    parkedReason,
-    parkedAt,
-    nextAttemptAt,
-    run,
-    test: record.trial !== undefined,
-    firstDueAt: record.firstDueAt,
-    attempts: record.attempts.map(attemptView),
-  }
-}
-
-export function attemptView({ run, slot, attempt, at, durationMs, outcome, status, answer }: Attempt): Attempt {
-  return { run, slot, attempt, at, durationMs, outcome, status, ...(answer !== undefined && { answer }) }
-}
-
-export function viewOf(record: DeliveryRecord): DeliveryView {
-  const envelope = record.body === null ? null : (JSON.parse(record.body.toString()) as Envelope)
-  const envelopeDropped = envelope === null && record.state === 'parked'
-  return { ...summaryOf(record), envelope, envelopeDropped }
-}
-
-export const pendingViewOf = (
-  { deliveryId, subscriptionId, eventId, eventType, firstDueAt }: PendingDelivery,
-  url: string | null,
-): DeliveryView => ({
-  deliveryId,
-  subscriptionId,
-  eventId,
-  eventType,
-  url,
-  state: 'pending',
-  parkedReason: null,
-  parkedAt: null,
-  nextAttemptAt: null,
-  run: 1,
-  // A test has a record from the beginning.
-  test: false,
-  firstDueAt,
-  attempts: [],
-  envelope: null,
-  envelopeDropped: false,
-})
 
 export const DELIVERY_STATES = [
   'pending',
@@ -103,8 +26,23 @@ export const momentOrNull = (description: string): Schema => ({ ...moment(descri
 export const deliveryIdSchema = {
   type: 'string',
   format: 'uuid',
-  description: 'The id of the delivery, the same on every attempt: the value of `X-SVC-Delivery`.',
+  description: 'The id of the delivery, sent as `X-SVC-Delivery`. It is the same on every attempt.',
   examples: ['6f9c2f0e-54c6-5a0e-9b57-6d1f0c6f5a0b'],
+} as const
+
+export const eventIdSchema = {
+  ...deliveryIdSchema,
+  description: 'The id of the event, sent as `X-SVC-Event-Id`. All deliveries of an event share it.',
+  examples: ['0b7e3f0c-5d0e-4d7f-9c0e-0d2f4a1b6c11'],
+} as const
+
+export const parkedReasonSchema = {
+  type: ['string', 'null'],
+  enum: [...PARKED_REASONS, null],
+  description:
+    '`exhausted`: the schedule ended without an acknowledgement, or a cool-down lasted too long after the last slot. `rejected`: the endpoint answered ' +
+    'with a status that is not retried.',
+  examples: ['exhausted'],
 } as const
 
 export const attemptSchema = component('Attempt', {
@@ -112,33 +50,42 @@ export const attemptSchema = component('Attempt', {
   description: 'One POST to the endpoint.',
   required: ['run', 'slot', 'attempt', 'at', 'durationMs', 'outcome', 'status'],
   properties: {
-    run: { type: 'integer', minimum: 1, description: 'The run of the schedule in which it was made.', examples: [1] },
+    run: {
+      type: 'integer',
+      minimum: 1,
+      description: 'The run of the schedule. Sending the delivery again starts the next run.',
+      examples: [1],
+    },
     slot: {
       type: 'integer',
       minimum: 0,
-      description: 'Its place in the schedule: 0 is at once, k comes after the kth wait.',
+      description: 'The position in the schedule: 0 is the first attempt, k follows the k-th wait.',
       examples: [0],
     },
     attempt: {
       type: 'integer',
       minimum: 1,
-      description: 'Counts over all runs: the value of `X-SVC-Attempt`.',
+      description: 'The number of the attempt, over all runs; sent as `X-SVC-Attempt`.',
       examples: [1],
     },
     at: moment('When the POST began, in UTC.'),
-    durationMs: { type: 'number', minimum: 0, description: 'How long it took, in milliseconds.', examples: [42] },
+    durationMs: { type: 'number', minimum: 0, description: 'The duration in milliseconds.', examples: [42] },
     outcome: {
       type: 'string',
       enum: ['delivered', 'answered', ...UNREACHABLE_REASONS],
-      description: `\`delivered\`: a 2xx. \`answered\`: any other status. ${WHY_NO_ANSWER}`,
+      description: `\`delivered\`: answered with a 2xx. \`answered\`: answered with any other status. ${UNREACHABLE_TEXT}`,
       examples: ['answered'],
     },
-    status: { type: ['integer', 'null'], description: 'The HTTP status; null without an answer.', examples: [503] },
+    status: {
+      type: ['integer', 'null'],
+      description: 'The HTTP status; null if there was no answer.',
+      examples: [503],
+    },
     answer: {
       type: 'string',
       description:
-        'How the body of an answer that was no 2xx began, as one line of text: at most 256 bytes, with whatever looks like a ' +
-        'secret, or like a mail or SIP address (`…@…`), taken out; phone numbers and IP addresses stay. Absent: there was none, it was not text, or it did not come in time.',
+        'The beginning of the body of an answer other than 2xx, as one line of at most 256 bytes. Likely secrets and mail or SIP addresses (`…@…`) are ' +
+        'removed; phone numbers and IP addresses are not. Absent if there was no body, it was not text, or it did not arrive in time.',
       examples: ['{"error":"maintenance until 18:00"}'],
     },
   },
@@ -146,14 +93,14 @@ export const attemptSchema = component('Attempt', {
 
 export const envelopeSchema = component('DeliveryEnvelope', {
   type: 'object',
-  description: 'The body of the delivery.',
+  description: 'The body of a delivery.',
   required: ['deliveryId', 'eventType', 'occurredAt', 'tenant', 'data'],
   properties: {
     deliveryId: deliveryIdSchema,
-    eventType: { type: 'string', description: 'The value of `X-SVC-Event`.', examples: ['call.status'] },
-    occurredAt: moment('When the event occurred, in UTC; unchanged on a retry.'),
-    tenant: { type: ['string', 'null'], description: 'The tenant that the event belongs to.', examples: ['acme'] },
-    data: { type: 'object', description: 'What happened, by event type.' },
+    eventType: { type: 'string', description: 'The event type, sent as `X-SVC-Event`.', examples: ['call.status'] },
+    occurredAt: moment('When the event occurred, in UTC. Unchanged on a retry.'),
+    tenant: { type: ['string', 'null'], description: 'The tenant of the event.', examples: ['acme'] },
+    data: { type: 'object', description: 'The data of the event. Its schema depends on the event type.' },
   },
 })
 
@@ -177,70 +124,64 @@ const summary = {
   properties: {
     deliveryId: deliveryIdSchema,
     subscriptionId: subscriptionIdSchema,
-    eventId: { ...deliveryIdSchema, description: 'The id of the event; deliveries to other subscriptions share it.' },
-    eventType: { type: 'string', enum: EVENT_TYPES, description: 'The value of `X-SVC-Event`.' },
-    url: { type: 'string', description: 'Where it goes.', examples: ['https://client.example/hooks/calls'] },
+    eventId: eventIdSchema,
+    eventType: { type: 'string', enum: EVENT_TYPES, description: 'The event type, sent as `X-SVC-Event`.' },
+    url: { type: 'string', description: 'The endpoint.', examples: ['https://client.example/hooks/calls'] },
     state: {
       type: 'string',
       enum: DELIVERY_STATES,
       description:
-        '`pending`: the first attempt of this run is due or under way. `waiting`: the next attempt is scheduled, because one failed or because nothing was ' +
-        'sent when the delivery was due, such as in a cool-down (then `attempts` can be empty). `acknowledged`: answered with a 2xx. `parked`: not retried any more, and ' +
-        'kept. `withdrawn`: never sent, because its subscription was deleted, disabled or no longer asked for the event type when the first attempt was due.',
+        '`pending`: the first attempt of this run is due or in progress. `waiting`: the next attempt is scheduled, because an attempt failed or could not be ' +
+        'made, for example in a cool-down (`attempts` can be empty then). `acknowledged`: answered with a 2xx. `parked`: no longer retried, but kept. ' +
+        '`withdrawn`: never sent, because the subscription was deleted, disabled or unsubscribed from the event type before the first attempt.',
       examples: ['parked'],
     },
-    parkedReason: {
-      type: ['string', 'null'],
-      enum: [...PARKED_REASONS, null],
-      description:
-        '`exhausted`: the last scheduled attempt failed, or the endpoint was still in its cool-down long after it was due. `rejected`: the endpoint answered with a status that is not retried.',
-      examples: ['exhausted'],
-    },
-    parkedAt: momentOrNull('When it was parked, in UTC.'),
-    nextAttemptAt: momentOrNull('About when the next attempt is due, in UTC; null when none is scheduled.'),
+    parkedReason: parkedReasonSchema,
+    parkedAt: momentOrNull('When the delivery was parked, in UTC.'),
+    nextAttemptAt: momentOrNull('Approximate time of the next attempt, in UTC; null if none is scheduled.'),
     run: {
       type: 'integer',
       minimum: 1,
-      description: '1 for the first schedule; each sending again starts the next run.',
+      description: 'The run of the schedule: 1 at first, one more each time the delivery is sent again.',
       examples: [1],
     },
     test: {
       type: 'boolean',
-      description: 'An example that somebody asked for (`POST …/test`): nothing has happened.',
+      description: 'Whether this is a test delivery (`POST …/test`) and not an event.',
       examples: [false],
     },
-    firstDueAt: moment('When the first attempt of this run fell due, in UTC.'),
-    attempts: { type: 'array', description: 'Every POST that was made, the oldest first.', items: attemptSchema },
+    firstDueAt: moment('When the first attempt of this run was due, in UTC.'),
+    attempts: { type: 'array', description: 'All attempts, the oldest first.', items: attemptSchema },
   },
 } as const
 
 const deliverySummarySchema = component('DeliverySummary', {
   ...summary,
-  description: 'One event on its way to one subscription.',
+  description: 'The delivery of one event to one subscription.',
 })
 
 export const deliverySchema = component('Delivery', {
   ...summary,
-  description: 'One event on its way to one subscription, with what is sent.',
+  description: 'The delivery of one event to one subscription, with its envelope.',
   required: [...summary.required, 'envelope', 'envelopeDropped'],
   properties: {
     ...summary.properties,
     url: {
       ...summary.properties.url,
       type: ['string', 'null'],
-      description: `${summary.properties.url.description} null: the first attempt is not over, and the subscription was deleted.`,
+      description: `${summary.properties.url.description} null if the subscription was deleted before the first attempt was finished.`,
     },
     envelope: {
       description:
-        'The body of the delivery. It is stored when the delivery is first parked, and kept while the delivery is sent again. null: the delivery was ' +
-        'never parked, so its body is not stored; or see `envelopeDropped`.',
+        'The body of the delivery. It is stored when the delivery is first parked, and kept while it is sent again. null if the delivery was ' +
+        'never parked, or if `envelopeDropped` is true.',
       oneOf: [envelopeSchema, { type: 'null' }],
     },
     envelopeDropped: {
       type: 'boolean',
       description:
-        'true: the delivery is parked, but its envelope is no longer kept, because more deliveries are parked than `parked.limit` of the subscription ' +
-        'allows. It cannot be sent again (409 `delivery-without-body`).',
+        'true if the delivery is parked but its envelope is no longer kept, because the subscription has more parked deliveries than its `parked.limit`. ' +
+        'Such a delivery cannot be sent again (409 `delivery-without-body`).',
       examples: [false],
     },
   },

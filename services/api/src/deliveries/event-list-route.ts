@@ -5,8 +5,7 @@ import { pageParameters, pageSchema } from '../http/page-schema.ts'
 import { type Range, rangeOf } from '../http/read-range.ts'
 import type { Route } from '../http/route.ts'
 import { deliveryQuery } from './delivery-query.ts'
-import { moment } from './delivery-schema.ts'
-import { eventIdSchema } from './explain-schema.ts'
+import { eventIdSchema, moment } from './delivery-schema.ts'
 
 export interface EventListRouteDeps {
   readonly events: EventList
@@ -32,33 +31,33 @@ const AGENT_URI = 'sip:alice@acme.example'
 const CORRELATION_ID = 'crm-4711'
 
 const query = {
-  callId: name('Of this call only.', CALL_ID),
-  agentUri: name('Of this agent only; a plus sign and the like are percent-encoded.', AGENT_URI),
-  correlationId: name('Of what was begun with this `correlationId` only.', CORRELATION_ID),
+  callId: name('Only events of this call.', CALL_ID),
+  agentUri: name('Only events of this agent. Percent-encode special characters such as `+`.', AGENT_URI),
+  correlationId: name('Only events with this `correlationId`.', CORRELATION_ID),
   eventType: deliveryQuery.eventType,
-  from: { ...deliveryQuery.from, description: 'Not those with a `listedAt` before this time.' },
-  to: { ...deliveryQuery.to, description: 'Only those with a `listedAt` before this time.' },
+  from: { ...deliveryQuery.from, description: 'Only events with a `listedAt` at this time or later.' },
+  to: { ...deliveryQuery.to, description: 'Only events with a `listedAt` before this time.' },
   ...pageParameters,
 }
 
 const nameOrNull = (description: string, example: string) => ({
   type: ['string', 'null'],
-  description: `${description}; null: its data names none.`,
+  description: `${description}; null if the event has none.`,
   examples: [example],
 })
 
 const listedEventSchema = component('ListedEvent', {
   type: 'object',
-  description: 'An event, and what it is about.',
+  description: 'An event, with the ids in its data.',
   required: ['eventId', 'eventType', 'occurredAt', 'listedAt', 'callId', 'agentUri', 'correlationId'],
   properties: {
     eventId: eventIdSchema,
-    eventType: { type: 'string', enum: EVENT_TYPES, description: 'The value of `X-SVC-Event`.' },
-    occurredAt: moment('When it occurred, in UTC.'),
-    listedAt: moment('When it was listed, in UTC: some 50 ms after it was taken up for its subscriptions.'),
-    callId: nameOrNull('The call', CALL_ID),
-    agentUri: nameOrNull('The agent', AGENT_URI),
-    correlationId: nameOrNull('What the client named it by', CORRELATION_ID),
+    eventType: { type: 'string', enum: EVENT_TYPES, description: 'The event type, sent as `X-SVC-Event`.' },
+    occurredAt: moment('When the event occurred, in UTC.'),
+    listedAt: moment('When the event was listed, in UTC: about 50 ms after it was fanned out.'),
+    callId: nameOrNull('The id of the call', CALL_ID),
+    agentUri: nameOrNull('The URI of the agent', AGENT_URI),
+    correlationId: nameOrNull('The `correlationId` that the client sent with the command', CORRELATION_ID),
   },
 })
 
@@ -70,14 +69,14 @@ export function createEventListRoute({ events }: EventListRouteDeps): Route<unde
     path: '/api/v1/webhooks/events',
     operationId: 'listEvents',
     tag: 'deliveries',
-    summary: 'List events, such as those of a call, with or without subscribers',
+    summary: 'List events',
     description:
-      'Finds the `eventId` for `GET /webhooks/events/{eventId}`, which explains the deliveries of an event. The order is by `listedAt`, the newest first. Two events of one ' +
-      'call within 50 ms can be listed in another order than they occurred in. New events ' +
-      'do not move others to another page. The list holds the latest 20,000 events of the tenant, for 1 hour (both are defaults). ' +
+      'Lists the events of the tenant, whether or not a subscription received them, by `listedAt`, the newest first. Use it to find the `eventId` for ' +
+      '`GET /webhooks/events/{eventId}`. Events of one call within 50 ms can be listed out of order. The list holds the latest 20,000 events for 1 hour ' +
+      '(both are defaults). New events do not shift the pages. ' +
       'One request searches five thousand entries, so a page can have fewer items than `limit`, or none, and still have a `nextCursor`.',
     query,
-    responses: { 200: { description: 'A page.', body: eventPageSchema } },
+    responses: { 200: { description: 'A page of events.', body: eventPageSchema } },
     failures: [],
     async handle({ caller, query: { eventType, callId, agentUri, correlationId, ...range } }) {
       const page = await events.page(caller.tenant, {

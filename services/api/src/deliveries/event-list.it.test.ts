@@ -1,10 +1,10 @@
 import { newEventId, subjectOf } from '@switchhook/contracts'
-import { createDeliveryLog, type LoggedEvent, openRedis, type Redis } from '@switchhook/store'
+import { type LoggedEvent, openRedis, type Redis } from '@switchhook/store'
 import { type ApiUnderTest, startApiUnderTest } from '../testing/api-under-test.ts'
+import { logFanOut, loggedEvent } from '../testing/deliveries.ts'
 import { type Surroundings, startSurroundings } from '../testing/surroundings.ts'
 
 const EVENTS = '/api/v1/webhooks/events'
-const HOUR_MS = 3_600_000
 const log = { debug: () => {}, info: () => {}, warn: () => {}, error: () => {} }
 
 let surroundings: Surroundings<'acme' | 'globex'>
@@ -25,26 +25,16 @@ afterAll(async () => {
   await surroundings.close()
 })
 
-/** As fan-out does it. */
 async function fanOut(data: Readonly<Record<string, unknown>>): Promise<LoggedEvent> {
-  const event: LoggedEvent = {
-    eventId: newEventId(),
-    eventType: 'call.status',
-    tenant: 'acme',
-    occurredAt: '2026-11-20T17:06:01.173Z',
-    fannedOutAt: new Date().toISOString(),
-    subscriptionIds: [],
-    subject: subjectOf(data),
-  }
-  const limits = { size: 1_000, retentionMs: HOUR_MS, eventListSize: 1_000, eventRetentionMs: HOUR_MS }
-  await createDeliveryLog(redis, limits).write([event], Date.now())
+  const event = loggedEvent({ subject: subjectOf(data) })
+  await logFanOut(redis, event)
   return event
 }
 
 const listed = (query = '', tenant: 'acme' | 'globex' = 'acme') =>
   api.call('GET', `${EVENTS}${query}`, { headers: surroundings.bearer(tenant) })
 
-test('who knows a call finds its events, in either case of its id, and what became of them', async () => {
+test('the events of a call are found by its id, in upper or lower case, and can be explained', async () => {
   const callId = newEventId()
   const agentUri = 'sip:alice+1@acme.example'
   const { eventId } = await fanOut({ callId, agentUri })
@@ -67,7 +57,7 @@ test("another tenant's events are not listed", async () => {
   expect((await listed('?callId=shared', 'globex')).body).toEqual({ items: [], nextCursor: null })
 })
 
-test('a page at a time', async () => {
+test('events are listed in pages', async () => {
   const events = [await fanOut({ callId: 'paged' }), await fanOut({ callId: 'paged' })]
   const first = (await listed('?callId=paged&limit=1')).body as { items: unknown[]; nextCursor: string }
   const second = await listed(`?callId=paged&limit=1&cursor=${first.nextCursor}`)
@@ -84,7 +74,7 @@ test.each([
   ['from=yesterday', '/from'],
   ['limit=0', '/limit'],
   ['cursor=x', '/cursor'],
-])('%s is refused', async (query, pointer) => {
+])('%s is rejected', async (query, pointer) => {
   expect(await listed(`?${query}`)).toMatchObject({
     status: 400,
     body: { code: 'invalid-request', errors: [{ pointer }] },

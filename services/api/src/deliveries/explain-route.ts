@@ -17,31 +17,31 @@ import type {
 } from '@switchhook/store'
 import type { Caller, Route } from '../http/route.ts'
 import { HEALTHY } from '../subscriptions/subscription-schema.ts'
-import { attemptView } from './delivery-schema.ts'
+import { eventIdSchema } from './delivery-schema.ts'
+import { attemptView } from './delivery-view.ts'
 import { type Explanation, explain } from './explain.ts'
-import { eventIdSchema, explainedEventSchema } from './explain-schema.ts'
+import { explainedEventSchema } from './explain-schema.ts'
 
 export interface ExplainRouteDeps {
   readonly subscriptions: Pick<SubscriptionStore, 'list'>
   readonly deliveries: Pick<DeliveryArchive, 'find'>
   readonly deliveryLog: Pick<DeliveryLogReader, 'event' | 'records'>
-  /** What is known of a subscription's endpoint. */
   readonly healthOf: (subscription: Subscription) => Promise<EndpointHealth>
 }
 
-/** Of one event, as far as it is remembered. */
-interface Remembered {
+/** The event's own data, as far as it is still stored. */
+interface StoredEvent {
   readonly eventType: string
   readonly occurredAt: string | null
   readonly fannedOutAt: string
 }
 
-/** Records that are read at a time. */
+/** The number of records per read. */
 const CHUNK = 200
 
 const UNKNOWN =
-  'No event of this id is remembered for you: it was never emitted, has not been taken up yet, was taken up longer ago than ' +
-  'deliveries are remembered, or belongs to another tenant'
+  'There is no record of this event: it does not exist, is not fanned out yet, is older than the retention time, or belongs ' +
+  'to another tenant'
 
 export function createExplainRoute({
   subscriptions,
@@ -59,7 +59,7 @@ export function createExplainRoute({
     return found
   }
 
-  /** The lists do not hold bodies. */
+  /** The delivery log has no bodies, so this reads the record of a parked delivery. */
   async function isBodyDropped(delivery: ListedDelivery | undefined): Promise<boolean> {
     if (delivery?.state !== 'parked') return false
     const found = await archive.find(delivery.deliveryId)
@@ -72,15 +72,15 @@ export function createExplainRoute({
     const known = new Map(present.map((subscription) => [subscription.id, subscription]))
     const ids = [...new Set([...known.keys(), ...(event?.subscriptionIds ?? [])])]
     const deliveries = await recordsOf(eventId, ids)
-    const remembered = rememberedOf(event, deliveries)
-    if (remembered === undefined) throw unknownEvent()
-    // A test is of one subscription: to the others nothing has happened.
+    const stored = storedEventOf(event, deliveries)
+    if (stored === undefined) throw unknownEvent()
+    // A test is sent to one subscription only, so the others are left out.
     const isTrial = [...deliveries.values()].some(({ trial }) => trial !== undefined)
     const explanations = (isTrial ? [...deliveries.keys()] : ids).map(async (subscriptionId): Promise<Explanation> => {
       const subscription = known.get(subscriptionId)
       const delivery = deliveries.get(subscriptionId)
       return explain({
-        eventType: remembered.eventType,
+        eventType: stored.eventType,
         subscriptionId,
         deliveryId: deliveryIdOf(eventId, subscriptionId),
         health:
@@ -93,7 +93,7 @@ export function createExplainRoute({
         ...(delivery !== undefined && { delivery }),
       })
     })
-    return { eventId, ...remembered, subscriptions: (await Promise.all(explanations)).map(viewOf) }
+    return { eventId, ...stored, subscriptions: (await Promise.all(explanations)).map(viewOf) }
   }
 
   return {
@@ -101,13 +101,15 @@ export function createExplainRoute({
     path: '/api/v1/webhooks/events/{eventId}',
     operationId: 'explainEvent',
     tag: 'deliveries',
-    summary: 'Tell what became of an event at each subscription, and why',
+    summary: 'Explain the deliveries of an event',
     description:
-      'Answers "why did I not get it?": for each subscription one verdict, one sentence, and the times behind it. An event is remembered ' +
-      'for as long as an acknowledged delivery is (1 hour by default); after that, for as long as one of its deliveries to a present ' +
-      'subscription waits or is parked. Of a test (`POST …/test`), only the subscription that it was asked for is listed.',
+      'Explains for each subscription whether the event was delivered, and why not: a verdict, a sentence and the relevant times. An event can be explained ' +
+      'for 1 hour by default, and after that while one of its deliveries to an existing subscription is waiting or parked. For a test ' +
+      '(`POST …/test`), only its own subscription is listed.',
     params: { eventId: eventIdSchema },
-    responses: { 200: { description: 'What became of it.', body: explainedEventSchema } },
+    responses: {
+      200: { description: 'The event, with one explanation per subscription.', body: explainedEventSchema },
+    },
     failures: ['event-not-found'],
     async handle({ caller, params: { eventId } }) {
       if (!isGuid(eventId)) throw unknownEvent()
@@ -118,11 +120,11 @@ export function createExplainRoute({
 
 const unknownEvent = (): AppError => new AppError('event-not-found', { detail: UNKNOWN })
 
-/** Without the event's own record, a delivery of it says what it was. */
-function rememberedOf(
+/** If the event's own record has expired, its oldest delivery has the data. */
+function storedEventOf(
   event: EventRecord | undefined,
   deliveries: ReadonlyMap<SubscriptionId, ListedDelivery>,
-): Remembered | undefined {
+): StoredEvent | undefined {
   if (event !== undefined) {
     const { eventType, occurredAt, fannedOutAt } = event
     return { eventType, occurredAt, fannedOutAt }
@@ -131,7 +133,7 @@ function rememberedOf(
   return oldest && { eventType: oldest.eventType, occurredAt: null, fannedOutAt: oldest.firstDueAt }
 }
 
-/** Else what its endpoint is like now is of no importance. */
+/** Whether an attempt is still to be made. Only then does the current health of the endpoint matter. */
 const isStillToCome = (
   delivery: ListedDelivery | undefined,
   event: EventRecord | undefined,

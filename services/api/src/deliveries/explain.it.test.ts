@@ -3,14 +3,12 @@ import {
   type Delivery,
   deliveryIdOf,
   type EventId,
-  envelopesOf,
   newEventId,
   parseSubscriptionId,
   type SubscriptionId,
 } from '@switchhook/contracts'
 import {
   createBreakerStore,
-  createDeliveryLog,
   createDeliveryStore,
   createParkedLimitStore,
   type DeliveryStore,
@@ -19,6 +17,7 @@ import {
   type Redis,
 } from '@switchhook/store'
 import { type ApiUnderTest, startApiUnderTest } from '../testing/api-under-test.ts'
+import { logFanOut, loggedEvent, newDelivery } from '../testing/deliveries.ts'
 import { type Surroundings, startSurroundings } from '../testing/surroundings.ts'
 
 const SUBSCRIPTIONS = '/api/v1/webhooks/subscriptions'
@@ -60,30 +59,14 @@ async function subscribe(headers = acme, eventTypes: readonly string[] = ['call.
   return parseSubscriptionId((body as { id: string }).id)
 }
 
-/** As fan-out does it. */
 async function fanOut(...subscriptionIds: readonly SubscriptionId[]): Promise<LoggedEvent> {
-  const event: LoggedEvent = {
-    eventId: newEventId(),
-    eventType: 'call.status',
-    tenant: 'acme',
-    occurredAt: '2026-11-20T17:06:01.173Z',
-    fannedOutAt: new Date().toISOString(),
-    subscriptionIds,
-    subject: { callId: null, agentUri: null, correlationId: null },
-  }
-  const limits = { size: 1_000, retentionMs: HOUR_MS, eventListSize: 1_000, eventRetentionMs: HOUR_MS }
-  await createDeliveryLog(redis, limits).write([event], Date.now())
+  const event = loggedEvent({ subscriptionIds })
+  await logFanOut(redis, event)
   return event
 }
 
-function deliveryOf(event: LoggedEvent, subscriptionId: SubscriptionId): Delivery {
-  const deliveryId = deliveryIdOf(event.eventId, subscriptionId)
-  const firstDueAt = event.fannedOutAt
-  const body = envelopesOf({ ...event, data: {} })(deliveryId)
-  const { eventId, eventType, tenant } = event
-  const url = 'https://client.example/hooks'
-  return { deliveryId, subscriptionId, eventId, eventType, tenant, url, run: 1, slot: 0, attempt: 0, firstDueAt, body }
-}
+const deliveryOf = ({ eventId, fannedOutAt }: LoggedEvent, subscriptionId: SubscriptionId): Delivery =>
+  newDelivery(subscriptionId, { eventId, deliveryId: deliveryIdOf(eventId, subscriptionId), firstDueAt: fannedOutAt })
 
 const attempt: Attempt = {
   run: 1,
@@ -122,7 +105,7 @@ describe('the deliveries of a subscription', () => {
   }
   const idsOf = ({ items }: Page): string[] => items.map(({ eventId }) => eventId)
 
-  test('are listed in every state, with what the endpoint answered; parked ones alone if nothing is said', async () => {
+  test('are listed in every state, with the answer of the endpoint; without a state, only parked ones', async () => {
     const id = await subscribe()
     const pending = await fanOut(id)
     const waiting = await fanOut(id)
@@ -140,7 +123,7 @@ describe('the deliveries of a subscription', () => {
     expect(idsOf(await list(id, '?state=withdrawn'))).toEqual([])
   })
 
-  test('come in pages of the size that is asked for, by type, by event and by time', async () => {
+  test('come in pages of the requested size, by type, by event and by time', async () => {
     const id = await subscribe()
     const events = [await fanOut(id), await fanOut(id), await fanOut(id)]
     const [first, second, third] = events.map(({ eventId }) => eventId)
@@ -154,7 +137,7 @@ describe('the deliveries of a subscription', () => {
     expect(idsOf(await list(id, '?state=any&from=2026-01-01T00:00:00%2B01:00'))).toHaveLength(4)
   })
 
-  test('that are parked have the same filters', async () => {
+  test('have the same filters if they are parked', async () => {
     const id = await subscribe()
     const event = await fanOut(id)
     await store.park(deliveryOf(event, id), attempt, 'rejected')
@@ -167,7 +150,7 @@ describe('the deliveries of a subscription', () => {
   })
 })
 
-describe('what became of an event', () => {
+describe('the explanation of an event', () => {
   interface Explained {
     readonly eventId: string
     readonly occurredAt: string | null
@@ -184,7 +167,7 @@ describe('what became of an event', () => {
       (body as Explained).subscriptions.map(({ subscriptionId, verdict }) => [subscriptionId, verdict]),
     )
 
-  test('is told for each subscription of the tenant, and for those that are deleted', async () => {
+  test('covers each subscription of the tenant, and deleted ones', async () => {
     const [pending, waiting, delivered, parked, cooling, gone, other] = await Promise.all([
       subscribe(),
       subscribe(),
@@ -222,10 +205,10 @@ describe('what became of an event', () => {
     expect(body).toMatchObject({ eventId, eventType, occurredAt, fannedOutAt })
     const found = (body as Explained).subscriptions.find(({ subscriptionId }) => subscriptionId === parked)
     expect(found).toMatchObject({ lastAttempt: attempt, parkedReason: 'rejected' })
-    expect(found?.explanation).toMatch(/It can be sent again\.$/)
+    expect(found?.explanation).toMatch(/You can send it again\.$/)
   })
 
-  test('whose parked delivery has lost its body is not said to be sendable', async () => {
+  test('of a parked delivery without a body says that it cannot be sent again', async () => {
     const id = await subscribe()
     const event = await fanOut(id)
     await store.park(deliveryOf(event, id), attempt, 'rejected')
@@ -238,13 +221,13 @@ describe('what became of an event', () => {
     })
   })
 
-  test('that nobody asked for is told as well', async () => {
+  test('covers an event without deliveries', async () => {
     const id = await subscribe(acme, ['agent.status'])
     const event = await fanOut()
     expect(verdictsOf((await explain(event.eventId)).body)).toMatchObject({ [id]: 'not-subscribed' })
   })
 
-  test('is told from its deliveries when the event itself is forgotten', async () => {
+  test('is built from the deliveries if the event itself has expired', async () => {
     const id = await subscribe()
     const event: LoggedEvent = { ...(await fanOut()), eventId: newEventId(), subscriptionIds: [id] }
     await store.park(deliveryOf(event, id), attempt, 'exhausted')
@@ -253,7 +236,7 @@ describe('what became of an event', () => {
     expect(verdictsOf(body)[id]).toBe('parked')
   })
 
-  test('that is a test is told of the subscription that it was asked for, and of no other', async () => {
+  test('of a test covers only its own subscription', async () => {
     const [id] = await Promise.all([subscribe(), subscribe()])
     const asked = await api.call('POST', `${SUBSCRIPTIONS}/${id}/test`, { headers: acme, json: {} })
     const { eventId, deliveryId } = asked.body as { readonly eventId: string; readonly deliveryId: string }
@@ -264,12 +247,12 @@ describe('what became of an event', () => {
         subscriptionId: id,
         deliveryId,
         verdict: 'pending',
-        explanation: expect.stringMatching(/^A test /) as string,
+        explanation: expect.stringMatching(/^Test delivery\. /) as string,
       }),
     ])
   })
 
-  test('of nobody, of another tenant and of a malformed id answers 404, and says what that may mean', async () => {
+  test('of an unknown event, of another tenant’s and of a malformed id answers 404 with the possible reasons', async () => {
     const event = await fanOut(await subscribe())
     for (const [id, headers] of [
       [newEventId(), acme],
@@ -280,7 +263,7 @@ describe('what became of an event', () => {
       expect(status).toBe(404)
       expect(body).toMatchObject({
         code: 'event-not-found',
-        detail: expect.stringContaining('longer ago than deliveries are remembered') as string,
+        detail: expect.stringContaining('older than the retention time') as string,
       })
     }
   })

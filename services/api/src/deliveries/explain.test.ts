@@ -65,7 +65,7 @@ const facts = (change: Partial<Facts>): Facts => ({
   ...change,
 })
 
-/** As `facts`, without what `exactOptionalPropertyTypes` cannot take away. */
+/** `facts` without one optional field, which `exactOptionalPropertyTypes` does not allow to override with undefined. */
 function without(name: 'event' | 'subscription', change: Partial<Facts> = {}): Facts {
   const { [name]: _, ...rest } = facts(change)
   return rest
@@ -76,101 +76,101 @@ const nextAttemptAt = '2026-11-20T12:00:10.000Z'
 const waiting = delivery({ state: 'waiting', attempts: [attempt], nextAttemptAt })
 const parkedAt = '2026-11-21T00:36:10.000Z'
 
-const CASES: readonly (readonly [what: string, facts: Facts, verdict: Verdict, said: string])[] = [
+const CASES: readonly (readonly [name: string, facts: Facts, verdict: Verdict, explanation: string])[] = [
   [
     'an acknowledged delivery',
     facts({ delivery: delivery({ state: 'acknowledged', attempts: [ok] }) }),
     'delivered',
-    'Delivered: attempt 1, made at 2026-11-20T12:00:00.100Z, was answered with 204.',
+    'Delivered: attempt 1 at 2026-11-20T12:00:00.100Z was answered with 204.',
   ],
   [
-    'an acknowledged delivery of a subscription that was deleted since',
+    'an acknowledged delivery of a subscription that was deleted afterwards',
     without('subscription', { delivery: delivery({ state: 'acknowledged', attempts: [ok] }) }),
     'delivered',
-    'Delivered: attempt 1, made at 2026-11-20T12:00:00.100Z, was answered with 204.',
+    'Delivered: attempt 1 at 2026-11-20T12:00:00.100Z was answered with 204.',
   ],
-  ['no record yet', facts({}), 'pending', 'Due now: its first attempt is under way, or is about to be made.'],
+  ['no record yet', facts({}), 'pending', 'Due now: the first attempt is in progress or about to be made.'],
   [
-    'one that was sent again',
+    'a delivery that was sent again',
     facts({ delivery: delivery({ state: 'pending', run: 2, attempts: [late] }) }),
     'pending',
-    'Sent again on request: its next attempt is due now.',
+    'Sent again on request: the next attempt is due now.',
   ],
   [
-    'one that waits',
+    'a waiting delivery',
     facts({ delivery: waiting }),
     'waiting',
-    'Attempt 1, made at 2026-11-20T12:00:00.100Z, was answered with 503. The next attempt is due at about 2026-11-20T12:00:10.000Z.',
+    'Attempt 1 at 2026-11-20T12:00:00.100Z was answered with 503. The next attempt is due at about 2026-11-20T12:00:10.000Z.',
   ],
   [
-    'one that waits for an endpoint that is about to be probed',
+    'a waiting delivery, and an endpoint that is about to be probed',
     facts({ delivery: waiting, health: probing }),
     'waiting',
-    'Attempt 1, made at 2026-11-20T12:00:00.100Z, was answered with 503. The next attempt is due at about 2026-11-20T12:00:10.000Z.',
+    'Attempt 1 at 2026-11-20T12:00:00.100Z was answered with 503. The next attempt is due at about 2026-11-20T12:00:10.000Z.',
   ],
   [
-    'one that was never attempted, after its cool-down',
+    'a waiting delivery without an attempt, after a cool-down',
     facts({ delivery: delivery({ nextAttemptAt }) }),
     'waiting',
-    'Nothing was sent yet: the endpoint was in its cool-down. The next attempt is due at about 2026-11-20T12:00:10.000Z.',
+    'No attempt was made yet, usually because the endpoint was in a cool-down. The next attempt is due at about 2026-11-20T12:00:10.000Z.',
   ],
   [
-    'one that waits for an endpoint in its cool-down',
+    'a waiting delivery, and an endpoint in its cool-down',
     facts({ delivery: waiting, health: open }),
     'cooling-down',
-    'The endpoint failed 5 times in a row and is not contacted until 2026-11-20T12:01:00.000Z. This delivery is due again at about 2026-11-20T12:00:10.000Z, within that time: then it waits on, for its next place in the schedule.',
+    'The endpoint failed 5 times in a row and is not contacted until 2026-11-20T12:01:00.000Z. This delivery is due again at about 2026-11-20T12:00:10.000Z, still in the cool-down, and then waits for its next slot.',
   ],
   [
-    'one that only met a cool-down, of a subscription that is disabled',
+    'a waiting delivery without an attempt, in a cool-down, and a disabled subscription',
     facts({
       delivery: delivery({ nextAttemptAt }),
       subscription: { ...subscription, enabled: false },
       health: open,
     }),
     'cooling-down',
-    'The endpoint failed 5 times in a row and is not contacted until 2026-11-20T12:01:00.000Z. This delivery is due again at about 2026-11-20T12:00:10.000Z. It will be withdrawn when it is due, unless the subscription, which is disabled, is enabled by then.',
+    'The endpoint failed 5 times in a row and is not contacted until 2026-11-20T12:01:00.000Z. This delivery is due again at about 2026-11-20T12:00:10.000Z. The subscription is disabled: unless you enable it, it will be withdrawn when it is due.',
   ],
   [
-    'one that met a cool-down which is over, of a subscription that is disabled',
+    'a waiting delivery without an attempt, after a cool-down, and a disabled subscription',
     facts({ delivery: delivery({ nextAttemptAt }), subscription: { ...subscription, enabled: false } }),
     'waiting',
-    'Nothing was sent yet: the endpoint was in its cool-down. The next attempt is due at about 2026-11-20T12:00:10.000Z. It will be withdrawn when it is due, unless the subscription, which is disabled, is enabled by then.',
+    'No attempt was made yet, usually because the endpoint was in a cool-down. The next attempt is due at about 2026-11-20T12:00:10.000Z. The subscription is disabled: unless you enable it, it will be withdrawn when it is due.',
   ],
   [
-    'one that only met a cool-down, of a subscription that was deleted',
+    'a waiting delivery without an attempt, and a deleted subscription',
     without('subscription', { delivery: delivery({ nextAttemptAt }) }),
     'waiting',
-    'Nothing was sent yet: the endpoint was in its cool-down. The next attempt is due at about 2026-11-20T12:00:10.000Z. It will be withdrawn when it is due, as its subscription was deleted.',
+    'No attempt was made yet, usually because the endpoint was in a cool-down. The next attempt is due at about 2026-11-20T12:00:10.000Z. The subscription was deleted, so it will be withdrawn when it is due.',
   ],
   [
-    'one that only met a cool-down, of a subscription that no longer asks for its type',
+    'a waiting delivery without an attempt, and a subscription that no longer receives its type',
     facts({ delivery: delivery({ nextAttemptAt }), subscription: { ...subscription, eventTypes: ['agent.status'] } }),
     'waiting',
-    'Nothing was sent yet: the endpoint was in its cool-down. The next attempt is due at about 2026-11-20T12:00:10.000Z. It will be withdrawn when it is due, unless the subscription asks for call.status again by then.',
+    'No attempt was made yet, usually because the endpoint was in a cool-down. The next attempt is due at about 2026-11-20T12:00:10.000Z. The subscription no longer receives call.status: unless you add it again, it will be withdrawn when it is due.',
   ],
   [
-    'one whose type the subscription stopped asking for before its first attempt',
+    'no record yet, and a subscription that no longer receives its type',
     facts({ subscription: { ...subscription, eventTypes: ['agent.status'] } }),
     'not-subscribed',
-    'The subscription no longer asks for call.status: not sent, unless its first attempt was already under way.',
+    'The subscription no longer receives call.status. The delivery will not be sent, unless its first attempt has already begun.',
   ],
   [
-    'one that has failed, of a subscription that is disabled',
+    'a waiting delivery with a failed attempt, and a disabled subscription',
     facts({ delivery: waiting, subscription: { ...subscription, enabled: false } }),
     'waiting',
-    'Attempt 1, made at 2026-11-20T12:00:00.100Z, was answered with 503. The next attempt is due at about 2026-11-20T12:00:10.000Z.',
+    'Attempt 1 at 2026-11-20T12:00:00.100Z was answered with 503. The next attempt is due at about 2026-11-20T12:00:10.000Z.',
   ],
   [
-    'a test that nobody has attempted',
+    'a pending test',
     without('event', { delivery: delivery({ state: 'pending', trial: 'test' }) }),
     'pending',
-    'A test that was asked for. Due now: its first attempt is under way, or is about to be made.',
+    'Test delivery. Due now: the first attempt is in progress or about to be made.',
   ],
   [
-    'a test that was acknowledged',
+    'an acknowledged test',
     without('event', { delivery: delivery({ state: 'acknowledged', trial: 'test', attempts: [ok] }) }),
     'delivered',
-    'A test that was asked for. Delivered: attempt 1, made at 2026-11-20T12:00:00.100Z, was answered with 204.',
+    'Test delivery. Delivered: attempt 1 at 2026-11-20T12:00:00.100Z was answered with 204.',
   ],
   [
     'no record yet, and an endpoint in its cool-down',
@@ -179,19 +179,19 @@ const CASES: readonly (readonly [what: string, facts: Facts, verdict: Verdict, s
     'The endpoint failed 1 time in a row and is not contacted until 2026-11-20T12:01:00.000Z.',
   ],
   [
-    'one that ran out of its schedule',
+    'an exhausted delivery',
     facts({ delivery: delivery({ state: 'parked', parkedReason: 'exhausted', parkedAt, attempts: [attempt, late] }) }),
     'parked',
-    'Given up and kept, at 2026-11-21T00:36:10.000Z: the schedule ran out after 8 attempts; attempt 8, made at 2026-11-20T12:00:00.100Z, got no answer (timeout). It can be sent again.',
+    'Parked at 2026-11-21T00:36:10.000Z: the schedule ended after 8 attempts; attempt 8 at 2026-11-20T12:00:00.100Z got no answer (timeout). You can send it again.',
   ],
   [
-    'one that was never sent, because its endpoint was in a cool-down whenever it was due',
+    'an exhausted delivery without an attempt, because of cool-downs',
     facts({ delivery: delivery({ state: 'parked', parkedReason: 'exhausted', parkedAt }) }),
     'parked',
-    'Given up and kept, at 2026-11-21T00:36:10.000Z: the schedule ran out before an attempt could be made. It can be sent again.',
+    'Parked at 2026-11-21T00:36:10.000Z: the schedule ended before an attempt could be made. You can send it again.',
   ],
   [
-    'one that was refused',
+    'a rejected delivery',
     facts({
       delivery: delivery({
         state: 'parked',
@@ -202,45 +202,45 @@ const CASES: readonly (readonly [what: string, facts: Facts, verdict: Verdict, s
       health: open,
     }),
     'parked',
-    'Given up and kept, at 2026-11-21T00:36:10.000Z: attempt 1, made at 2026-11-20T12:00:00.100Z, was answered with 404, which is not tried again. It can be sent again.',
+    'Parked at 2026-11-21T00:36:10.000Z: attempt 1 at 2026-11-20T12:00:00.100Z was answered with 404, which is not retried. You can send it again.',
   ],
   [
-    'one that is parked, of a subscription that is disabled',
+    'a parked delivery, and a disabled subscription',
     facts({
       delivery: delivery({ state: 'parked', parkedReason: 'exhausted', parkedAt, attempts: [late] }),
       subscription: { ...subscription, enabled: false },
     }),
     'parked',
-    'Given up and kept, at 2026-11-21T00:36:10.000Z: the schedule ran out after 8 attempts; attempt 8, made at 2026-11-20T12:00:00.100Z, got no answer (timeout). It can be sent again once the subscription, which is disabled, is enabled.',
+    'Parked at 2026-11-21T00:36:10.000Z: the schedule ended after 8 attempts; attempt 8 at 2026-11-20T12:00:00.100Z got no answer (timeout). The subscription is disabled: enable it to send the delivery again.',
   ],
   [
-    'one that is parked, of a subscription that has gone',
+    'a parked delivery, and a deleted subscription',
     without('subscription', {
       delivery: delivery({ state: 'parked', parkedReason: 'exhausted', parkedAt, attempts: [late] }),
     }),
     'parked',
-    'Given up and kept, at 2026-11-21T00:36:10.000Z: the schedule ran out after 8 attempts; attempt 8, made at 2026-11-20T12:00:00.100Z, got no answer (timeout). Its subscription was deleted, so it cannot be sent again.',
+    'Parked at 2026-11-21T00:36:10.000Z: the schedule ended after 8 attempts; attempt 8 at 2026-11-20T12:00:00.100Z got no answer (timeout). The subscription was deleted, so it cannot be sent again.',
   ],
   [
-    'one that is parked without its body, which the limit on parked deliveries took',
+    'a parked delivery whose body was dropped by the limit on parked deliveries',
     facts({
       delivery: delivery({ state: 'parked', parkedReason: 'rejected', parkedAt, attempts: [attempt] }),
       isBodyDropped: true,
     }),
     'parked',
-    'Given up and kept, at 2026-11-21T00:36:10.000Z: attempt 1, made at 2026-11-20T12:00:00.100Z, was answered with 503, which is not tried again. Its body is no longer kept, so it cannot be sent again.',
+    'Parked at 2026-11-21T00:36:10.000Z: attempt 1 at 2026-11-20T12:00:00.100Z was answered with 503, which is not retried. Its body is no longer kept, so it cannot be sent again.',
   ],
   [
-    'one that was withdrawn',
+    'a withdrawn delivery',
     without('subscription', { delivery: delivery({ state: 'withdrawn' }) }),
     'withdrawn',
-    'Not sent: before the first attempt the subscription was deleted or disabled, or stopped asking for call.status.',
+    'Not sent: before its first attempt, the subscription was deleted, disabled or unsubscribed from call.status.',
   ],
   [
-    'a subscription to something else',
+    'a subscription to another type',
     facts({ ...unmatched, subscription: { ...subscription, eventTypes: ['agent.status'] } }),
     'not-subscribed',
-    'Not sent: the subscription asks for agent.status, not for call.status.',
+    'Not sent: the subscription receives agent.status, but not call.status.',
   ],
   [
     'a disabled subscription',
@@ -249,44 +249,44 @@ const CASES: readonly (readonly [what: string, facts: Facts, verdict: Verdict, s
     'Not sent: the subscription is disabled.',
   ],
   [
-    'one that was disabled before its first attempt',
+    'no record yet, and a disabled subscription',
     facts({ subscription: { ...subscription, enabled: false } }),
     'disabled',
-    'The subscription is disabled: not sent, unless its first attempt was already under way.',
+    'The subscription is disabled. The delivery will not be sent, unless its first attempt has already begun.',
   ],
   [
-    'a subscription that came later',
+    'a subscription that was created later',
     facts({ ...unmatched, subscription: { ...subscription, createdAt: '2026-11-20T12:00:00.001Z', enabled: false } }),
     'created-later',
-    'Not sent: the subscription was created after the event was taken up, at 2026-11-20T12:00:00.001Z.',
+    'Not sent: the subscription was created at 2026-11-20T12:00:00.001Z, after the event was fanned out.',
   ],
   [
-    'a subscription that would get it now',
+    'a subscription that would receive the event now',
     facts(unmatched),
     'changed-later',
-    'Not sent: when the event was taken up, at 2026-11-20T12:00:00.000Z, the subscription was disabled or did not ask for call.status.',
+    'Not sent: when the event was fanned out at 2026-11-20T12:00:00.000Z, the subscription was disabled or did not receive call.status.',
   ],
   [
-    'one that was deleted before its first attempt',
+    'no record yet, and a deleted subscription',
     without('subscription'),
     'deleted',
-    'The subscription was deleted: not sent, unless its first attempt was already under way.',
+    'The subscription was deleted. The delivery will not be sent, unless its first attempt has already begun.',
   ],
   [
-    'an event that is forgotten, and a subscription that asks for its type',
+    'an expired event, and a subscription that receives its type',
     without('event'),
     'unknown',
-    'Nothing is remembered of it: it was delivered or withdrawn long ago, or was never meant for it.',
+    'There is no record of a delivery: it was delivered or withdrawn long ago, or the event did not match the subscription.',
   ],
   [
-    'an event that is forgotten, and a subscription to something else',
+    'an expired event, and a subscription to another type',
     without('event', { subscription: { ...subscription, eventTypes: ['agent.status'] } }),
     'not-subscribed',
-    'Not sent: the subscription asks for agent.status, not for call.status.',
+    'Not sent: the subscription receives agent.status, but not call.status.',
   ],
 ]
 
-test.each(CASES)('%s', (_what, known, verdict, explanation) => {
+test.each(CASES)('%s', (_name, known, verdict, explanation) => {
   expect(explain(known)).toMatchObject({ verdict, explanation, subscriptionId })
 })
 
@@ -294,7 +294,7 @@ test('every verdict is in the table', () => {
   expect(new Set(CASES.map(([, , verdict]) => verdict))).toEqual(new Set(VERDICTS))
 })
 
-test('what is known of the delivery is told beside the sentence', () => {
+test('the explanation has the facts of the delivery besides the sentence', () => {
   const parked = delivery({ state: 'parked', parkedReason: 'exhausted', parkedAt, attempts: [attempt, late] })
   expect(explain(facts({ delivery: parked }))).toEqual({
     subscriptionId,
@@ -321,7 +321,7 @@ test('what is known of the delivery is told beside the sentence', () => {
   expect(explain(without('subscription'))).toMatchObject({ deliveryId, url: null })
 })
 
-test('a state that only a newer worker knows is named, and is no error', () => {
+test('an unknown state of a newer worker is named and is not an error', () => {
   const newer = { ...delivery({}), state: 'quarantined' } as unknown as ListedDelivery
   expect(explain(facts({ delivery: newer }))).toMatchObject({
     verdict: 'pending',

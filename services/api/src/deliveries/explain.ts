@@ -1,7 +1,14 @@
-import type { Attempt, DeliveryId, ParkedReason, Subscription, SubscriptionId } from '@switchhook/contracts'
+import {
+  type Attempt,
+  type DeliveryId,
+  type ParkedReason,
+  receives,
+  type Subscription,
+  type SubscriptionId,
+} from '@switchhook/contracts'
 import type { EndpointHealth, EventRecord, ListedDelivery } from '@switchhook/store'
 
-/** What became of an event at a subscription. Stable: shown to users. */
+/** The possible results of an event at a subscription. Clients rely on the names. */
 export const VERDICTS = [
   'delivered',
   'pending',
@@ -19,19 +26,19 @@ export const VERDICTS = [
 
 export type Verdict = (typeof VERDICTS)[number]
 
-/** All that is known of one event and one subscription. */
+/** Everything that is stored about one event and one subscription. */
 export interface Facts {
   readonly eventType: string
-  /** Absent: the event is remembered by its deliveries alone. */
+  /** Absent: the event's record has expired, and only deliveries of it are stored. */
   readonly event?: Pick<EventRecord, 'fannedOutAt' | 'subscriptionIds'>
   readonly subscriptionId: SubscriptionId
   readonly deliveryId: DeliveryId
-  /** As it is now; absent: deleted. */
+  /** The current subscription; absent if it was deleted. */
   readonly subscription?: Subscription
   readonly delivery?: ListedDelivery
   /** The body of a parked delivery is no longer kept. */
   readonly isBodyDropped?: boolean
-  /** Of its endpoint, now. */
+  /** The current health of the endpoint. */
   readonly health: EndpointHealth
 }
 
@@ -39,9 +46,8 @@ export interface Explanation {
   readonly subscriptionId: SubscriptionId
   readonly url: string | null
   readonly verdict: Verdict
-  /** One sentence for a person. */
+  /** One or two sentences for people. */
   readonly explanation: string
-  /** null: there is none. */
   readonly deliveryId: DeliveryId | null
   readonly attemptCount: number
   readonly lastAttempt: Attempt | null
@@ -52,51 +58,45 @@ export interface Explanation {
   readonly parkedReason: ParkedReason | null
 }
 
-/** Tells what became of an event at one subscription, and why. No clock and no I/O. */
+/** Explains whether one subscription received an event, and why or why not. No clock and no I/O. */
 export function explain(facts: Facts): Explanation {
   const { subscriptionId, subscription, delivery } = facts
-  const [verdict, said] = judge(facts)
-  const explanation = delivery?.trial === undefined ? said : `A test that was asked for. ${said}`
+  const [verdict, sentence] = findingOf(facts)
   const lastAttempt = delivery?.attempts.at(-1) ?? null
-  const isCooling = verdict === 'cooling-down'
   return {
     subscriptionId,
     url: delivery?.url ?? subscription?.url ?? null,
     verdict,
-    explanation,
-    deliveryId: hasDelivery(facts) ? facts.deliveryId : null,
+    explanation: delivery?.trial === undefined ? sentence : `Test delivery. ${sentence}`,
+    deliveryId: delivery !== undefined || wasMatched(facts) ? facts.deliveryId : null,
     attemptCount: delivery?.attempt ?? 0,
     lastAttempt,
     deliveredAt: verdict === 'delivered' ? endOf(lastAttempt) : null,
     nextAttemptAt: delivery?.nextAttemptAt ?? null,
-    coolingUntil: isCooling ? coolingUntil(facts.health) : null,
+    coolingUntil: verdict === 'cooling-down' ? coolingUntil(facts.health) : null,
     parkedAt: delivery?.parkedAt ?? null,
     parkedReason: delivery?.parkedReason ?? null,
   }
 }
 
-type Judgement = readonly [verdict: Verdict, explanation: string]
+type Finding = readonly [verdict: Verdict, explanation: string]
 
-function judge(facts: Facts): Judgement {
-  if (facts.delivery !== undefined) return judgeDelivery(facts.delivery, facts)
-  if (facts.event === undefined) return judgeForgotten(facts)
-  return wasMatched(facts) ? judgeUnattempted(facts) : judgeUnmatched(facts, facts.event.fannedOutAt)
+function findingOf(facts: Facts): Finding {
+  if (facts.delivery !== undefined) return explainDelivery(facts.delivery, facts)
+  if (facts.event === undefined) return explainExpired(facts)
+  return wasMatched(facts) ? explainUnattempted(facts) : explainUnmatched(facts, facts.event.fannedOutAt)
 }
 
-/** What a record says stands, whatever has become of the subscription since; what can be done about it does not. */
-function judgeDelivery(delivery: ListedDelivery, facts: Facts): Judgement {
+function explainDelivery(delivery: ListedDelivery, facts: Facts): Finding {
   const { health } = facts
   const last = delivery.attempts.at(-1)
   switch (delivery.state) {
     case 'acknowledged':
       return ['delivered', `Delivered: ${attemptSentence(last)}.`]
     case 'parked':
-      return [
-        'parked',
-        `Given up and kept, at ${delivery.parkedAt}: ${parkedSentence(delivery)}. ${wayBackSentence(facts)}`,
-      ]
+      return ['parked', `Parked at ${delivery.parkedAt}: ${parkedSentence(delivery)} ${sendAgainSentence(facts)}`]
     case 'withdrawn':
-      return ['withdrawn', `Not sent: before the first attempt the subscription ${STOPPED} ${facts.eventType}.`]
+      return ['withdrawn', `Not sent: before its first attempt, the subscription ${STOPPED} ${facts.eventType}.`]
     case 'waiting':
     case 'pending':
       if (health.state === 'open') return ['cooling-down', coolingSentence(health, delivery, endSentence(facts))]
@@ -107,99 +107,95 @@ function judgeDelivery(delivery: ListedDelivery, facts: Facts): Judgement {
             `${failureSentence(last)} The next attempt is due at about ${delivery.nextAttemptAt}.${endSentence(facts)}`,
           ]
     default:
-      // A worker that is newer than this api may store a state that is not in the type.
+      // A newer worker may store a state that is not in the type.
       return ['pending', `Its state is "${String(delivery.state)}", which this version of the api cannot explain yet.`]
   }
 }
 
-/** The event became a delivery that has no recorded attempt. A first attempt that is under way is not interrupted. */
-function judgeUnattempted({ eventType, subscription, health }: Facts): Judgement {
-  if (subscription === undefined) return ['deleted', `The subscription was deleted: ${UNLESS}`]
-  if (!subscription.enabled) return ['disabled', `The subscription is disabled: ${UNLESS}`]
-  if (!asksFor(subscription, eventType))
-    return ['not-subscribed', `The subscription no longer asks for ${eventType}: ${UNLESS}`]
+/** The event was fanned out to the subscription, and no attempt is recorded. A first attempt may be in progress. */
+function explainUnattempted({ eventType, subscription, health }: Facts): Finding {
+  if (subscription === undefined) return ['deleted', `The subscription was deleted. ${UNLESS_BEGUN}`]
+  if (!subscription.enabled) return ['disabled', `The subscription is disabled. ${UNLESS_BEGUN}`]
+  if (!receivesType(subscription, eventType))
+    return ['not-subscribed', `The subscription no longer receives ${eventType}. ${UNLESS_BEGUN}`]
   if (health.state === 'open') return ['cooling-down', coolingSentence(health)]
   return ['pending', FIRST_DUE]
 }
 
-/** It became a delivery for others, but not for this one. */
-function judgeUnmatched({ eventType, subscription }: Facts, fannedOutAt: string): Judgement {
-  if (subscription === undefined) return ['unknown', NOTHING]
-  if (subscription.createdAt > fannedOutAt) return createdLater(subscription)
+/** The event was fanned out, but not to this subscription. */
+function explainUnmatched({ eventType, subscription }: Facts, fannedOutAt: string): Finding {
+  if (subscription === undefined) return ['unknown', NO_RECORD]
+  const { createdAt } = subscription
+  if (createdAt > fannedOutAt)
+    return ['created-later', `Not sent: the subscription was created at ${createdAt}, after the event was fanned out.`]
   return (
-    notMeant(subscription, eventType) ?? [
+    mismatch(subscription, eventType) ?? [
       'changed-later',
-      `Not sent: when the event was taken up, at ${fannedOutAt}, the subscription was disabled or did not ask for ${eventType}.`,
+      `Not sent: when the event was fanned out at ${fannedOutAt}, the subscription was disabled or did not receive ${eventType}.`,
     ]
   )
 }
 
-/** Only its other deliveries are remembered, so what the subscription was like then is not known. */
-function judgeForgotten({ eventType, subscription }: Facts): Judgement {
-  return (subscription && notMeant(subscription, eventType)) ?? ['unknown', NOTHING]
+/** The event's record has expired, so the state of the subscription at the fan-out is unknown. */
+function explainExpired({ eventType, subscription }: Facts): Finding {
+  return (subscription && mismatch(subscription, eventType)) ?? ['unknown', NO_RECORD]
 }
 
-function notMeant(subscription: Subscription, eventType: string): Judgement | undefined {
-  const asked = subscription.eventTypes.join(', ')
-  if (!asksFor(subscription, eventType))
-    return ['not-subscribed', `Not sent: the subscription asks for ${asked}, not for ${eventType}.`]
+function mismatch(subscription: Subscription, eventType: string): Finding | undefined {
+  const types = subscription.eventTypes.join(', ')
+  if (!receivesType(subscription, eventType))
+    return ['not-subscribed', `Not sent: the subscription receives ${types}, but not ${eventType}.`]
   return subscription.enabled ? undefined : ['disabled', 'Not sent: the subscription is disabled.']
 }
 
-const createdLater = ({ createdAt }: Subscription): Judgement => [
-  'created-later',
-  `Not sent: the subscription was created after the event was taken up, at ${createdAt}.`,
-]
+/** The rule of `receives` without `enabled`: a disabled subscription has a verdict of its own. */
+const receivesType = (subscription: Subscription, eventType: string): boolean =>
+  receives({ ...subscription, enabled: true }, eventType)
 
-const FIRST_DUE = 'Due now: its first attempt is under way, or is about to be made.'
+const FIRST_DUE = 'Due now: the first attempt is in progress or about to be made.'
 
-const STOPPED = 'was deleted or disabled, or stopped asking for'
+const STOPPED = 'was deleted, disabled or unsubscribed from'
 
-const asksFor = ({ eventTypes }: Subscription, eventType: string): boolean =>
-  eventTypes.some((type) => type === eventType)
+const UNLESS_BEGUN = 'The delivery will not be sent, unless its first attempt has already begun.'
 
-const UNLESS = 'not sent, unless its first attempt was already under way.'
-
-const NOTHING = 'Nothing is remembered of it: it was delivered or withdrawn long ago, or was never meant for it.'
+const NO_RECORD =
+  'There is no record of a delivery: it was delivered or withdrawn long ago, or the event did not match the subscription.'
 
 const wasMatched = ({ event, subscriptionId }: Facts): boolean =>
   event?.subscriptionIds.includes(subscriptionId) ?? false
 
-const hasDelivery = (facts: Facts): boolean => facts.delivery !== undefined || wasMatched(facts)
-
 function coolingSentence(health: EndpointHealth, delivery?: ListedDelivery, end = ''): string {
   const next = delivery?.nextAttemptAt ?? null
   const isUsedUp = next !== null && health.openUntilMs !== null && Date.parse(next) < health.openUntilMs
-  const then = isUsedUp && end === '' ? ', within that time: then it waits on, for its next place in the schedule' : ''
+  const then = isUsedUp && end === '' ? ', still in the cool-down, and then waits for its next slot' : ''
   const after = next === null ? '' : ` This delivery is due again at about ${next}${then}.`
   return `The endpoint failed ${times(health.consecutiveFailures)} in a row and is not contacted until ${coolingUntil(health)}.${after}${end}`
 }
 
 /**
- * Follows the delivery worker's rule for first attempts (`admit.ts`): a test may have any event type, and a delivery that
- * was sent again is parked again.
+ * Follows the delivery worker's rule for first attempts (`admit.ts`): a test can have any event type, and a delivery that
+ * was sent again is parked again instead of being withdrawn.
  */
 function endSentence({ eventType, delivery, subscription }: Facts): string {
   if (delivery === undefined || delivery.attempt > 0) return ''
-  const end = delivery.run > 1 ? 'parked again' : 'withdrawn'
-  if (subscription === undefined) return ` It will be ${end} when it is due, as its subscription was deleted.`
-  if (!subscription.enabled)
-    return ` It will be ${end} when it is due, unless the subscription, which is disabled, is enabled by then.`
-  return delivery.trial !== undefined || asksFor(subscription, eventType)
+  const end = `it will be ${delivery.run > 1 ? 'parked again' : 'withdrawn'} when it is due`
+  if (subscription === undefined) return ` The subscription was deleted, so ${end}.`
+  if (!subscription.enabled) return ` The subscription is disabled: unless you enable it, ${end}.`
+  return delivery.trial !== undefined || receivesType(subscription, eventType)
     ? ''
-    : ` It will be ${end} when it is due, unless the subscription asks for ${eventType} again by then.`
+    : ` The subscription no longer receives ${eventType}: unless you add it again, ${end}.`
 }
 
 function pendingSentence({ attempt }: ListedDelivery): string {
-  return attempt === 0 ? FIRST_DUE : 'Sent again on request: its next attempt is due now.'
+  return attempt === 0 ? FIRST_DUE : 'Sent again on request: the next attempt is due now.'
 }
 
-function wayBackSentence({ subscription, isBodyDropped }: Facts): string {
+function sendAgainSentence({ subscription, isBodyDropped }: Facts): string {
   if (isBodyDropped === true) return 'Its body is no longer kept, so it cannot be sent again.'
-  if (subscription === undefined) return 'Its subscription was deleted, so it cannot be sent again.'
+  if (subscription === undefined) return 'The subscription was deleted, so it cannot be sent again.'
   return subscription.enabled
-    ? 'It can be sent again.'
-    : 'It can be sent again once the subscription, which is disabled, is enabled.'
+    ? 'You can send it again.'
+    : 'The subscription is disabled: enable it to send the delivery again.'
 }
 
 const coolingUntil = ({ openUntilMs }: EndpointHealth): string | null =>
@@ -207,25 +203,25 @@ const coolingUntil = ({ openUntilMs }: EndpointHealth): string | null =>
 
 function parkedSentence({ parkedReason, attempt, attempts }: ListedDelivery): string {
   const last = attempts.at(-1)
-  if (parkedReason === 'rejected') return `${attemptSentence(last)}, which is not tried again`
-  if (attempt === 0) return 'the schedule ran out before an attempt could be made'
-  return `the schedule ran out after ${times(attempt, 'attempt')}; ${attemptSentence(last)}`
+  if (parkedReason === 'rejected') return `${attemptSentence(last)}, which is not retried.`
+  if (attempt === 0) return 'the schedule ended before an attempt could be made.'
+  return `the schedule ended after ${times(attempt, 'attempt')}; ${attemptSentence(last)}.`
 }
 
 function failureSentence(last: Attempt | undefined): string {
-  if (last === undefined) return 'Nothing was sent yet: the endpoint was in its cool-down.'
+  if (last === undefined) return 'No attempt was made yet, usually because the endpoint was in a cool-down.'
   const sentence = attemptSentence(last)
   return `${sentence.charAt(0).toUpperCase()}${sentence.slice(1)}.`
 }
 
 function attemptSentence(attempt: Attempt | undefined): string {
-  if (attempt === undefined) return 'no attempt is on record'
+  if (attempt === undefined) return 'no attempt is recorded'
   const { attempt: number, at, status, outcome } = attempt
-  const came = status === null ? `got no answer (${outcome})` : `was answered with ${status}`
-  return `attempt ${number}, made at ${at}, ${came}`
+  const result = status === null ? `got no answer (${outcome})` : `was answered with ${status}`
+  return `attempt ${number} at ${at} ${result}`
 }
 
-const times = (count: number, what = 'time'): string => `${count} ${what}${count === 1 ? '' : 's'}`
+const times = (count: number, noun = 'time'): string => `${count} ${noun}${count === 1 ? '' : 's'}`
 
 const endOf = (attempt: Attempt | null): string | null =>
   attempt === null ? null : new Date(Date.parse(attempt.at) + attempt.durationMs).toISOString()

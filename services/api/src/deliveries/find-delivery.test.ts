@@ -15,49 +15,49 @@ const pending: PendingDelivery = {
   firstDueAt: '2026-11-20T12:00:00.000Z',
 }
 
-interface Look {
+interface Lookup {
   readonly record?: DeliveryRecord
   readonly pending?: PendingDelivery
 }
 
-/** What each look sees, one after another; and how often there was a wait. */
-function aWorld(looks: readonly Look[]) {
+/** The results of each lookup in order; counts lookups and waits. */
+function aStore(lookups: readonly Lookup[]) {
   let waits = 0
-  let looked = 0
+  let count = 0
   const find = createFindDelivery({
-    find: async () => looks[looked++]?.record,
-    findPending: async () => looks[looked - 1]?.pending,
+    find: async () => lookups[count++]?.record,
+    findPending: async () => lookups[count - 1]?.pending,
     wait: async () => void waits++,
   })
-  return { find, waits: () => waits, looks: () => looked }
+  return { find, waits: () => waits, lookups: () => count }
 }
 
-test.each<[string, Look[], object, number]>([
+test.each<[string, Lookup[], object, number]>([
   ['its record', [{ record: recordOf('acme') }], { kind: 'recorded', record: recordOf('acme') }, 0],
-  ['its record, although the log has it as well', [{ record: recordOf('acme'), pending }], { kind: 'recorded' }, 0],
+  ['its record, although the log also has it', [{ record: recordOf('acme'), pending }], { kind: 'recorded' }, 0],
   ['pending', [{ pending }], { kind: 'pending', delivery: pending }, 0],
   ['pending, a moment later', [{}, { pending }], { kind: 'pending' }, 1],
   ['its record, a moment later', [{}, { record: recordOf('acme'), pending }], { kind: 'recorded' }, 1],
-])('a delivery is found: %s', async (_name, looks, found, waits) => {
-  const world = aWorld(looks)
-  expect(await world.find('acme', deliveryId)).toMatchObject(found)
-  expect(world.waits()).toBe(waits)
+])('a delivery is found: %s', async (_name, lookups, found, waits) => {
+  const store = aStore(lookups)
+  expect(await store.find('acme', deliveryId)).toMatchObject(found)
+  expect(store.waits()).toBe(waits)
 })
 
-test.each<[string, string | undefined, Look[], number]>([
-  ['nothing at all', undefined, [], 0],
+test.each<[string, string | undefined, Lookup[], number]>([
+  ['no id', undefined, [], 0],
   ['a malformed id', '4711', [], 0],
   ['a GUID of another version', newEventId(), [{}], 1],
   ['a record of another tenant', deliveryId, [{ record: recordOf('globex'), pending }], 1],
   ['a record of the installation', deliveryId, [{ record: recordOf(null) }], 1],
-  ['an id that never was', deliveryId, [{}, {}], 2],
-])('not found: %s', async (_name, id, looks, looked) => {
-  const world = aWorld(looks)
-  await expect(world.find('acme', id)).rejects.toMatchObject({ code: 'delivery-not-found' })
-  expect(world.looks()).toBe(looked)
+  ['an unknown id', deliveryId, [{}, {}], 2],
+])('not found: %s', async (_name, id, lookups, count) => {
+  const store = aStore(lookups)
+  await expect(store.find('acme', id)).rejects.toMatchObject({ code: 'delivery-not-found' })
+  expect(store.lookups()).toBe(count)
 })
 
-test('an error of the store is no 404', async () => {
+test('an error of the store is not a 404', async () => {
   const find = createFindDelivery({
     find: async () => undefined,
     findPending: () => Promise.reject(new Error('away')),

@@ -3,25 +3,25 @@ import type { DeliveryRecord, PendingDelivery } from '@switchhook/store'
 
 export interface FindDeliveryDeps {
   readonly find: (deliveryId: DeliveryId) => Promise<DeliveryRecord | undefined>
-  /** A delivery that was fanned out for the tenant; it may have a record as well. */
+  /** Finds a delivery of the tenant in the delivery log. It may have a record as well. */
   readonly findPending: (tenant: string | null, deliveryId: DeliveryId) => Promise<PendingDelivery | undefined>
   readonly wait: (ms: number) => Promise<void>
 }
 
-/** A delivery has a record once its first slot is settled; until then it is known from the delivery log alone. */
+/** A delivery has a record once its first slot is settled. Until then, only the delivery log knows it. */
 export type FoundDelivery =
   | { readonly kind: 'recorded'; readonly record: DeliveryRecord }
   | { readonly kind: 'pending'; readonly delivery: PendingDelivery }
 
 /**
- * Fan-out gathers its log for 50 ms while the first attempt is already under way, so a receiver may ask for a delivery before
- * the log has it. Doubled twice for a machine under load.
+ * Fan-out collects log entries for 50 ms while first attempts are already being made, so a receiver can ask for a delivery
+ * that is not logged yet. Four times as long, for a machine under load.
  */
 const LOGGED_WITHIN_MS = 200
 
 /**
  * Finds a delivery of the tenant by its id alone.
- * @throws AppError `delivery-not-found`, for a malformed id and the id of another tenant's delivery as well
+ * @throws AppError `delivery-not-found`, also for a malformed id and for a delivery of another tenant
  */
 export function createFindDelivery({ find, findPending, wait }: FindDeliveryDeps) {
   async function look(tenant: string | null, deliveryId: DeliveryId): Promise<FoundDelivery | 'foreign' | undefined> {
@@ -44,5 +44,5 @@ export function createFindDelivery({ find, findPending, wait }: FindDeliveryDeps
   }
 }
 
-/** Every delivery id is a UUIDv5 (RFC 9562, section 5.5). Other GUIDs never were one. */
+/** Delivery ids are UUIDv5 (RFC 9562, section 5.5), so no other GUID is worth the wait. */
 const isDerived = (deliveryId: DeliveryId): boolean => deliveryId.charAt(14) === '5'

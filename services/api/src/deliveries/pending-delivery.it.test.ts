@@ -1,13 +1,13 @@
 import {
-  type Delivery,
   deliveryIdOf,
   newEventId,
   newSubscriptionId,
   parseSubscriptionId,
   type SubscriptionId,
 } from '@switchhook/contracts'
-import { createDeliveryLog, createDeliveryStore, type LoggedEvent, openRedis, type Redis } from '@switchhook/store'
+import { createDeliveryStore, type LoggedEvent, openRedis, type Redis } from '@switchhook/store'
 import { type ApiUnderTest, startApiUnderTest } from '../testing/api-under-test.ts'
+import { logFanOut, loggedEvent, newDelivery } from '../testing/deliveries.ts'
 import { type Surroundings, startSurroundings } from '../testing/surroundings.ts'
 
 const SUBSCRIPTIONS = '/api/v1/webhooks/subscriptions'
@@ -42,32 +42,15 @@ async function subscribe(): Promise<SubscriptionId> {
   return parseSubscriptionId((body as { id: string }).id)
 }
 
-const anEvent = (...subscriptionIds: readonly SubscriptionId[]): LoggedEvent => ({
-  eventId: newEventId(),
-  eventType: 'call.status',
-  tenant: 'acme',
-  occurredAt: '2026-11-20T17:06:01.173Z',
-  fannedOutAt: new Date().toISOString(),
-  subscriptionIds,
-  subject: { callId: null, agentUri: null, correlationId: null },
-})
-
-/** As fan-out writes it, up to 50 ms after the first attempt can begin. */
-const note = (event: LoggedEvent): Promise<void> =>
-  createDeliveryLog(redis, {
-    size: 1_000,
-    retentionMs: HOUR_MS,
-    eventListSize: 1_000,
-    eventRetentionMs: HOUR_MS,
-  }).write([event], Date.now())
+const anEvent = (...subscriptionIds: readonly SubscriptionId[]): LoggedEvent => loggedEvent({ subscriptionIds })
 
 const read = (id: string, headers = acme) => api.call('GET', `${DELIVERIES}/${id}`, { headers })
 
-describe('a delivery whose first attempt is not over', () => {
-  test('is pending, as the list of its subscription shows it, with no envelope', async () => {
+describe('a delivery whose first attempt is not finished', () => {
+  test('is pending, as in the list of its subscription, without an envelope', async () => {
     const subscriptionId = await subscribe()
     const event = anEvent(await subscribe(), subscriptionId)
-    await note(event)
+    await logFanOut(redis, event)
     const deliveryId = deliveryIdOf(event.eventId, subscriptionId)
     const { status, body } = await read(deliveryId)
     expect(status).toBe(200)
@@ -96,25 +79,25 @@ describe('a delivery whose first attempt is not over', () => {
     })
   })
 
-  test('is found by an id in either case', async () => {
+  test('is found by its id in upper or lower case', async () => {
     const subscriptionId = await subscribe()
     const event = anEvent(subscriptionId)
-    await note(event)
+    await logFanOut(redis, event)
     expect((await read(deliveryIdOf(event.eventId, subscriptionId).toUpperCase())).status).toBe(200)
   })
 
-  test('is found by a receiver that asks before fan-out has noted it', async () => {
+  test('is found by a receiver that asks before the fan-out is logged', async () => {
     const subscriptionId = await subscribe()
     const event = anEvent(subscriptionId)
     const asked = read(deliveryIdOf(event.eventId, subscriptionId))
-    await note(event)
+    await logFanOut(redis, event)
     expect((await asked).body).toMatchObject({ state: 'pending' })
   })
 
   test('cannot be sent again: 409', async () => {
     const subscriptionId = await subscribe()
     const event = anEvent(subscriptionId)
-    await note(event)
+    await logFanOut(redis, event)
     const path = `${DELIVERIES}/${deliveryIdOf(event.eventId, subscriptionId)}/redeliver`
     for (const headers of [acme, { ...acme, 'idempotency-key': 'pending-1' }]) {
       expect(await api.call('POST', path, { headers })).toMatchObject({
@@ -125,10 +108,10 @@ describe('a delivery whose first attempt is not over', () => {
     expect(await api.call('POST', path, { headers: globex })).toMatchObject({ status: 404 })
   })
 
-  test('of a deleted subscription is pending until its turn, with no url', async () => {
+  test('of a deleted subscription is pending without a url', async () => {
     const subscriptionId = await subscribe()
     const event = anEvent(subscriptionId)
-    await note(event)
+    await logFanOut(redis, event)
     await api.call('DELETE', `${SUBSCRIPTIONS}/${subscriptionId}`, { headers: acme })
     expect((await read(deliveryIdOf(event.eventId, subscriptionId))).body).toMatchObject({
       state: 'pending',
@@ -136,26 +119,13 @@ describe('a delivery whose first attempt is not over', () => {
     })
   })
 
-  test('is what its record says once it has one', async () => {
+  test('is shown from its record once it has one', async () => {
     const subscriptionId = await subscribe()
     const event = anEvent(subscriptionId)
-    await note(event)
-    const { eventId, eventType, tenant, fannedOutAt: firstDueAt } = event
+    await logFanOut(redis, event)
+    const { eventId } = event
     const deliveryId = deliveryIdOf(eventId, subscriptionId)
-    const body = Buffer.from('{}')
-    const delivery: Delivery = {
-      deliveryId,
-      subscriptionId,
-      eventId,
-      eventType,
-      tenant,
-      url: URL,
-      firstDueAt,
-      body,
-      run: 1,
-      slot: 0,
-      attempt: 0,
-    }
+    const delivery = newDelivery(subscriptionId, { eventId, deliveryId, url: URL })
     const retention = { settledRetentionMs: HOUR_MS, waitingRetentionMs: HOUR_MS, parkedRetentionMs: HOUR_MS }
     await createDeliveryStore(redis, retention).settle(delivery, null, { state: 'withdrawn' })
     expect((await read(deliveryId)).body).toMatchObject({ state: 'withdrawn', url: URL })
@@ -163,15 +133,15 @@ describe('a delivery whose first attempt is not over', () => {
 })
 
 test.each<[string, () => Promise<string>]>([
-  ['an id that never was', async () => deliveryIdOf(newEventId(), newSubscriptionId())],
-  ['an id of another version of GUID', async () => newEventId()],
+  ['an unknown id', async () => deliveryIdOf(newEventId(), newSubscriptionId())],
+  ['a GUID of another version', async () => newEventId()],
   ['a malformed id', async () => '4711'],
   [
-    'the id of a subscription that the event did not match',
+    'the id for a subscription that the event did not match',
     async () => {
       const [matched, other] = [await subscribe(), await subscribe()]
       const event = anEvent(matched)
-      await note(event)
+      await logFanOut(redis, event)
       return deliveryIdOf(event.eventId, other)
     },
   ],
@@ -182,7 +152,7 @@ test.each<[string, () => Promise<string>]>([
 test('the id of another tenant’s pending delivery answers 404', async () => {
   const subscriptionId = await subscribe()
   const event = anEvent(subscriptionId)
-  await note(event)
+  await logFanOut(redis, event)
   const deliveryId = deliveryIdOf(event.eventId, subscriptionId)
   expect((await read(deliveryId)).status).toBe(200)
   expect(await read(deliveryId, globex)).toMatchObject({ status: 404, body: { code: 'delivery-not-found' } })

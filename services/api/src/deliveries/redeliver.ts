@@ -10,14 +10,14 @@ export interface RedeliverDeps {
   readonly sendAgain: SendAgain
 }
 
-/** @param requestId the same whenever the request is carried out again; undefined: it never is */
+/** @param requestId the same for every repeat of the request; undefined: the request has no idempotency key and is never repeated */
 export type Redeliver = (found: DeliveryRecord, requestId: string | undefined) => Promise<DeliveryRecord>
 
 /**
- * Sends a parked delivery again: a new run of the schedule, to the subscription's present url, with the same id and body;
- * the count of attempts goes on. Resolves to the delivery's new state once the broker has confirmed it. When a step fails,
- * the delivery stays parked and can be sent again; at worst the endpoint gets it twice. A repeated request sends the run
- * that it first sent, or none: a delivery that was parked again meanwhile stays parked. Of concurrent requests one sends.
+ * Sends a parked delivery again: a new run of the schedule to the subscription's current url, with the same id and body and
+ * a continued attempt count. Resolves to the delivery's new state once the broker has confirmed it. If a step fails, the
+ * delivery stays parked and can be sent again; at worst the endpoint receives it twice. A repeated request sends the run
+ * of the first request or nothing: a delivery that was parked again meanwhile stays parked. Of concurrent requests, one sends.
  * @throws AppError `delivery-not-parked`, `delivery-without-body`, `subscription-deleted` or `subscription-disabled`; Unavailable
  */
 export function createRedeliver(deps: RedeliverDeps): Redeliver {
@@ -37,7 +37,7 @@ export function createRedeliver(deps: RedeliverDeps): Redeliver {
       case 'not-parked':
         throw new AppError('delivery-not-parked')
       case 'busy':
-        throw new AppError('delivery-not-parked', { detail: 'It is being sent again right now' })
+        throw new AppError('delivery-not-parked', { detail: 'Another request is sending this delivery now.' })
     }
   }
 
@@ -49,11 +49,11 @@ export function createRedeliver(deps: RedeliverDeps): Redeliver {
     if (noted === undefined) return send(found, { sender })
     const by = { sender, parkedRun: noted.parkedRun }
     if (noted.isNew) return send(found, by)
-    // Before it died, or lost its way to Redis or the broker.
+    // The first request has sent the run and could not answer: its process died, or lost Redis or the broker.
     const isSent = state !== 'parked' || run !== noted.parkedRun
     if (isSent) return found
     return send(found, by).catch(async (error: unknown) => {
-      // A worker has been faster with what was published then.
+      // The first request has published the run, and a worker has settled it meanwhile.
       if (error instanceof AppError && error.code === 'delivery-not-parked')
         return (await deps.find(deliveryId)) ?? found
       throw error

@@ -26,7 +26,7 @@ const record: DeliveryRecord & { body: Buffer } = {
 const NOW = '2026-01-02T00:00:00.000Z'
 const subscription = { url: 'https://client.example/repaired' }
 
-function aWorld(change: Partial<SendAgainDeps & SendAgainDeps['deliveries']> = {}) {
+function aSender(change: Partial<SendAgainDeps & SendAgainDeps['deliveries']> = {}) {
   const steps: unknown[] = []
   const { publish, now: _now, deliveries: _deliveries, ...archive } = change
   const sendAgain = createSendAgain({
@@ -50,8 +50,8 @@ function aWorld(change: Partial<SendAgainDeps & SendAgainDeps['deliveries']> = {
 
 const by = { sender: 'a recovery', parkedRun: 1 }
 
-test('a parked delivery is published to the present url before it is noted as sent', async () => {
-  const { sendAgain, steps } = aWorld()
+test('a parked delivery is published to the current url before it is recorded as sent', async () => {
+  const { sendAgain, steps } = aSender()
   const { url } = subscription
   expect(await sendAgain(deliveryId, by, subscription)).toEqual({
     kind: 'sent',
@@ -64,15 +64,15 @@ test('a parked delivery is published to the present url before it is noted as se
   ])
 })
 
-test('when publishing fails the lease is released, the delivery is not noted as sent, and the caller learns why', async () => {
-  const { sendAgain, steps } = aWorld({ publish: () => Promise.reject(new Unavailable('rabbitmq', 'away')) })
+test('when publishing fails, the lease is released, the delivery is not recorded as sent, and the caller gets the error', async () => {
+  const { sendAgain, steps } = aSender({ publish: () => Promise.reject(new Unavailable('rabbitmq', 'away')) })
   await expect(sendAgain(deliveryId, by, subscription)).rejects.toThrow('away')
   expect(steps.map((step) => (step as string[])[0])).toEqual(['begin', 'publish', 'abandon'])
   expect(steps.at(-1)).toEqual(['abandon', by])
 })
 
-test('when the lease cannot be released either, the caller still learns why publishing failed', async () => {
-  const { sendAgain } = aWorld({
+test('when the lease cannot be released either, the caller still gets the error of publishing', async () => {
+  const { sendAgain } = aSender({
     publish: () => Promise.reject(new Unavailable('rabbitmq', 'the broker is away')),
     abandonRedelivery: () => Promise.reject(new Unavailable('redis', 'Redis is away')),
   })
@@ -82,7 +82,7 @@ test('when the lease cannot be released either, the caller still learns why publ
 test.each(['not-parked', 'busy', 'unknown', 'without-body'] as const)(
   'a delivery that is %s is not published',
   async (kind) => {
-    const { sendAgain, steps } = aWorld({ beginRedelivery: async () => ({ kind }) })
+    const { sendAgain, steps } = aSender({ beginRedelivery: async () => ({ kind }) })
     expect(await sendAgain(deliveryId, by, subscription)).toEqual({ kind })
     expect(steps).toEqual([])
   },

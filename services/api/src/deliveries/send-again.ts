@@ -9,7 +9,7 @@ export interface SendAgainDeps {
   readonly now: () => number
 }
 
-/** `busy`: another sender holds the lease. `unknown`: the record is no longer stored; `without-body`: only its body is not. */
+/** `busy`: another sender holds the lease. `unknown`: the record has expired. `without-body`: only its body is no longer kept. */
 type SentAgain =
   | { readonly kind: 'sent'; readonly record: DeliveryRecord }
   | { readonly kind: 'not-parked' | 'busy' | 'unknown' | 'without-body' }
@@ -21,10 +21,10 @@ export type SendAgain = (
 ) => Promise<SentAgain>
 
 /**
- * Sends one parked delivery again, for a request and for a recovery alike: begins its next run under a lease, publishes it
- * to the subscription's present url, and notes that the broker confirmed it. If publishing fails, the delivery stays parked
- * and the lease is released, so that any sender can send the same run at once.
- * @throws whatever `publish` throws; Unavailable without Redis
+ * Sends one parked delivery again; both requests and recoveries use it. Begins the next run under a lease, publishes it to
+ * the subscription's current url, and records the broker's confirm. If publishing fails, the delivery stays parked and the
+ * lease is released, so that any sender can send the same run at once.
+ * @throws the error of `publish`; Unavailable if Redis is away
  */
 export function createSendAgain({ deliveries, publish, now }: SendAgainDeps): SendAgain {
   return async (deliveryId, by, { url, signing }) => {
@@ -32,10 +32,10 @@ export function createSendAgain({ deliveries, publish, now }: SendAgainDeps): Se
     if (begun.kind !== 'begun') return begun
     const record = { ...begun.record, url, firstDueAt: new Date(now()).toISOString() }
     try {
-      // The subscription may be deleted before the first retry reads its secret, so the secret travels along.
+      // The secret travels with the delivery, because the subscription may be deleted before a retry reads it.
       await publish({ ...record, ...(signing !== undefined && { signing }) })
     } catch (error) {
-      // If Redis is away too, the lease expires. The caller needs to know why publishing failed.
+      // If Redis is away too, the lease expires. Either way, the caller gets the error of publishing.
       await deliveries.abandonRedelivery(deliveryId, by).catch(() => {})
       throw error
     }

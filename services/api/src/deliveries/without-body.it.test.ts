@@ -1,11 +1,4 @@
-import {
-  type Attempt,
-  type Delivery,
-  deliveryIdOf,
-  envelopesOf,
-  newEventId,
-  parseSubscriptionId,
-} from '@switchhook/contracts'
+import { type Delivery, parseSubscriptionId } from '@switchhook/contracts'
 import {
   createDeliveryStore,
   createParkedLimitStore,
@@ -16,6 +9,7 @@ import {
 } from '@switchhook/store'
 import { eventually } from '@switchhook/testkit'
 import { type ApiUnderTest, startApiUnderTest } from '../testing/api-under-test.ts'
+import { attemptOf, newDelivery } from '../testing/deliveries.ts'
 import { type Surroundings, startSurroundings } from '../testing/surroundings.ts'
 
 const SUBSCRIPTIONS = '/api/v1/webhooks/subscriptions'
@@ -53,29 +47,12 @@ afterAll(async () => {
 })
 
 async function park(): Promise<Delivery> {
-  const subscriptionId = parseSubscriptionId(subscription)
-  const eventId = newEventId()
-  const at = new Date().toISOString()
-  const body = envelopesOf({ eventId, eventType: 'call.status', occurredAt: at, tenant: 'acme', data: { callId: 'c' } })
-  const delivery: Delivery = {
-    deliveryId: deliveryIdOf(eventId, subscriptionId),
-    subscriptionId,
-    eventId,
-    eventType: 'call.status',
-    tenant: 'acme',
-    url: 'https://client.example/hooks',
-    run: 1,
-    slot: 0,
-    attempt: 0,
-    firstDueAt: at,
-    body: body(deliveryIdOf(eventId, subscriptionId)),
-  }
-  const attempt: Attempt = { run: 1, slot: 0, attempt: 1, at, durationMs: 5, outcome: 'answered', status: 410 }
-  await store.park(delivery, attempt, 'rejected')
+  const delivery = newDelivery(subscription)
+  await store.park(delivery, attemptOf(delivery, { status: 410 }), 'rejected')
   return delivery
 }
 
-/** Five are parked: the first is dropped, two have lost their body, two are whole. The oldest first. */
+/** Parks five, the oldest first: one is dropped, two lose their body, two keep it. */
 async function parkTooMany(): Promise<Delivery[]> {
   const parked: Delivery[] = []
   for (let i = 0; i < 5; i++) parked.push(await park())
@@ -85,7 +62,7 @@ async function parkTooMany(): Promise<Delivery[]> {
 
 const get = async (path: string): Promise<unknown> => (await api.call('GET', path, { headers })).body
 
-test('a subscription shows how many of its deliveries are parked, without their body, and dropped', async () => {
+test('a subscription shows how many of its deliveries are parked, have lost their body and were dropped', async () => {
   expect(await get(`${SUBSCRIPTIONS}/${subscription}`)).toMatchObject({
     parked: { count: 0, limit: 2, withoutBody: 0, dropped: 0 },
   })
@@ -95,7 +72,7 @@ test('a subscription shows how many of its deliveries are parked, without their 
   })
 })
 
-test('a delivery whose body is gone says so, and sending it again answers 409', async () => {
+test('a delivery without a body shows it, and sending it again answers 409', async () => {
   const [, bodyless, , , whole] = await parkTooMany()
   expect(await get(`${DELIVERIES}/${bodyless?.deliveryId}`)).toMatchObject({
     state: 'parked',
@@ -111,7 +88,7 @@ test('a delivery whose body is gone says so, and sending it again answers 409', 
   expect(await get(`${DELIVERIES}/${bodyless?.deliveryId}`)).toMatchObject({ state: 'parked', run: 1 })
 })
 
-test('a recovery passes over deliveries without a body, and counts them', async () => {
+test('a recovery skips deliveries without a body and counts them as failed', async () => {
   await parkTooMany()
   const path = `${SUBSCRIPTIONS}/${subscription}/recover`
   expect((await api.call('POST', path, { headers, json: { dryRun: true } })).body).toMatchObject({

@@ -3,8 +3,8 @@ import type { Schema } from './route.ts'
 const NAME = Symbol('component name')
 
 /**
- * Names a schema, so that the API document holds it once under `#/components/schemas/<name>`. The name is not a member
- * that JSON Schema sees: validators take the schema as it stands.
+ * Names a schema, so that the API document holds it once, under `#/components/schemas/<name>`. The name is a symbol property
+ * that validators do not see.
  */
 export function component<S extends Schema>(name: string, schema: S): S {
   return { ...schema, [NAME]: name }

@@ -20,9 +20,9 @@ import {
 import { eventually, startTcpProxy } from '@switchhook/testkit'
 import { createCallRoutes } from '../calls/call-routes.ts'
 import { createCenter } from '../center/center.ts'
-import { createTransact } from '../center/transact.ts'
-import { openSimulator } from '../platform/open-simulator.ts'
-import { SIMULATED_AGENTS } from '../platform/simulated-agents.ts'
+import { openSimulator } from '../platform/simulator/open-simulator.ts'
+import { SIMULATED_AGENTS } from '../platform/simulator/simulated-agents.ts'
+import { createTransact } from '../state/transact.ts'
 import { createSubscriptionRoutes } from '../subscriptions/subscription-routes.ts'
 import { HEALTHY, noneParked } from '../subscriptions/subscription-schema.ts'
 import { createSubscriptionSecrets } from '../subscriptions/subscription-secrets.ts'
@@ -38,7 +38,7 @@ const ALICE = 'sip:alice@acme.example'
 const LEASE_MS = 300
 
 const subscribe = { url: 'https://client.example/hooks', eventTypes: ['call.status'], description: 'CRM' }
-/** Ends by itself a moment later. */
+/** The call ends shortly after it began. */
 const dialBusy = { agentUri: ALICE, destination: '+15550101' }
 const dialRinging = { agentUri: ALICE, destination: '+15550102' }
 const quiet = { debug() {}, info() {}, warn() {}, error() {} }
@@ -50,10 +50,10 @@ let redis: Redis
 let broker: Broker
 let replicas: readonly [ApiUnderTest, ApiUnderTest]
 let crm: { authorization: string }
-/** What the replicas have published. */
+/** The events that the replicas have published. */
 const events: PlatformEvent[] = []
 let keys = 0
-/** What one test has opened for itself, closed whether it passes or not. */
+/** Resources of one test, closed even if it fails. */
 let opened: { close(): Promise<void> }[] = []
 
 beforeAll(async () => {
@@ -107,14 +107,14 @@ async function listed(): Promise<unknown[]> {
   return (await replicas[0].call('GET', SUBSCRIPTIONS, { headers: crm })).body as unknown[]
 }
 
-/** What is shown once. */
+/** The secret is in the answer of the create only. */
 function withoutSecret(created: unknown): object {
   const { secret, ...subscription } = created as { readonly secret: string }
   expect(secret).toMatch(/^whsec_/)
   return subscription
 }
 
-/** Each once: a replica that dies after the broker's confirm leaves an event to be published again. */
+/** Without duplicates: an event is published again if a replica dies after the broker's confirm. */
 const statuses = (): CallStatus[] =>
   [...new Map(events.map((event) => [event.eventId, event])).values()].flatMap(({ eventType, data }) =>
     eventType === 'call.status' ? [data as unknown as CallStatus] : [],
@@ -124,7 +124,7 @@ const legEnded = (callId: string): Promise<void> =>
     const ends = statuses().filter((status) => status.callId === callId && status.state === CallState.ended)
     expect(ends).toHaveLength(1)
   })
-/** The calls that there were since `from` of the events. */
+/** Ids of the calls with events after the first `from` events. */
 const callsSince = (from: number): Set<string> =>
   new Set(
     statuses()
@@ -134,7 +134,7 @@ const callsSince = (from: number): Set<string> =>
 
 const vault = openVault({ SECRET_KEYS: undefined }, quiet)
 
-/** The parts of a replica that answer a request, so that a test can let it die between any two of them. */
+/** The parts of a replica that answer a request, so that a test can let it die between two of them. */
 function partsOfReplica(leaseMs = LEASE_MS) {
   const store = createStateStore(redis)
   const transact = createTransact(store, () => {})
@@ -142,7 +142,6 @@ function partsOfReplica(leaseMs = LEASE_MS) {
     agents: SIMULATED_AGENTS,
     scenario: null,
     store,
-    liveCalls: async () => [],
     expectTimer: () => {},
     log: quiet,
     now: Date.now,
@@ -189,7 +188,7 @@ function carryOut(
   return createAnswerOnce(idempotency, 0, vault, { warn })({ key, method: 'POST', path }, request, handle)
 }
 
-/** A replica carries the request out and dies before it has kept the answer. Resolves to what nobody got to read. */
+/** A replica runs the request and dies before it stores the answer. Resolves to the answer that was never sent. */
 function dieUnanswered(operationId: string, asked: { path: string; key: string; json: unknown }): Promise<Answer> {
   const { idempotency, route } = partsOfReplica()
   return new Promise((resolve, reject) => {
@@ -202,8 +201,8 @@ function dieUnanswered(operationId: string, asked: { path: string; key: string; 
   })
 }
 
-describe('the same request again', () => {
-  test('a create is answered word for word, header included, and makes one subscription', async () => {
+describe('a repeated request', () => {
+  test('a create gets the same answer with the same headers, and makes one subscription', async () => {
     const key = newKey()
     const before = await listed()
     const first = await create({ key })
@@ -222,7 +221,7 @@ describe('the same request again', () => {
     expect(await listed()).toEqual([...before, withoutSecret(first.body)])
   })
 
-  test('a dial names the same call, even after that has ended, and dials once', async () => {
+  test('a dial gets the same call, even after its end, and dials once', async () => {
     const key = newKey()
     const from = statuses().length
     const first = await dial({ key })
@@ -235,7 +234,7 @@ describe('the same request again', () => {
     expect(callsSince(from)).toEqual(new Set([callIdOf(first)]))
   })
 
-  test('a hangup that did something still says so', async () => {
+  test('a hangup gets the answer of the first one, without noop', async () => {
     const callId = callIdOf(await dial({ key: newKey(), json: dialRinging }))
     const key = newKey()
     const first = await hangup(callId, { key })
@@ -247,7 +246,7 @@ describe('the same request again', () => {
     expect((await hangup(callId, { key: newKey() })).body).toMatchObject({ noop: true })
   })
 
-  test('white space and the order of members do not make another request', async () => {
+  test('white space and the order of fields do not make another request', async () => {
     const key = newKey()
     const { url, eventTypes, description } = subscribe
     const first = await create({ key })
@@ -258,14 +257,14 @@ describe('the same request again', () => {
     expect(again).toMatchObject({ status: 201, body: first.body })
   })
 
-  test('without a key nothing is remembered', async () => {
+  test('without a key nothing is stored', async () => {
     const ask = () => replicas[0].call('POST', SUBSCRIPTIONS, { headers: crm, json: subscribe })
     const [first, second] = [await ask(), await ask()]
     expect((first.body as { id: string }).id).not.toBe((second.body as { id: string }).id)
     expect([first, second].map(isReplayed)).toEqual([false, false])
   })
 
-  test('without a key, a dial that is like an earlier one is that call, which had a key', async () => {
+  test('a dial without a key repeats an earlier dial with a key and the same likeness', async () => {
     const json = { ...dialBusy, correlationId: newKey() }
     const first = await dial({ key: newKey(), json })
     const again = await replicas[1].call('POST', DIAL, { headers: crm, json })
@@ -274,7 +273,7 @@ describe('the same request again', () => {
     await legEnded(callIdOf(first))
   })
 
-  test('where keys are not taken, even a bad one is ignored', async () => {
+  test('a route without keys ignores even an invalid key', async () => {
     const headers = { ...crm, 'idempotency-key': 'x'.repeat(300) }
     expect((await replicas[0].call('GET', SUBSCRIPTIONS, { headers })).status).toBe(200)
   })
@@ -283,10 +282,10 @@ describe('the same request again', () => {
 describe('another request under the same key', () => {
   test.each<[string, unknown]>([
     ['another value', { ...subscribe, description: 'ERP' }],
-    ['one member less', { url: subscribe.url, eventTypes: subscribe.eventTypes }],
-    ['a member more that nobody reads', { ...subscribe, more: null }],
+    ['one field less', { url: subscribe.url, eventTypes: subscribe.eventTypes }],
+    ['an additional unknown field', { ...subscribe, more: null }],
     ['another order of a list', { ...subscribe, eventTypes: ['call.status', 'call.status'] }],
-  ])('a body with %s answers 422 and does nothing', async (_what, json) => {
+  ])('a body with %s answers 422 and has no effect', async (_what, json) => {
     const key = newKey()
     const first = await create({ key })
     const before = await listed()
@@ -297,7 +296,7 @@ describe('another request under the same key', () => {
     expect(await create({ key })).toMatchObject({ status: 201, body: first.body })
   })
 
-  test('another client, another tenant and another path have a key of their own', async () => {
+  test('another client, another tenant and another path have keys of their own', async () => {
     const key = newKey()
     const first = await create({ key })
     const others = [await create({ key, by: tokenOf('erp') }), await create({ key, by: tokenOf('crm', 'globex') })]
@@ -312,7 +311,7 @@ describe('another request under the same key', () => {
   })
 })
 
-describe('at the same instant, on two replicas', () => {
+describe('at the same time on two replicas', () => {
   const together = (ask: (to: ApiUnderTest) => Promise<Checked>): Promise<Checked[]> =>
     Promise.all([...replicas, ...replicas].map(ask))
 
@@ -341,7 +340,7 @@ describe('at the same instant, on two replicas', () => {
     }
   })
 
-  test('who waits longer than is sensible is told to come back, and then gets the answer', async () => {
+  test('a request that waits too long is answered 409 with Retry-After, and later gets the answer', async () => {
     const impatient = await startApiUnderTest(around.env, { idempotencyTiming: { waitMs: 200 } })
     opened.push(impatient)
     const key = newKey()
@@ -368,8 +367,8 @@ describe('at the same instant, on two replicas', () => {
   })
 })
 
-describe('after a replica died between doing and answering', () => {
-  test('a dial comes to the same call, which was dialled once', async () => {
+describe('after a replica died before it answered', () => {
+  test('a dial gets the same call, which was dialled once', async () => {
     const key = newKey()
     const from = statuses().length
     const unread = await dieUnanswered('dial', { path: DIAL, key, json: dialRinging })
@@ -384,7 +383,7 @@ describe('after a replica died between doing and answering', () => {
     expect(callsSince(from)).toEqual(new Set([callIdOf(unread)]))
   })
 
-  test('a dial comes to the same call even when that is over', async () => {
+  test('a dial gets the same call even after its end', async () => {
     const key = newKey()
     const from = statuses().length
     const unread = await dieUnanswered('dial', { path: DIAL, key, json: dialBusy })
@@ -395,7 +394,7 @@ describe('after a replica died between doing and answering', () => {
     expect(callsSince(from)).toEqual(new Set([callIdOf(unread), callIdOf(other)]))
   })
 
-  test('a create comes to the same subscription, as it stands now', async () => {
+  test('a create gets the same subscription in its current state', async () => {
     const key = newKey()
     const before = await listed()
     const unread = await dieUnanswered('createSubscription', { path: SUBSCRIPTIONS, key, json: subscribe })
@@ -406,7 +405,7 @@ describe('after a replica died between doing and answering', () => {
     expect(await listed()).toEqual([...before, changed.body])
   })
 
-  test('a hangup comes to the same command', async () => {
+  test('a hangup gets the same command id', async () => {
     const callId = callIdOf(await dial({ key: newKey(), json: dialRinging }))
     const key = newKey()
     const path = `/api/v1/voice/calls/${callId}/hangup`
@@ -416,7 +415,7 @@ describe('after a replica died between doing and answering', () => {
     expect(await hangup(callId, { key })).toMatchObject({ status: 202, body: { commandId, noop: false } })
   })
 
-  test('what it was asked can still not be changed', async () => {
+  test('the key still rejects another body', async () => {
     const key = newKey()
     await dieUnanswered('createSubscription', { path: SUBSCRIPTIONS, key, json: subscribe })
     const other = await create({ key, json: { ...subscribe, description: 'ERP' } })
@@ -425,7 +424,7 @@ describe('after a replica died between doing and answering', () => {
 })
 
 describe('refusals and failures', () => {
-  test('a refusal is replayed, though the request would succeed by now', async () => {
+  test('a refusal is replayed even if the request would succeed now', async () => {
     const callId = callIdOf(await dial({ key: newKey(), json: dialRinging }))
     const key = newKey()
     const refused = await dial({ key })
@@ -442,7 +441,7 @@ describe('refusals and failures', () => {
     await legEnded(callIdOf(other))
   })
 
-  test('a refusal before the key counts is not kept: the corrected request works', async () => {
+  test('a refusal before the key is used is not stored, so the corrected request works', async () => {
     const key = newKey()
     expect((await create({ key, json: { ...subscribe, url: 'hello' } })).status).toBe(400)
     expect((await create({ key, by: { authorization: 'Bearer none' } })).status).toBe(401)
@@ -452,10 +451,10 @@ describe('refusals and failures', () => {
   })
 
   test.each<[string, () => Error]>([
-    ['the contact center away', () => new AppError('platform-unavailable')],
-    ['Redis away', () => new Unavailable('redis', 'away')],
+    ['an unavailable platform', () => new AppError('platform-unavailable')],
+    ['an unavailable Redis', () => new Unavailable('redis', 'away')],
     ['a bug', () => new TypeError('bug')],
-  ])('with %s nothing is kept, and trying again at once does the same thing', async (_what, fail) => {
+  ])('with %s nothing is stored, and an immediate retry runs the request with the same ids', async (_what, fail) => {
     const { idempotency, route } = partsOfReplica(60_000)
     const asked = { path: SUBSCRIPTIONS, key: newKey(), json: subscribe }
     let made: Answer | undefined
@@ -469,7 +468,7 @@ describe('refusals and failures', () => {
     expect(isReplayed(again)).toBe(false)
   })
 
-  test('an answer that cannot be kept is given all the same, and the log says so', async () => {
+  test('an answer that cannot be stored is still sent, and a warning is logged', async () => {
     const { idempotency, route } = partsOfReplica()
     const asked = { path: SUBSCRIPTIONS, key: newKey(), json: subscribe }
     const cut = { ...idempotency, finish: () => Promise.reject(new Unavailable('redis', 'away')) }
@@ -481,7 +480,7 @@ describe('refusals and failures', () => {
       (message) => warnings.push(message),
     )
     expect(status).toBe(201)
-    expect(warnings).toEqual(['the answer to an Idempotency-Key could not be kept'])
+    expect(warnings).toEqual(['the answer to an Idempotency-Key could not be stored'])
     expect(await create({ key: asked.key })).toMatchObject({ status: 201, body: body as object })
   })
 
@@ -522,7 +521,7 @@ describe('keys', () => {
     expect(await create({ key })).toMatchObject({ status: 201, body: first.body })
   })
 
-  test('a body that is nested without end answers 400, not 500', async () => {
+  test('a deeply nested body answers 400, not 500', async () => {
     const body = `{"url":"https://client.example","eventTypes":["call.status"],"x":${'['.repeat(20_000)}${']'.repeat(20_000)}}`
     const headers = { ...crm, 'idempotency-key': newKey(), 'content-type': 'application/json' }
     const answer = await replicas[0].call('POST', SUBSCRIPTIONS, { headers, body })

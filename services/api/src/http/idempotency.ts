@@ -1,34 +1,40 @@
 import { createHash } from 'node:crypto'
 import { setTimeout as delay } from 'node:timers/promises'
 import { AppError, toProblem, uuidV5 } from '@switchhook/contracts'
-import type { Logger } from '@switchhook/runtime'
+import { backoffMs, type Logger } from '@switchhook/runtime'
 import type { Vault } from '@switchhook/signing'
-import type { IdempotencyBegun, IdempotencyStore, IdempotencyTimes } from '@switchhook/store'
+import {
+  createIdempotencyStore,
+  type IdempotencyBegun,
+  type IdempotencyStore,
+  type IdempotencyTimes,
+} from '@switchhook/store'
+import type { Base } from '../feature.ts'
 import { HeaderedError } from './problem-handler.ts'
 import type { Answer, RouteRequest } from './route.ts'
 
 export interface IdempotencyTiming extends IdempotencyTimes {
-  /** How long a request waits for the answer to the same request that came before it. */
+  /** How long a request waits while an identical earlier request is in progress. */
   readonly waitMs: number
 }
 
 export const IDEMPOTENCY_TIMING: IdempotencyTiming = {
-  // Longer than any handler takes: each of its steps is bounded by a few seconds.
+  // Longer than any handler: each of its steps is bounded by a few seconds.
   leaseMs: 30_000,
   retentionMs: 24 * 60 * 60_000,
-  // Well within every client's timeout.
+  // Well below the timeout of any client.
   waitMs: 5_000,
 }
 
-/** What makes a request the same one when it comes again, beside its caller and its body. */
+/** With the caller and the body, this identifies a repeated request. */
 interface KeyedTarget {
   readonly key: string
   readonly method: string
-  /** As it was asked for, without the query. */
+  /** The requested path without the query. */
   readonly path: string
 }
 
-/** Carries out a request that has a key, or answers what it was answered before. */
+/** Runs a request with a key, or replays its stored answer. */
 export type AnswerOnce = (
   target: KeyedTarget,
   request: RouteRequest,
@@ -36,8 +42,8 @@ export type AnswerOnce = (
 ) => Promise<Answer>
 
 /**
- * What is stored. A refusal is kept as what was thrown, so that its replay names the request that it answers. What is
- * confidential in an answer is sealed; whoever knows nothing of that replays the rest.
+ * The stored answer. A refusal is stored as the thrown error, so that its replay has the id of the repeated request.
+ * Confidential fields are sealed; a version that does not know `sealed` replays the other fields.
  */
 type Kept =
   | { readonly answer: Omit<Answer, 'confidential'>; readonly sealed?: string }
@@ -48,19 +54,19 @@ const REPLAYED = { 'Idempotent-Replayed': 'true' }
 const FIRST_LOOK_MS = 50
 const LAST_LOOK_MS = 500
 const RETRY_AFTER_SECONDS = '5'
-/** Bodies are a few levels deep; a hostile one must not exhaust the stack. */
+/** Bodies are a few levels deep. The limit protects the stack from a hostile body. */
 const MAX_DEPTH = 64
 
-/** @throws AppError `invalid-request` for a key that is none */
+/** @throws AppError `invalid-request` for an invalid key */
 export function idempotencyKeyOf(header: string | undefined): string | undefined {
   if (header === undefined || KEY.test(header)) return header
-  throw new AppError('invalid-request', { detail: 'Idempotency-Key must be 1 to 255 printable ASCII characters' })
+  throw new AppError('invalid-request', { detail: 'Idempotency-Key must be 1 to 255 printable ASCII characters.' })
 }
 
 /**
- * The same caller, method, path, key and body get one answer. Whatever is below 500 is kept; anything else gives the
- * key back, so that trying again works. If the process dies before the answer is kept, the request is carried out again
- * when the lease is over, with the same ids from `idFor`.
+ * The same caller, method, path, key and body get one answer. An answer below 500 is stored. Any other error releases the
+ * key, so that a retry runs the request. If the process dies before the answer is stored, the request runs again after the
+ * lease, with the same ids from `idFor`.
  */
 export function createAnswerOnce(
   store: IdempotencyStore,
@@ -68,19 +74,19 @@ export function createAnswerOnce(
   vault: Vault,
   log: Pick<Logger, 'warn'>,
 ): AnswerOnce {
-  /** Waits for its turn or for the answer, whichever comes first. */
+  /** Waits until the request may run or its answer is stored. */
   async function begin(
     scope: string,
     fingerprint: string,
     client: string,
   ): Promise<Exclude<IdempotencyBegun, { kind: 'busy' }>> {
     const deadline = performance.now() + waitMs
-    for (let pauseMs = FIRST_LOOK_MS; ; pauseMs = Math.min(pauseMs * 2, LAST_LOOK_MS)) {
+    for (let looks = 0; ; looks++) {
       const begun = await store.begin(scope, fingerprint, client)
       if (begun.kind !== 'busy') return begun
       const leftMs = deadline - performance.now()
       if (leftMs <= 0) throw new HeaderedError('idempotency-key-in-use', { 'Retry-After': RETRY_AFTER_SECONDS })
-      await delay(Math.min(pauseMs, leftMs))
+      await delay(Math.min(backoffMs(looks, FIRST_LOOK_MS, LAST_LOOK_MS), leftMs))
     }
   }
 
@@ -93,10 +99,10 @@ export function createAnswerOnce(
     if (begun.kind === 'replay') return replay(begun.answer as Kept, (sealed) => vault.open(sealed, sealedFor(scope)))
 
     const { claim } = begun
-    /** What was done is done: the client hears of it even if it cannot be kept. */
+    /** The handler has run, so the client gets its answer even if the answer cannot be stored. */
     const keep = async (kept: Kept): Promise<void> => {
       await store.finish(claim, kept).catch((error: unknown) => {
-        log.warn('the answer to an Idempotency-Key could not be kept', { requestId: request.requestId, error })
+        log.warn('the answer to an Idempotency-Key could not be stored', { requestId: request.requestId, error })
       })
     }
     try {
@@ -107,11 +113,27 @@ export function createAnswerOnce(
       return answer
     } catch (error) {
       if (isRefusal(error)) await keep({ refusal: refusalOf(error) })
-      // If this fails too, the end of the lease does the same.
+      // If this fails too, the lease expires.
       else await store.release(claim).catch(() => {})
       throw error
     }
   }
+}
+
+/** Opens the store of answers and counts the keys that are forgotten early. */
+export function openIdempotency({ config, metrics, redis, vault, log }: Base, timing: Partial<IdempotencyTiming> = {}) {
+  const times = { ...IDEMPOTENCY_TIMING, ...timing }
+  const forgotten = metrics
+    .counter(
+      'switchhook_idempotency_keys_forgotten_total',
+      'Idempotency keys that were forgotten early, because their client exceeded IDEMPOTENCY_LIMIT_PER_CLIENT.',
+    )
+    .of({})
+  const store = createIdempotencyStore(redis, times, {
+    requestsPerClient: config.IDEMPOTENCY_LIMIT_PER_CLIENT,
+    forgotten: (count) => forgotten.add(count),
+  })
+  return createAnswerOnce(store, times.waitMs, vault, log)
 }
 
 function replay(kept: Kept, open: (sealed: string) => string): Answer {
@@ -134,11 +156,11 @@ function refusalOf(error: AppError): Pick<HeaderedError, 'code' | 'extra' | 'hea
 
 const hash = (text: string): string => createHash('sha256').update(text).digest('hex')
 
-/** One text for one JSON value: neither white space nor the order of members makes another body. */
+/** Equal JSON values have equal texts, whatever their white space and order of fields. */
 function canonical(value: unknown, levels: number): string {
   if (typeof value !== 'object' || value === null) return JSON.stringify(value)
-  if (levels === 0) throw new AppError('invalid-request', { detail: 'The body is nested too deeply' })
+  if (levels === 0) throw new AppError('invalid-request', { detail: 'The body is nested too deeply.' })
   if (Array.isArray(value)) return `[${value.map((item) => canonical(item, levels - 1)).join(',')}]`
-  const members = Object.entries(value).toSorted(([a], [b]) => (a < b ? -1 : 1))
-  return `{${members.map(([name, member]) => `${JSON.stringify(name)}:${canonical(member, levels - 1)}`).join(',')}}`
+  const fields = Object.entries(value).toSorted(([a], [b]) => (a < b ? -1 : 1))
+  return `{${fields.map(([name, value]) => `${JSON.stringify(name)}:${canonical(value, levels - 1)}`).join(',')}}`
 }

@@ -11,7 +11,7 @@ interface Document {
 
 const { components, paths } = describeApi() as unknown as Document
 
-test('every page with a nextCursor is described in the same words', () => {
+test('every page with a nextCursor has the same description', () => {
   const pages = Object.entries(components.schemas).filter(([, { properties }]) => properties?.['nextCursor'])
   expect(pages.map(([name]) => name).toSorted()).toEqual(['AuditPage', 'DeliveryPage', 'EventPage'])
   expect(new Set(pages.map(([, { properties }]) => JSON.stringify(properties?.['nextCursor']))).size).toBe(1)

@@ -1,19 +1,19 @@
 import { AppError, type FailureCode, toProblem, Unavailable } from '@switchhook/contracts'
 import type { Logger } from '@switchhook/runtime'
 import type { ErrorRequestHandler } from 'express'
-import { exchangeOf } from './exchange.ts'
-import { sendJson } from './send-json.ts'
+import { requestContextOf } from './server/request-context.ts'
+import { sendJson } from './server/send-json.ts'
 
-/** A hostile body can have thousands of faults; these are enough to find out what is wrong with it. */
+/** A hostile body can have thousands of faults. */
 const MAX_FAULTS = 50
 
-/** The realm alone, for a request without a token (RFC 6750, section 3). */
+/** Only the realm, for a request without a token (RFC 6750, section 3). */
 export const BEARER_CHALLENGE = 'Bearer realm="switchhook"'
 
-/** Long enough for a broker or Redis to elect a new leader, short enough for a person who waits. */
+/** Long enough for RabbitMQ or Redis to elect a new leader, short enough for a waiting person. */
 const RETRY_AFTER_SECONDS = '5'
 
-/** An AppError with something to say in the answer's header. */
+/** An AppError with response headers. */
 export class HeaderedError extends AppError {
   readonly headers: Readonly<Record<string, string>>
 
@@ -23,14 +23,16 @@ export class HeaderedError extends AppError {
   }
 }
 
-/** Answers whatever was thrown as `application/problem+json`. What was not meant for clients is logged, and only there. */
+/** Answers every error as `application/problem+json`. An unexpected error is logged, and the client sees only a request id. */
 export function createProblemHandler(log: Logger): ErrorRequestHandler {
   return (thrown: unknown, _request, response, _next) => {
-    const exchange = exchangeOf(response)
-    const error = isUndecodable(thrown) ? new AppError('invalid-request', { detail: 'The path is not UTF-8' }) : thrown
-    if (error instanceof Unavailable) exchange.unavailable = error.dependency
-    const problem = toProblem(error, exchange.requestId)
-    if (problem.code === 'internal') log.error('request failed', { requestId: exchange.requestId, error })
+    const context = requestContextOf(response)
+    const error = isUndecodable(thrown)
+      ? new AppError('invalid-request', { detail: 'The path is not valid percent-encoded UTF-8.' })
+      : thrown
+    if (error instanceof Unavailable) context.unavailable = error.dependency
+    const problem = toProblem(error, context.requestId)
+    if (problem.code === 'internal') log.error('request failed', { requestId: context.requestId, error })
     if (response.headersSent) {
       response.destroy()
       return

@@ -28,7 +28,7 @@ test.each<[string, string[]]>([
   ['?limit=1&limit=2', ['/limit']],
   ['?state=waiting', ['/state']],
   ['?verbose=1&limit=0&state=%ff', ['/limit', '/state', '/verbose']],
-])('%j is refused, with every fault', (search, pointers) => {
+])('%j is rejected with all faults', (search, pointers) => {
   const failure = failureOf(() => read(search))
   expect(failure.code).toBe('invalid-request')
   expect(failure.extra.errors?.map(({ pointer }) => pointer).toSorted()).toEqual(pointers)

@@ -1,12 +1,12 @@
 import { AppError, compileSchema, type Fault } from '@switchhook/contracts'
 import type { Schema } from './route.ts'
 
-/** Reads what follows the `?`. @throws AppError `invalid-request` with every fault */
+/** Reads a query string. @throws AppError `invalid-request` with all faults */
 export type ReadQuery = (search: string) => Record<string, unknown>
 
 /**
- * A reader for the parameters of one route. All of them are optional; one that is given twice is a fault, as nobody can
- * know which was meant. Others are ignored.
+ * Creates the reader of one route's query parameters. All parameters are optional. A repeated parameter is a fault, because
+ * it is ambiguous. Unknown parameters are ignored.
  */
 export function createReadQuery(parameters: Readonly<Record<string, Schema>>): ReadQuery {
   const check = compileSchema<Record<string, unknown>>({ type: 'object', properties: parameters })
@@ -22,12 +22,12 @@ export function createReadQuery(parameters: Readonly<Record<string, Schema>>): R
     }
     const result = check(query)
     if (!result.ok) faults.push(...result.faults)
-    if (faults.length > 0) throw new AppError('invalid-request', { detail: 'The query is not valid', errors: faults })
+    if (faults.length > 0) throw new AppError('invalid-request', { detail: 'The query is not valid.', errors: faults })
     return query
   }
 }
 
-/** A text that is not of the schema's type stays a text, for the schema to refuse. */
+/** Text that does not fit the type of the schema stays text, and the schema rejects it. */
 function toValue(text: string, schema: Schema): unknown {
   if (schema['type'] === 'integer' && /^-?\d{1,15}$/.test(text)) return Number(text)
   if (schema['type'] === 'boolean' && (text === 'true' || text === 'false')) return text === 'true'

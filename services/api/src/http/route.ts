@@ -1,31 +1,31 @@
 import type { AppError, FailureCode, Fault } from '@switchhook/contracts'
 import type { Audited } from '../audit/audit-action.ts'
 
-/** Who asks, as authentication found out. */
+/** The authenticated sender of a request. */
 export interface Caller {
-  /** null: the installation itself. Only what belongs to this tenant exists for the caller. */
+  /** The caller sees only the data of this tenant. null: the installation itself. */
   readonly tenant: string | null
-  /** The token's `azp`, `client_id` or `sub`; `trusted-network` for a request that was let in by its address. */
+  /** The token's `azp`, `client_id` or `sub`; `trusted-network` for a request without a token. */
   readonly clientId: string
-  /** Whose token it is; absent for a request that was let in by its address. */
+  /** Issuer of the token; absent for a request without a token. */
   readonly issuer?: string
-  /** The token's `sub`, where that is somebody else than the client. */
+  /** The token's `sub`, if it differs from the client. */
   readonly subject?: string
 }
 
 export interface RouteRequest<Body = unknown, Query = unknown> {
   readonly caller: Caller
-  /** By the names in the route's path, percent-decoded; not validated. */
+  /** By name of the path parameter; percent-decoded, not validated. */
   readonly params: Readonly<Record<string, string>>
-  /** Matches the route's `query`, defaults filled in; parameters that it does not name are left out. */
+  /** Matches the route's `query`, with defaults; without unknown parameters. */
   readonly query: Query
-  /** Matches the route's `body` and has passed its `validate`; undefined where the route takes none. */
+  /** Matches the route's `body` and has passed its `validate`; undefined for a route without a body. */
   readonly body: Body
-  /** What the answer's `X-Request-Id` says. */
+  /** Sent back as `X-Request-Id`. */
   readonly requestId: string
-  /** The GUID for what is made here under this name: the same whenever a request with an idempotency key runs again. */
+  /** GUID of a resource that the handler creates. The same name yields the same GUID when a keyed request runs again. */
   readonly idFor: (name: string) => string
-  /** Did it come with an `Idempotency-Key`? */
+  /** The request has an `Idempotency-Key`. */
   readonly isKeyed: boolean
 }
 
@@ -34,27 +34,27 @@ export interface Answer {
   /** Sent as JSON; undefined: no body. */
   readonly body?: unknown
   readonly headers?: Readonly<Record<string, string>>
-  /** Further members of the body, which are secrets: where an answer is kept for its replay, they are sealed. */
+  /** Secret fields of the body. They are sealed when the answer is stored for its replay. */
   readonly confidential?: Readonly<Record<string, unknown>>
-  /** It answers what asked for no change, or what runs already, such as a dry run. It does not stand in the audit log. */
+  /** The request changed nothing, such as a dry run; it gets no audit entry. */
   readonly isUnchanged?: boolean
 }
 
 /**
- * JSON Schema 2020-12, written inline without `$ref`. A part that `component` has named appears once in the API
- * document, under its name.
+ * JSON Schema 2020-12, written inline without `$ref`. The API document holds a part named by `component` once, under
+ * its name.
  */
 export type Schema = Readonly<Record<string, unknown>>
 
 export interface ResponseDescription {
   readonly description: string
-  /** Of the JSON body; absent: no body. */
+  /** Schema of the JSON body; absent: no body. */
   readonly body?: Schema
-  /** By name: what the header says. */
+  /** Schemas of the response headers, by name. */
   readonly headers?: Readonly<Record<string, Schema>>
 }
 
-/** A failure whose status here is not the one in the table of failures. */
+/** A failure with another status than in the table of failures. */
 export interface FailureAt {
   readonly code: FailureCode
   readonly status: number
@@ -65,13 +65,12 @@ type Method = 'get' | 'post' | 'patch' | 'delete'
 type Tag = 'subscriptions' | 'deliveries' | 'calls' | 'agents' | 'simulator' | 'audit' | 'document'
 
 /**
- * One operation: what is mounted, what is validated and what the API document says, all from here. `handle` and
- * `validate` are declared as methods so that a `Route<DialBody>` fits into a table of `Route`: the schema in `body` is
- * what makes that safe.
+ * One operation of the API. Mounting, validation and the API document follow from it. `handle` and `validate` are declared
+ * as methods so that a `Route<DialBody>` is assignable to `Route`; the schema in `body` makes that safe.
  */
 export interface Route<Body = unknown, Query = unknown> {
   readonly method: Method
-  /** In full and in OpenAPI's style: `/api/v1/voice/calls/{callId}/hangup`. */
+  /** The full path in OpenAPI's notation: `/api/v1/voice/calls/{callId}/hangup`. */
   readonly path: string
   readonly operationId: string
   readonly tag: Tag
@@ -80,31 +79,34 @@ export interface Route<Body = unknown, Query = unknown> {
   /** Needs no token. */
   readonly isPublic?: true
   /**
-   * Takes an `Idempotency-Key`. After a crash `handle` runs again for the same request, so what it makes bears the ids of
-   * `idFor`, and making it twice makes it once.
+   * Takes an `Idempotency-Key`. After a crash `handle` runs again for the same request, so it must take the ids of new
+   * resources from `idFor`, and creating a resource twice must have no further effect.
    */
   readonly idempotent?: true
-  /** Its successes stand in the audit log, but for answers that say `isUnchanged`. Each webhook route that changes or sends something has it. */
+  /**
+   * Writes an audit entry for each success that is not `isUnchanged`. Required for every webhook route that changes or
+   * sends something.
+   */
   readonly audit?: Audited
-  /** Of each name in `path`. */
+  /** Schema of each parameter in `path`. */
   readonly params?: Readonly<Record<string, Schema>>
-  /** Of each query parameter; all are optional. `integer`, `boolean` and `string` are understood. */
+  /** Schema of each query parameter: `integer`, `boolean` or `string`. All are optional. */
   readonly query?: Readonly<Record<string, Schema>>
-  /** An object's schema. Present: the request must carry `application/json` that matches. */
+  /** Schema of an object. If present, the request must carry matching `application/json`. */
   readonly body?: Schema
-  /** A request without a body counts as one with an empty object. */
+  /** A request without a body is handled like one with an empty object. */
   readonly isBodyOptional?: true
-  /** A request without a body is refused by `validate`, which gets undefined, instead of with `malformed-json`. */
+  /** A request without a body goes to `validate` as undefined, instead of being answered `malformed-json`. */
   readonly validatesAbsentBody?: true
-  /** The successes, by status. */
+  /** The successful responses, by status. */
   readonly responses: Readonly<Record<number, ResponseDescription>>
-  /** The failures of its own; what every route can answer is added (`commonFailures`). */
+  /** The route's own failures. `commonFailures` adds those of every route. */
   readonly failures: readonly (FailureCode | FailureAt)[]
   /**
-   * Judges a JSON body together with the faults that its schema found (none: it matches). Absent: any fault is an
-   * `invalid-request` that lists them. Present: its answer decides alone, so it must not pass a body that has faults.
+   * Validates a JSON body, given the faults that the schema has found. It alone decides, so it must return an error if there
+   * are faults. A route without `validate` answers faults with `invalid-request`.
    */
   validate?(body: unknown, faults: readonly Fault[]): AppError | undefined
-  /** Throws AppError for what a client may know; anything else that it throws is answered 500 (or 503 if Unavailable). */
+  /** Throws AppError for errors that clients may see. Any other error is answered 500, or 503 for Unavailable. */
   handle(request: RouteRequest<Body, Query>): Promise<Answer>
 }

@@ -1,23 +1,23 @@
 import { AppError } from '@switchhook/contracts'
 import { eventually } from '@switchhook/testkit'
-import type { Authenticate } from '../auth/authenticate.ts'
-import { Unauthorized } from '../auth/unauthorized.ts'
-import { limitBadTokens } from './limit-bad-tokens.ts'
+import type { Authenticate } from '../auth/open-auth.ts'
+import { Unauthorized } from '../auth/verify-token.ts'
+import { limitBadTokens, networkOf } from './limit-bad-tokens.ts'
 
 const CALLER = { tenant: 'acme', clientId: 'crm', issuer: 'https://idp.example' }
 const LIMITS = { perToken: { points: 2, duration: 60 }, perAddress: { points: 5, duration: 60 } }
 
-/** Knows the tokens that begin with `good`, and notes what it was asked about. */
+/** Accepts tokens that begin with `good`, and records the verified tokens. */
 function aGuard(limits = LIMITS) {
   const seen: string[] = []
   const withdrawn = new Set<string>()
-  const judge: Authenticate = async ({ headers: { authorization = '' } }) => {
+  const verify: Authenticate = async ({ headers: { authorization = '' } }) => {
     seen.push(authorization)
     if (authorization === 'unclear') throw new AppError('service-unavailable')
     if (authorization.startsWith('good') && !withdrawn.has(authorization)) return CALLER
     throw new Unauthorized('no')
   }
-  const guarded = limitBadTokens(judge, (address) => address === '10.0.0.1', limits)
+  const guarded = limitBadTokens(verify, (address) => address === '10.0.0.1', limits)
   const ask = async (authorization: string | undefined, ip = '203.0.113.7'): Promise<string> => {
     try {
       await guarded({ headers: { authorization }, ip })
@@ -30,7 +30,7 @@ function aGuard(limits = LIMITS) {
   return { seen, withdrawn, ask, guarded }
 }
 
-test('a bad token is looked at a few times, then no more, and the answer says for how long', async () => {
+test('a repeated bad token is verified a few times, then answered 429 with Retry-After', async () => {
   const { ask, seen, guarded } = aGuard()
   for (const expected of ['unauthorized', 'unauthorized', 'rate-limited', 'rate-limited']) {
     expect(await ask('bad')).toBe(expected)
@@ -45,7 +45,7 @@ test('a bad token is looked at a few times, then no more, and the answer says fo
   })
 })
 
-test('who shares the address with a client that repeats its bad token is let in, with a new token as well', async () => {
+test('other clients of the address of a repeated bad token are accepted, also with a new token', async () => {
   const { ask } = aGuard()
   for (let n = 0; n < 100; n++) await ask('bad')
   expect(await ask('good-1')).toBe('in')
@@ -53,7 +53,7 @@ test('who shares the address with a client that repeats its bad token is let in,
   expect(await ask('good-2')).toBe('in')
 })
 
-test('an address that makes up tokens has only those looked at that were good before', async () => {
+test('for an address that invents tokens, only tokens that were accepted before are verified', async () => {
   const { ask, seen } = aGuard()
   expect(await ask('good-1')).toBe('in')
   for (let n = 0; n < 20; n++) await ask(`made-up-${n}`)
@@ -63,14 +63,14 @@ test('an address that makes up tokens has only those looked at that were good be
   expect(await ask('good-2', '203.0.113.8')).toBe('in')
 })
 
-test('an address is let off when its window is over', async () => {
+test('an address is verified again after its window', async () => {
   const { ask, seen } = aGuard({ ...LIMITS, perAddress: { points: 5, duration: 1 } })
   for (let n = 0; n < 20; n++) await ask(`made-up-${n}`)
   expect(seen).toHaveLength(5)
   await eventually(async () => expect(await ask('good-2')).toBe('in'), { timeoutMs: 5_000 })
 })
 
-test('a token that was good and is so no longer has no privilege', async () => {
+test('a token that was accepted before and is now invalid loses its privilege', async () => {
   const { ask, withdrawn } = aGuard()
   expect(await ask('good-1')).toBe('in')
   withdrawn.add('good-1')
@@ -79,7 +79,7 @@ test('a token that was good and is so no longer has no privilege', async () => {
   expect(await ask('good-1')).toBe('rate-limited')
 })
 
-test('of the tokens that were good, those that were used last are remembered', async () => {
+test('the most recently used accepted tokens are remembered', async () => {
   const { ask } = aGuard()
   for (let n = 0; n <= 10_000; n++) await ask(`good-${n}`)
   for (let n = 0; n < 5; n++) await ask(`made-up-${n}`)
@@ -90,9 +90,23 @@ test('of the tokens that were good, those that were used last are remembered', a
 test.each<[string, string | undefined, string, string]>([
   ['no token at all', undefined, '203.0.113.7', 'unauthorized'],
   ['a bad token from a trusted network', 'bad', '10.0.0.1', 'unauthorized'],
-  ['a token that nobody can judge now', 'unclear', '203.0.113.7', 'service-unavailable'],
+  ['a token that cannot be verified now', 'unclear', '203.0.113.7', 'service-unavailable'],
 ])('%s is not counted', async (_name, authorization, ip, code) => {
   const { ask } = aGuard()
   for (let n = 0; n < 20; n++) expect(await ask(authorization, ip)).toBe(code)
   expect(await ask('good', ip)).toBe('in')
+})
+
+test.each<[string | undefined, string]>([
+  ['203.0.113.7', '203.0.113.7'],
+  ['::ffff:203.0.113.7', '203.0.113.7'],
+  ['2001:db8:1:2:3:4:5:6', '2001:db8:1:2::/64'],
+  ['2001:db8:1:2::1', '2001:db8:1:2::/64'],
+  ['2001:db8:1:3::1', '2001:db8:1:3::/64'],
+  ['::1', '::/64'],
+  ['fe80::1%eth0', 'fe80::/64'],
+  ['unknown', 'unknown'],
+  [undefined, 'unknown'],
+])('%s is counted as %s', (address, expected) => {
+  expect(networkOf(address)).toBe(expected)
 })

@@ -1,43 +1,44 @@
 import { createHash } from 'node:crypto'
+import ipaddr from 'ipaddr.js'
+import { LRUCache } from 'lru-cache'
 import { RateLimiterMemory } from 'rate-limiter-flexible'
-import type { Authenticate } from '../auth/authenticate.ts'
-import { Unauthorized } from '../auth/unauthorized.ts'
+import type { Authenticate } from '../auth/open-auth.ts'
+import { Unauthorized } from '../auth/verify-token.ts'
 import { HeaderedError } from '../http/problem-handler.ts'
-import { networkOf } from './network-of.ts'
 
-/** How often tokens that do not count are looked at. */
+/** How many invalid tokens are verified. */
 interface BadTokenLimits {
-  /** One and the same token of one address. */
+  /** For each token of an address. */
   readonly perToken: Quota
-  /** Whatever tokens of one address. */
+  /** For all tokens of an address. */
   readonly perAddress: Quota
 }
 
 interface Quota {
   readonly points: number
-  /** In s. */
+  /** Window in seconds. */
   readonly duration: number
 }
 
 /**
- * What an honest client has in flight when its token expires is answered 401, so that it fetches a new one; a loop goes on
- * for longer, and alone uses up no address. An address is judged by the second: whoever shares it with a flood (or all
- * clients, where a proxy is not named in TRUST_PROXY) gets a token looked at in between. Short windows also bound the
- * memory, as each bad token is counted by itself.
+ * Per token: the requests that an honest client has in flight when its token expires are answered 401, so that it fetches a
+ * new token. A client that repeats its token for longer is limited, and does not use up the limit of its address. Per
+ * address: the window is one second, so that other clients of a flooding address (all clients, if TRUST_PROXY does not
+ * name a proxy) still get tokens verified. Short windows also bound the memory, because each bad token has its own count.
  */
 const BAD_TOKEN_LIMITS: BadTokenLimits = {
   perToken: { points: 100, duration: 10 },
   perAddress: { points: 200, duration: 1 },
 }
 
-/** Of 32 bytes each. */
+/** Accepted tokens that are remembered, as hashes of 32 bytes. */
 const KNOWN_TOKENS = 10_000
 
 /**
- * Stops looking at tokens of an address that keeps showing bad ones, within this process, at no cost to Redis. A token that
- * has been accepted here before is always looked at; a bad one that is shown again and again uses up what that token has,
- * and little of what the address has. So who shares an address with a faulty client is not refused for it.
- * @throws HeaderedError `rate-limited`, beside what `authenticate` throws
+ * Stops verifying the tokens of an address that keeps sending invalid ones. Counts in this process, without Redis. A token
+ * that was accepted before is always verified. A repeated invalid token uses up its own limit and little of the limit of its
+ * address, so a faulty client does not block the other clients of the address.
+ * @throws HeaderedError `rate-limited`, and the errors of `authenticate`
  */
 export function limitBadTokens(
   authenticate: Authenticate,
@@ -46,17 +47,9 @@ export function limitBadTokens(
 ): Authenticate {
   const ofToken = new RateLimiterMemory({ ...perToken, keyPrefix: '' })
   const ofAddress = new RateLimiterMemory({ ...perAddress, keyPrefix: '' })
-  const known = new Set<string>()
+  const known = new LRUCache<string, true>({ max: KNOWN_TOKENS })
 
-  function remember(token: string): void {
-    // Deleted first: what was used last is forgotten last.
-    known.delete(token)
-    known.add(token)
-    const [oldest] = known
-    if (known.size > KNOWN_TOKENS && oldest !== undefined) known.delete(oldest)
-  }
-
-  /** Until the first of the counts that are used up begins anew; 0: none is. */
+  /** Time until every used-up limit is reset; 0: none is used up. */
   async function waitMs(names: Names): Promise<number> {
     const counts = await Promise.all([ofToken.get(names.token), ofAddress.get(names.address)])
     return Math.max(
@@ -67,19 +60,19 @@ export function limitBadTokens(
 
   return async (request) => {
     const { authorization } = request.headers
-    // Without a token there is nothing to look at, and 401 costs what 429 would.
+    // Without a token there is nothing to verify; a 401 costs as little as a 429.
     if (authorization === undefined || isTrustedAddress(request.ip)) return authenticate(request)
     const token = createHash('sha256').update(authorization).digest('base64')
     const address = networkOf(request.ip)
     const names: Names = { token: `${address} ${token}`, address }
     const leftMs = known.has(token) ? 0 : await waitMs(names)
     if (leftMs > 0) {
-      const detail = 'Too many tokens that do not count came from this address'
+      const detail = 'Too many invalid tokens from this address.'
       throw new HeaderedError('rate-limited', { 'Retry-After': String(Math.ceil(leftMs / 1_000)) }, { detail })
     }
     try {
       const caller = await authenticate(request)
-      remember(token)
+      known.set(token, true)
       return caller
     } catch (error) {
       if (error instanceof Unauthorized) {
@@ -94,4 +87,15 @@ export function limitBadTokens(
 interface Names {
   readonly token: string
   readonly address: string
+}
+
+/** Providers assign at least a /64 to one subscriber (RFC 6177). */
+const IPV6_PREFIX = 64
+
+/** The name under which an address is counted: the IPv4 address in its usual spelling, or the IPv6 network. */
+export function networkOf(address: string | undefined): string {
+  if (address === undefined || !ipaddr.isValid(address)) return 'unknown'
+  const parsed = ipaddr.process(address)
+  if (parsed instanceof ipaddr.IPv4) return parsed.toString()
+  return `${ipaddr.IPv6.networkAddressFromCIDR(`${parsed.toNormalizedString()}/${IPV6_PREFIX}`).toString()}/${IPV6_PREFIX}`
 }

@@ -60,7 +60,7 @@ const statuses = async (count: number, ask: () => Promise<{ status: number }>): 
 
 const SPENT = [200, 200, 200, 429]
 
-test('every answer tells a client what is left, refusals included', async () => {
+test('every response has the rate-limit headers, errors included', async () => {
   const api = await anApi()
   const first = await api.call('GET', PATH, asClient('crm'))
   expect(first.status).toBe(200)
@@ -74,7 +74,7 @@ test('every answer tells a client what is left, refusals included', async () => 
   expect(faulty.headers.get('ratelimit')).toMatch(/^"client";r=0;t=/)
 })
 
-test('the one request too many is answered 429, says when to try again, and does nothing', async () => {
+test('a request above the limit is answered 429 with Retry-After, and has no effect', async () => {
   const api = await anApi()
   expect(await statuses(4, () => api.call('GET', PATH, asClient('crm')))).toEqual(SPENT)
   const { status, headers, body } = await api.call('POST', PATH, { ...asClient('crm'), json: JSON_BODY })
@@ -86,7 +86,7 @@ test('the one request too many is answered 429, says when to try again, and does
   expect((await api.call('GET', PATH, asClient('somebody else'))).body).toEqual([])
 })
 
-test('a client has one count over all replicas, and nobody else’s', async () => {
+test('a client has one count over all replicas, shared with no other client', async () => {
   const [one, two] = [await anApi(), await anApi()]
   expect(await statuses(2, () => one.call('GET', PATH, asClient('crm')))).toEqual([200, 200])
   expect(await statuses(2, () => two.call('GET', PATH, asClient('crm')))).toEqual([200, 429])
@@ -95,7 +95,7 @@ test('a client has one count over all replicas, and nobody else’s', async () =
   expect((await one.call('GET', PATH, asClient('crm', other))).status).toBe(200)
 })
 
-test('a repeated request under an Idempotency-Key counts, and its replay tells of the count of now', async () => {
+test('a repeated request with an Idempotency-Key counts, and its replay has the current count', async () => {
   const api = await anApi()
   const request = { ...bearer(idp.token({ azp: 'crm' }), { 'idempotency-key': 'once' }), json: JSON_BODY }
   const rest: (string | null)[] = []
@@ -106,14 +106,14 @@ test('a repeated request under an Idempotency-Key counts, and its replay tells o
 
 test.each<[string, (api: ApiUnderTest) => Promise<{ status: number; headers: Headers }>]>([
   ['without a token', (api) => api.call('GET', PATH)],
-  ['with one', (api) => api.call('GET', PATH, asClient('crm'))],
+  ['with a token', (api) => api.call('GET', PATH, asClient('crm'))],
 ])('trusted networks have no limit, %s', async (_name, ask) => {
   const api = await anApi({ DEPLOYMENT: 'on-premise', TRUSTED_NETWORKS: '127.0.0.0/8' })
   expect(await statuses(6, () => ask(api))).toEqual(Array(6).fill(200))
   expect((await ask(api)).headers.get('ratelimit')).toBeNull()
 })
 
-test('nobody has a limit where it is off, and nothing tells of one', async () => {
+test('with RATE_LIMIT=off there is no limit and no rate-limit header', async () => {
   const api = await anApi({ RATE_LIMIT: 'off' })
   const bad = bearer(idp.token({}, { expiresInS: -60 }))
   expect(await statuses(6, () => api.call('GET', PATH, asClient('crm')))).toEqual(Array(6).fill(200))
@@ -121,12 +121,12 @@ test('nobody has a limit where it is off, and nothing tells of one', async () =>
   expect((await api.call('GET', PATH, asClient('crm'))).headers.get('ratelimit')).toBeNull()
 })
 
-test('the documents need no token and know no limit', async () => {
+test('the documents need no token and have no limit', async () => {
   const api = await anApi()
   expect(await statuses(6, () => api.call('GET', '/api/v1/openapi.json'))).toEqual(Array(6).fill(200))
 })
 
-test('a client that repeats a bad token is told to wait, its neighbours at the address are let in', async () => {
+test('a client that repeats a bad token is answered 429, other clients of its address are accepted', async () => {
   const api = await anApi()
   const bad = bearer(idp.token({}, { expiresInS: -60 }))
   expect(await statuses(101, () => api.call('GET', PATH, bad))).toEqual([...Array(100).fill(401), 429])
@@ -137,7 +137,7 @@ test('a client that repeats a bad token is told to wait, its neighbours at the a
   expect((await api.call('GET', PATH, asClient('neighbour'))).status).toBe(200)
 })
 
-test('without Redis the limit goes on in the process, and answers what Redis is needed for as ever', async () => {
+test('without Redis each process limits on its own, and requests are answered 503 as usual', async () => {
   const api = await anApi()
   wire.refuse()
   await eventually(() => expect(api.isReady()).toBe(false))

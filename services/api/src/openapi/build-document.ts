@@ -1,17 +1,15 @@
 import type { Route, Schema } from '../http/route.ts'
-import { type Components, createComponents } from './components.ts'
+import { type Components, createComponents, describedBy, jsonContent } from './components.ts'
 import { deliveryWebhook } from './delivery-webhook.ts'
 import { DESCRIPTION, TAGS } from './document-texts.ts'
-import { exampleOf } from './example-of.ts'
-import { idempotencyKey } from './idempotency-key.ts'
-import { describedBy, jsonContent } from './json-content.ts'
+import { exampleOf } from './examples.ts'
 import { problemSchema } from './problem-schema.ts'
 import { responsesOf } from './responses.ts'
 
 /** An OpenAPI 3.1 document, as JSON. */
 export type ApiDocument = Readonly<Record<string, unknown>>
 
-/** Describes the routes, and nothing else: what is mounted and what is documented come from the same table. */
+/** Builds the document from the table of routes that is also mounted, so the two cannot differ. */
 export function buildDocument(routes: readonly Route[]): ApiDocument {
   const components = createComponents()
   const paths: Record<string, Record<string, unknown>> = {}
@@ -36,14 +34,14 @@ export function buildDocument(routes: readonly Route[]): ApiDocument {
           scheme: 'bearer',
           bearerFormat: 'JWT',
           description:
-            "An access token of the tenant's identity provider, by the OAuth 2.0 client credentials flow: POST its token endpoint " +
-            '(`{auth_url}/{tenant_id}/oauth2/v2.0/token`) a form of `grant_type=client_credentials`, `client_id`, `client_secret` and ' +
-            '`scope` (`{service_application_id}/.default`). Which provider, client and scope these are is a matter of the installation: its operator ' +
-            'knows. A local stack has a provider of its own, for development: `make up` prints its address and a command that gets a token; by default ' +
-            'that is a POST to `http://127.0.0.1:8090/acme/oauth2/v2.0/token`, with the scope `switchhook/.default`. ' +
-            'A token is valid for about an hour: use it until shortly before its end. A 401 with `code` `unauthorized` calls for a new token, and the same ' +
-            'request once more; a 401 `missing-agent-uri` (the specification wants that status) is about the body, and a new token does not help. ' +
-            'An on-premise installation can let configured networks in without one.',
+            "An access token from the tenant's identity provider (OAuth 2.0 client credentials flow). POST " +
+            '`grant_type=client_credentials`, `client_id`, `client_secret` and `scope` (`{service_application_id}/.default`) as a form to ' +
+            '`{auth_url}/{tenant_id}/oauth2/v2.0/token`. Ask the operator of your installation for these values. ' +
+            'A local stack has its own identity provider for development: `make up` prints its address and a command that gets a token. By default ' +
+            'the token endpoint is `http://127.0.0.1:8090/acme/oauth2/v2.0/token` and the scope `switchhook/.default`. ' +
+            'A token is valid for about an hour; reuse it until shortly before it expires. After a 401 with `code` `unauthorized`, get a new token and ' +
+            'repeat the request once. A 401 `missing-agent-uri` is about the body; a new token does not help. ' +
+            'An on-premise installation can admit configured networks without a token.',
         },
       },
     },
@@ -80,4 +78,16 @@ function withParameters({ path, params = {}, query = {}, idempotent }: Route, co
   })
   const parameters = [...inPath, ...inQuery, ...(idempotent === true ? [idempotencyKey] : [])]
   return parameters.length === 0 ? {} : { parameters }
+}
+
+const idempotencyKey: Schema = {
+  name: 'Idempotency-Key',
+  in: 'header',
+  required: false,
+  description:
+    'A unique key of your choice that makes this request safe to repeat. For 24 hours, the same key, path and body from the same client ' +
+    'return the first answer with `Idempotent-Replayed: true`, and nothing is done twice. A stored error is replayed as well: once ' +
+    'its cause is fixed, use a new key. A different body with the same key is rejected (422 `idempotency-key-reused`). ' +
+    'Answers with status 500 or higher are not stored: repeat the request with the same key.',
+  schema: { type: 'string', minLength: 1, maxLength: 255, pattern: '^[ -~]+$', examples: ['order-4711-dial'] },
 }

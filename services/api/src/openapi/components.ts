@@ -4,15 +4,15 @@ import { ANSWER_HEADERS, type AnswerHeader } from './answer-headers.ts'
 
 type Kind = 'schemas' | 'responses' | 'headers'
 
-/** Collects what a document says once and refers to from many places. */
+/** Collects the named parts of a document, so that each appears once and is referenced elsewhere. */
 export interface Components {
-  /** The schema as it stands in the document: each named part in it is a reference. */
+  /** The schema with each of its named parts replaced by a reference. */
   readonly schema: (schema: Schema) => Schema
   /** A reference to a response of this name. */
   readonly response: (name: string, response: Schema) => Schema
   /** A reference to each of these headers, by name. */
   readonly headers: (names: readonly AnswerHeader[]) => Schema
-  /** By kind and name, in alphabetical order. */
+  /** All named parts, by kind and in alphabetical order. */
   readonly collected: () => Readonly<Record<Kind, Readonly<Record<string, Schema>>>>
 }
 
@@ -23,7 +23,7 @@ export function createComponents(): Components {
     headers: new Map<string, Schema>(),
   }
 
-  /** @throws if one name was given to two different things */
+  /** @throws if two different parts have the same name */
   function add(kind: Kind, name: string, value: Schema): Schema {
     const existing = known[kind].get(name)
     if (existing !== undefined && JSON.stringify(existing) !== JSON.stringify(value)) {
@@ -55,3 +55,11 @@ export function createComponents(): Components {
 
 const sorted = (named: ReadonlyMap<string, Schema>): Record<string, Schema> =>
   Object.fromEntries([...named].toSorted(([a], [b]) => (a < b ? -1 : 1)))
+
+/** The `content` of a body in JSON. */
+export const jsonContent = (schema: Schema, example: unknown): Schema => ({
+  'application/json': { schema, ...(example !== undefined && { example }) },
+})
+
+/** Moves the description from the schema to the parameter or header that has it, where OpenAPI viewers show it. */
+export const describedBy = ({ description, ...schema }: Schema): Schema => ({ description, schema })

@@ -1,22 +1,21 @@
 import { DELIVERY_HEADERS, describeEventTypes, REQUIRED_DELIVERY_HEADERS } from '@switchhook/contracts'
 import { envelopeSchema } from '../deliveries/delivery-schema.ts'
 import type { Schema } from '../http/route.ts'
-import type { Components } from './components.ts'
+import { type Components, describedBy } from './components.ts'
 import { DELIVERY_DESCRIPTION } from './document-texts.ts'
-import { describedBy } from './json-content.ts'
 
 const REQUIRED: readonly string[] = REQUIRED_DELIVERY_HEADERS
 
 const RETRIED = {
-  description: 'Tried again on the schedule, as after no answer; parked when the last attempt fails.',
+  description: 'Retried on the schedule, like a connection failure. Parked if the last attempt fails.',
 } as const
 
-/** What clients' own endpoints have to take: the one operation that is theirs. */
+/** The request that a subscriber's endpoint receives: the only operation that clients implement. */
 export const deliveryWebhook = (components: Components): Schema => ({
   operationId: 'receiveDelivery',
   summary: 'A delivery, as your endpoint receives it',
   description: DELIVERY_DESCRIPTION,
-  // The token is for this service; deliveries carry signatures.
+  // Deliveries are authenticated by their signature, not by a token.
   security: [],
   parameters: Object.entries(DELIVERY_HEADERS).map(([name, schema]) => {
     return { name, in: 'header', required: REQUIRED.includes(name), ...describedBy(schema) }
@@ -36,12 +35,12 @@ export const deliveryWebhook = (components: Components): Schema => ({
     },
   },
   responses: {
-    '2XX': { description: 'Acknowledged. The body of the answer is ignored.' },
-    '3XX': { description: 'Parked at once: redirects are never followed.' },
+    '2XX': { description: 'Acknowledged. The response body is ignored.' },
+    '3XX': { description: 'Parked at once. Redirects are never followed.' },
     408: RETRIED,
     425: RETRIED,
     429: RETRIED,
-    '4XX': { description: 'Parked at once: any other 4xx. It can be sent again.' },
+    '4XX': { description: 'Any other 4xx: parked at once. You can send the delivery again.' },
     '5XX': RETRIED,
   },
 })

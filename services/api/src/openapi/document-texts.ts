@@ -4,7 +4,7 @@ export const DESCRIPTION = `Control calls and agents of a contact center, and re
 
 ## Authentication
 
-Send \`Authorization: Bearer <token>\` with every request. Get the token from your identity provider by the OAuth 2.0 client credentials flow (see the security scheme \`bearer\`). A token is valid for about an hour: reuse it, and get a new one after a 401.
+Send \`Authorization: Bearer <token>\` with every request. Get the token from your identity provider with the OAuth 2.0 client credentials flow (see the security scheme \`bearer\`). A token is valid for about an hour: reuse it, and get a new one after a 401.
 
 ## Conventions
 
@@ -41,7 +41,7 @@ export const TAGS = [
       'A delivery is one event for one subscription. It is `pending` while an attempt is due and `waiting` until its next attempt, ' +
       'after a failed attempt or a cool-down (by default 8 attempts with waits of 10 s, 1 min, 5 min, 30 min, 2 h, 4 h and 6 h, about ' +
       '12 h 36 min). It ends as `acknowledged` (a 2xx), as `parked` (rejected, or its last attempt failed; kept, and can be sent again) or ' +
-      'as `withdrawn` (before the first attempt its subscription was deleted, disabled or stopped asking for the event type).',
+      'as `withdrawn` (before the first attempt its subscription was deleted, disabled or unsubscribed from the event type).',
   },
   { name: 'calls', description: 'Call commands on behalf of an agent.' },
   { name: 'agents', description: 'State and presence of agents.' },
@@ -51,11 +51,11 @@ export const TAGS = [
       'Available only with the simulated contact center. Its agents are configured with `SIMULATOR_AGENTS`; by default they are ' +
       '`sip:alice@acme.example` and `sip:bob@acme.example` of the tenant `acme`, and `sip:carol@globex.example` of `globex`. `dial` lists the destinations.',
   },
-  { name: 'audit', description: 'Who changed or sent what.' },
-  { name: 'document', description: 'This document.' },
+  { name: 'audit', description: 'The audit log: which client changed or sent what.' },
+  { name: 'document', description: 'The machine-readable documents of the API and its events.' },
 ]
 
-/** For receivers; docs/signatures.md has the details. */
+/** The contract of a receiver. docs/signatures.md has the details. */
 export const DELIVERY_DESCRIPTION = `A POST to the \`url\` of a subscription with the envelope as body. The bytes are identical on every attempt. \`GET /api/v1/webhooks/event-types\` has the schema of each event type.
 
 **Verify** the bytes as they arrived, before parsing them. The easiest way is a library of [Standard Webhooks](https://www.standardwebhooks.com), which takes the \`whsec_…\` secret as it is. Without a library:
@@ -67,6 +67,6 @@ export const DELIVERY_DESCRIPTION = `A POST to the \`url\` of a subscription wit
 
 Answer 401 if verification fails. A subscription whose \`signing.state\` is \`unsigned\` gets these headers after its first rotation.
 
-**Acknowledge** with any 2xx within the timeout (10 s by default), and process the event afterwards. The same delivery can arrive more than once, and deliveries can overtake each other: deduplicate by \`X-SVC-Delivery\`, never by \`sequence\`; order by \`occurredAt\`, then by \`sequence\`. After the operator restores Redis from a backup, a \`sequence\` can come twice with different content, under two delivery ids: the later \`occurredAt\` is current, and \`call-state\` shows it.
+**Acknowledge** with any 2xx within the timeout (10 s by default), and process the event afterwards. The same delivery can arrive more than once, and deliveries can arrive out of order: deduplicate by \`X-SVC-Delivery\`, never by \`sequence\`; order by \`occurredAt\`, then by \`sequence\`. After the operator restores Redis from a backup, a \`sequence\` can come twice with different content, under two delivery ids: the later \`occurredAt\` is current, and \`call-state\` shows it.
 
 **Failures.** Connection failures, timeouts, 408, 425, 429 and 5xx are retried, by default after 10 s, 1 min, 5 min, 30 min, 2 h, 4 h and 6 h: eight attempts, then the delivery is parked. \`Retry-After\` does not change the waits. Any other answer parks the delivery at once. After 5 failures in a row, over all its deliveries, an endpoint gets a cool-down: it is not contacted for 30 s, then one attempt decides whether another cool-down begins. A delivery that falls due in a cool-down uses up that slot of the schedule without an attempt and waits for the next one. In its last slot it waits for the cool-down to end; if the endpoint keeps failing for as long as the longest wait of the schedule, the delivery is parked. An installation can have other waits and another cool-down.`

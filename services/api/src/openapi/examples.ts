@@ -1,19 +1,17 @@
 import { DeviceStatus, describeEventTypes, EVENT_TYPES, type EventType, type FailureCode } from '@switchhook/contracts'
+import { componentName } from '../http/component.ts'
 import type { Schema } from '../http/route.ts'
-import { type ExampleDetails, exampleOf, merged } from './example-of.ts'
 
-/** What an operation answers, for example; undefined where there is no telling. */
+/** An example of an operation's answer; undefined if its schema has no examples. */
 export function answerExample(operationId: string, status: number, schema: Schema): unknown {
   return merged(exampleOf(schema, COMPONENTS), ANSWERS[`${operationId} ${status}`])
 }
 
 const DELIVERY = '6f9c2f0e-54c6-5a0e-9b57-6d1f0c6f5a0b'
-const EVENT = '0b7e3f0c-5d0e-4d7f-9c0e-0d2f4a1b6c11'
 const DESCRIBED = describeEventTypes()
 const described = (type: EventType) => DESCRIBED.find((each) => each.type === type)
 
 const rejected = {
-  eventId: EVENT,
   state: 'parked',
   parkedReason: 'rejected',
   parkedAt: '2026-11-20T17:06:01.231Z',
@@ -32,7 +30,10 @@ const rejected = {
   ],
 }
 
-/** What members' own examples would say together would not hang together. */
+/** Overrides for examples, by component name and field. */
+type ExampleDetails = Readonly<Record<string, Readonly<Record<string, unknown>>>>
+
+/** Replaces examples of single fields where their combination would be contradictory. */
 const COMPONENTS: ExampleDetails = {
   SubscriptionSigning: { previousValidUntil: null },
   DeliverySummary: rejected,
@@ -44,7 +45,6 @@ const COMPONENTS: ExampleDetails = {
     coolingUntil: null,
     parkedAt: null,
   },
-  TestDelivery: { eventId: EVENT },
   ReceiverReport: {
     verdict: 'needs-work',
     findings: [
@@ -56,7 +56,7 @@ const COMPONENTS: ExampleDetails = {
         result: 'failed',
         seen: 'Status 204 after 29 ms.',
         advice:
-          'Anybody who knows the url can send you this. Verify webhook-signature before you believe a body, and answer 401 where it does not match.',
+          'Anyone who knows the url can send you this. Verify webhook-signature before you trust a body, and answer 401 if it does not match.',
       },
       { check: 'stale-timestamp', result: 'passed', seen: 'Status 401 after 28 ms.', advice: null },
     ],
@@ -76,7 +76,7 @@ const COMPONENTS: ExampleDetails = {
 
 const command = (name: string) => ({ command: name, correlationId: null })
 
-/** By operation and status, where one answer differs from others of its schema. */
+/** By operation and status: where an answer differs from the usual example of its schema. */
 const ANSWERS: Readonly<Record<string, object>> = {
   'createSubscription 201': { health: { lastSuccessAt: null } },
   'changeSubscription 200': { enabled: false },
@@ -101,17 +101,17 @@ const ANSWERS: Readonly<Record<string, object>> = {
   },
 }
 
-/** What a problem of this code tells beside it, for example. */
+/** Examples of the further fields of a problem, by code. */
 export const PROBLEM_DETAILS: Readonly<Partial<Record<FailureCode, object>>> = {
   'invalid-request': { errors: [{ pointer: '/limit', detail: 'must be at most 100' }] },
-  'malformed-json': { detail: 'There is no body; send a JSON object, as application/json' },
+  'malformed-json': { detail: 'There is no body; send a JSON object, as application/json.' },
   'invalid-webhook-url': {
-    detail: 'The body is not a valid subscription',
+    detail: 'The body is not a valid subscription.',
     errors: [{ pointer: '/url', detail: 'must be an absolute http or https url' }],
     knownEventTypes: EVENT_TYPES,
   },
   'unknown-event-type': {
-    detail: 'The body is not a valid subscription',
+    detail: 'The body is not a valid subscription.',
     errors: [{ pointer: '/eventTypes', detail: 'is required' }],
     knownEventTypes: EVENT_TYPES,
   },
@@ -126,3 +126,38 @@ export const PROBLEM_DETAILS: Readonly<Partial<Record<FailureCode, object>>> = {
   },
   'invalid-call-state': { currentState: 7, allowedCommands: [] },
 }
+
+/** An example for a schema, composed of the examples of its parts; undefined if they have none. */
+export function exampleOf(schema: Schema, details: ExampleDetails = {}): unknown {
+  const { examples, properties, items, oneOf } = schema
+  const [first] = [...((examples as unknown[] | undefined) ?? []), ...choicesOf(schema)]
+  if (first !== undefined) return first
+  if (properties !== undefined) {
+    const members = objectOf(properties as Readonly<Record<string, Schema>>, details)
+    return merged(members, details[componentName(schema) ?? ''])
+  }
+  if (items !== undefined) return [exampleOf(items as Schema, details)]
+  return Array.isArray(oneOf) ? exampleOf(oneOf[0] as Schema, details) : undefined
+}
+
+/** Merges objects deeply; arrays are replaced, and a field that is undefined in `more` is removed. */
+function merged(example: unknown, more: unknown): unknown {
+  if (!isObject(example) || !isObject(more)) return more === undefined ? example : more
+  const members = Object.entries(more).map(([name, value]) => [
+    name,
+    value === undefined ? undefined : merged(example[name], value),
+  ])
+  const all = { ...example, ...(Object.fromEntries(members) as object) }
+  return Object.fromEntries(Object.entries(all).filter(([, value]) => value !== undefined))
+}
+
+function objectOf(properties: Readonly<Record<string, Schema>>, details: ExampleDetails): object {
+  const members = Object.entries(properties).map(([name, member]) => [name, exampleOf(member, details)] as const)
+  return Object.fromEntries(members.filter(([, value]) => value !== undefined))
+}
+
+const choicesOf = ({ const: only, enum: choices = [] }: Schema): readonly unknown[] =>
+  only === undefined ? (choices as readonly unknown[]) : [only]
+
+const isObject = (value: unknown): value is Record<string, unknown> =>
+  typeof value === 'object' && value !== null && !Array.isArray(value)

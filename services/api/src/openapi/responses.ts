@@ -1,13 +1,11 @@
 import { FAILURES, type FailureCode } from '@switchhook/contracts'
 import type { FailureAt, ResponseDescription, Route, Schema } from '../http/route.ts'
 import { ANSWER_HEADERS, failureHeaders, successHeaders } from './answer-headers.ts'
-import { commonFailures } from './common-failures.ts'
-import type { Components } from './components.ts'
+import { type Components, describedBy, jsonContent } from './components.ts'
 import { answerExample, PROBLEM_DETAILS } from './examples.ts'
-import { describedBy, jsonContent } from './json-content.ts'
 import { problemSchema } from './problem-schema.ts'
 
-/** What an operation can answer, by status. */
+/** The responses of an operation, by status. */
 export const responsesOf = (route: Route, components: Components): Schema => ({
   ...successesOf(route, components),
   ...failuresOf(route, components),
@@ -36,7 +34,7 @@ function successOf(
   }
 }
 
-/** One response for each status, listing the codes that it can have, each with an example. */
+/** One response per status. It lists the error codes with that status, each with an example. */
 function failuresOf(route: Route, components: Components): Schema {
   const byStatus = new Map<number, FailureCode[]>()
   for (const failure of [...route.failures, ...commonFailures(route)]) {
@@ -75,3 +73,20 @@ function failureOf(status: number, codes: readonly FailureCode[], headers: Schem
 
 const statusOf = (failure: FailureCode | FailureAt): FailureAt =>
   typeof failure === 'string' ? { code: failure, status: FAILURES[failure].status } : failure
+
+/** The failures that every route of its kind has, besides the ones that the route lists itself. */
+function commonFailures({ query = {}, body, isPublic, idempotent }: Route): FailureCode[] {
+  return [
+    ...(Object.keys(query).length > 0 || body !== undefined ? INVALID : []),
+    ...(isPublic === true ? [] : PROTECTED),
+    ...(body === undefined ? [] : WITH_BODY),
+    ...(idempotent === true ? WITH_KEY : []),
+    'internal',
+  ]
+}
+
+const INVALID: FailureCode[] = ['invalid-request']
+/** Every route that needs a token also needs Redis. */
+const PROTECTED: FailureCode[] = ['unauthorized', 'rate-limited', 'service-unavailable']
+const WITH_BODY: FailureCode[] = ['malformed-json', 'body-too-large', 'unsupported-media-type']
+const WITH_KEY: FailureCode[] = ['invalid-request', 'idempotency-key-in-use', 'idempotency-key-reused']

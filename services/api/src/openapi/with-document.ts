@@ -2,14 +2,14 @@ import { describeEvents } from '@switchhook/contracts'
 import type { Route } from '../http/route.ts'
 import { type ApiDocument, buildDocument } from './build-document.ts'
 
-/** Adds the routes that serve the document of all of them, their own included, and that of the events. */
+/** Adds the routes that serve the OpenAPI document of all routes, themselves included, and the AsyncAPI document. */
 export function withDocument(routes: readonly Route[]): readonly Route[] {
   let document: ApiDocument | undefined
   const events = describeEvents()
   const common = {
     method: 'get',
     tag: 'document',
-    description: "Needs no token: it holds nobody's data.",
+    description: 'Needs no token.',
     isPublic: true,
     failures: [],
   } as const
@@ -17,9 +17,9 @@ export function withDocument(routes: readonly Route[]): readonly Route[] {
     ...common,
     path: '/api/v1/openapi.json',
     operationId: 'readDocument',
-    summary: 'This document',
+    summary: 'Read the OpenAPI document',
     responses: {
-      200: { description: 'An OpenAPI 3.1 document.', body: { type: 'object', description: 'The document.' } },
+      200: { description: 'This document (OpenAPI 3.1).', body: { type: 'object', description: 'The document.' } },
     },
     handle: async () => ({ status: 200, body: document }),
   }
@@ -27,9 +27,12 @@ export function withDocument(routes: readonly Route[]): readonly Route[] {
     ...common,
     path: '/api/v1/asyncapi.json',
     operationId: 'readEventsDocument',
-    summary: 'The document of webhooks and events',
+    summary: 'Read the AsyncAPI document of the events',
     responses: {
-      200: { description: 'An AsyncAPI 3 document.', body: { type: 'object', description: 'The document.' } },
+      200: {
+        description: 'The document of the events (AsyncAPI 3).',
+        body: { type: 'object', description: 'The document.' },
+      },
     },
     handle: async () => ({ status: 200, body: events }),
   }

@@ -25,7 +25,7 @@ const read = async (path: string) => {
   return { status: response.status, headers: response.headers, text: await response.text() }
 }
 
-test.each(['/api/v1/docs', '/api/v1/docs/events'])('%s and all that it refers to come from here', async (path) => {
+test.each(['/api/v1/docs', '/api/v1/docs/events'])('%s and all its assets are served by the api', async (path) => {
   const page = await read(path)
   expect(page.status).toBe(200)
   expect(page.headers.get('content-type')).toMatch(/^text\/html/)
@@ -41,13 +41,13 @@ test.each(['/api/v1/docs', '/api/v1/docs/events'])('%s and all that it refers to
   }
 })
 
-test.each(['/api/v1/openapi.json', '/api/v1/asyncapi.json'])('%s, which a page reads, is served', async (path) => {
+test.each(['/api/v1/openapi.json', '/api/v1/asyncapi.json'])('%s, which a page loads, is served', async (path) => {
   const { status, text } = await read(path)
   expect(status).toBe(200)
   expect(Object.keys(JSON.parse(text) as object)[0]).toMatch(/^(open|async)api$/)
 })
 
-test('nothing else lies beside the pages', async () => {
+test('no other files of the folder are served', async () => {
   for (const path of ['/api/v1/docs/', '/api/v1/docs/assets/', '/api/v1/docs/assets/..%2fpackage.json']) {
     expect((await read(path)).status).toBe(404)
   }

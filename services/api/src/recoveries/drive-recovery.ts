@@ -1,32 +1,33 @@
 import type { Subscription } from '@switchhook/contracts'
 import type { Logger } from '@switchhook/runtime'
 import type { BreakerStore, DueTimer, ParkedWindow } from '@switchhook/store'
-import type { Step, Transact } from '../center/transact.ts'
-import { MOST_STILL_MS, PATIENCE_MS, type Sample, takeTurn } from './pace.ts'
+import type { Step, Transact } from '../state/transact.ts'
+import { MAX_STALLED_MS, planStep, SAMPLE_TIMEOUT_MS, type Sample } from './pace.ts'
 import {
+  type BatchResult,
   cancelled,
   done,
   type Item,
   isComplete,
-  putDown,
   type Recovery,
-  type Sending,
-  stillMsOf,
+  type RecoveryChange,
+  releaseBatch,
+  stalledMsOf,
   withItems,
-  withSending,
-  withTurn,
+  withPlan,
+  withResult,
 } from './recovery.ts'
 import { type RecoveryTimer, recoveryKey, writingOf } from './recovery-book.ts'
 import type { RecoveryMeter } from './recovery-meter.ts'
-import type { Errand } from './send-items.ts'
+import type { SendRequest } from './send-items.ts'
 
 type Timer = Pick<DueTimer, 'tenant' | 'payload'>
 
-/** Takes the turns of recoveries, in this process or, when it dies, in another. */
+/** Runs the steps of recoveries. After a crash, another replica continues. */
 export interface RecoveryDriver {
-  /** A turn is due. Resolves when it is taken: what is sent in it may take longer than other timers can wait. */
+  /** Begins the step whose timer is due. Resolves before its batch is sent: other timers must not wait for that. */
   timerDue(timer: Timer): Promise<void>
-  /** Resolves when nothing is being sent. */
+  /** Resolves when no batch is being sent. */
   idle(): Promise<void>
 }
 
@@ -35,8 +36,8 @@ export interface RecoveryDriverDeps {
   readonly find: (tenant: string | null, recoveryId: Recovery['recoveryId']) => Promise<Recovery | undefined>
   readonly look: BreakerStore['look']
   readonly parked: Pick<ParkedWindow, 'take' | 'stateOf'>
-  readonly send: (errand: Errand) => Promise<Sending>
-  /** Deliveries per second of one recovery, at most. */
+  readonly send: (request: SendRequest) => Promise<BatchResult>
+  /** Maximum deliveries per second of one recovery. */
   readonly mostPerSecond: number
   /** Milliseconds since 1970. */
   readonly now: () => number
@@ -44,64 +45,64 @@ export interface RecoveryDriverDeps {
   readonly log: Pick<Logger, 'info' | 'warn'>
 }
 
-/** A turn that was taken: these are ours to send until the lease is over. */
-interface Taken {
+/** A step whose batch this replica has to send before the lease ends. */
+interface Begun {
   readonly recovery: Recovery
   readonly items: readonly Item[]
   readonly subscription: Subscription
-  /** From the beginning of this turn to the next one. */
+  /** Time from the beginning of this step to the next one. */
   readonly waitMs: number
 }
 
-/** What was written down. */
-interface Noted {
-  readonly before: Recovery
-  readonly after: Recovery
-}
-
-/** Longer than a broker takes to confirm, or to be found silent, and Redis to note what came of it. */
+/** Longer than the broker takes to confirm, or to be declared away, and Redis to store the result. */
 const LEASE_MS = 15_000
 
 /**
- * A turn has three steps. It is taken: what is to be sent is written down, with the timer of the turn that follows if this
- * one is never heard of again. Its deliveries are sent. What came of them is written down, with the timer of the next turn.
- * A turn is good for one timer and one result, so of two replicas with the same timer one comes too late; a process that dies
- * leaves its deliveries to the next turn, which sends the same runs of them.
+ * A step has three parts. First the plan and the batch are stored, together with a timer at the end of the lease. Then the
+ * batch is sent. Then its result is stored, together with the timer of the next step. Every write increments the number of
+ * the step (`turn`), and a timer or result with another number is ignored: of two replicas with the same timer, one begins
+ * the step. If a replica dies, the timer of the lease begins the next step, which sends the same runs of the same batch.
  */
 export function createRecoveryDriver(deps: RecoveryDriverDeps): RecoveryDriver {
   const { transact, now, meter, log } = deps
   const sending = new Set<Promise<void>>()
 
-  async function take(tenant: string | null, { recoveryId, turn }: RecoveryTimer): Promise<Taken | Noted | undefined> {
-    return transact<Taken | Noted | undefined>(tenant, [recoveryKey(recoveryId)], async ([stored]) => {
+  /** Resolves to the step to send, or to the stored change if there is nothing to send; undefined: the timer is outdated. */
+  async function beginStep(
+    tenant: string | null,
+    { recoveryId, turn }: RecoveryTimer,
+  ): Promise<Begun | RecoveryChange | undefined> {
+    return transact<Begun | RecoveryChange | undefined>(tenant, [recoveryKey(recoveryId)], async ([stored]) => {
       const present = stored as Recovery | undefined
       if (present?.turn !== turn) return { result: undefined }
       const nowMs = now()
-      const write = (recovery: Recovery, dueInMs?: number) => noting(present, recovery, dueInMs)
-      if (present.state !== 'running') return present.isSending ? write(putDown(present, nowMs)) : { result: undefined }
+      const write = (recovery: Recovery, dueInMs?: number) => changeTo(present, recovery, dueInMs)
+      if (present.state !== 'running')
+        return present.isSending ? write(releaseBatch(present, nowMs)) : { result: undefined }
       const { health, subscription } = await deps.look({ tenant, subscriptionId: present.subscriptionId })
-      if (subscription === undefined) return write(cancelled(putDown(present, nowMs), 'subscription-deleted', nowMs))
+      if (subscription === undefined)
+        return write(cancelled(releaseBatch(present, nowMs), 'subscription-deleted', nowMs))
 
       if (isComplete(present)) return write(done(present, nowMs))
       const sample = await sampleOf(present, nowMs)
       const { isEnabled, mostPerSecond } = limitsOf(present, subscription)
-      const stillMs = stillMsOf(present, nowMs)
-      const next = takeTurn(present.pace, { isEnabled, health, sample, mostPerSecond, stillMs, nowMs })
-      const isGivenUp = next.take === 0 && stillMs >= MOST_STILL_MS
-      if (isGivenUp) return write(cancelled(putDown(present, nowMs), 'no-progress', nowMs))
-      const begun = withTurn(present, next, sample, nowMs)
-      if (next.take === 0) return write(begun, next.waitMs)
+      const stalledMs = stalledMsOf(present, nowMs)
+      const plan = planStep(present.pace, { isEnabled, health, sample, mostPerSecond, stalledMs, nowMs })
+      const isGivenUp = plan.take === 0 && stalledMs >= MAX_STALLED_MS
+      if (isGivenUp) return write(cancelled(releaseBatch(present, nowMs), 'no-progress', nowMs))
+      const planned = withPlan(present, plan, sample, nowMs)
+      if (plan.take === 0) return write(planned, plan.waitMs)
 
-      const filled = begun.inHand === null && !begun.isReadOut ? await fill(begun, next.take) : begun
+      const filled = planned.inHand === null && !planned.isReadOut ? await fill(planned, plan.take) : planned
       if (isComplete(filled)) return write(done(filled, nowMs))
       if (filled.inHand === null) return write(filled, 0)
-      const items = filled.inHand.items.slice(0, next.take)
-      // Whoever takes over does not know which of them were sent.
+      const items = filled.inHand.items.slice(0, plan.take)
       const recovery = { ...filled, isSending: true }
-      const noted = { ...recovery, inHand: { ...filled.inHand, isRepeated: true } }
+      // If this replica dies, the next step cannot know which items were sent.
+      const leased = { ...recovery, inHand: { ...filled.inHand, isRepeated: true } }
       return {
-        result: { recovery, items, subscription, waitMs: next.waitMs },
-        writing: writingOf(noted, LEASE_MS),
+        result: { recovery, items, subscription, waitMs: plan.waitMs },
+        writing: writingOf(leased, LEASE_MS),
       }
     })
   }
@@ -123,38 +124,38 @@ export function createRecoveryDriver(deps: RecoveryDriverDeps): RecoveryDriver {
     if (state === 'acknowledged') return { kind: 'acknowledged' }
     if (state === 'waiting' || state === 'parked') return { kind: 'failed' }
     const isGone = state === 'unknown' || state === 'withdrawn'
-    // What takes so long was lost sight of, or the workers are away: another one may tell more.
-    if (isGone || nowMs - sample.sentAtMs >= PATIENCE_MS) return { kind: 'none' }
+    // After the timeout the delivery was lost sight of, or no worker runs: another sample is more useful.
+    if (isGone || nowMs - sample.sentAtMs >= SAMPLE_TIMEOUT_MS) return { kind: 'none' }
     return { kind: 'unanswered', sinceMs: sample.sentAtMs }
   }
 
-  async function carryOut(tenant: string | null, { recovery, items, subscription, waitMs }: Taken): Promise<void> {
+  async function sendBatch(tenant: string | null, { recovery, items, subscription, waitMs }: Begun): Promise<void> {
     const { recoveryId, turn, inHand } = recovery
     const startedAtMs = now()
-    const isOurs = (present: Recovery | undefined): present is Recovery => present?.turn === turn
-    const sent = await deps.send({
+    const isCurrentStep = (present: Recovery | undefined): present is Recovery => present?.turn === turn
+    const result = await deps.send({
       recoveryId,
       items,
       subscription,
       isRepeated: inHand?.isRepeated ?? true,
-      mayGoOn: async () => {
+      mayContinue: async () => {
         const present = await deps.find(tenant, recoveryId)
-        return isOurs(present) && present.state === 'running'
+        return isCurrentStep(present) && present.state === 'running'
       },
     })
-    const noted = await transact<Noted | undefined>(tenant, [recoveryKey(recoveryId)], ([stored]) => {
+    const change = await transact<RecoveryChange | undefined>(tenant, [recoveryKey(recoveryId)], ([stored]) => {
       const present = stored as Recovery | undefined
-      if (!isOurs(present)) return { result: undefined }
+      if (!isCurrentStep(present)) return { result: undefined }
       const leftMs = Math.max(0, waitMs - (now() - startedAtMs))
-      const next = withSending(present, sent, { waitMs: leftMs, nowMs: now() })
-      return noting(present, next.recovery, next.dueInMs)
+      const next = withResult(present, result, { waitMs: leftMs, nowMs: now() })
+      return changeTo(present, next.recovery, next.dueInMs)
     })
-    if (noted !== undefined) tell(noted)
+    if (change !== undefined) report(change)
   }
 
-  function tell({ before, after }: Noted): void {
-    meter.noted(before, after)
-    const { recoveryId, subscriptionId, state, found, sent, skipped, failed, endedAt } = after
+  function report(change: RecoveryChange): void {
+    meter.changed(change)
+    const { recoveryId, subscriptionId, state, found, sent, skipped, failed, endedAt } = change.after
     const counts = { found, sent, skipped, failed }
     if (endedAt !== null) log.info('a recovery has ended', { recoveryId, subscriptionId, state, ...counts })
   }
@@ -167,12 +168,12 @@ export function createRecoveryDriver(deps: RecoveryDriverDeps): RecoveryDriver {
   return {
     timerDue: async ({ tenant, payload }) => {
       const timer = payload as RecoveryTimer
-      const taken = await take(tenant, timer)
-      if (taken === undefined) return
-      if (!('items' in taken)) return tell(taken)
+      const begun = await beginStep(tenant, timer)
+      if (begun === undefined) return
+      if (!('items' in begun)) return report(begun)
       track(
-        carryOut(tenant, taken).catch((error: unknown) => {
-          log.warn('a turn of a recovery was broken off, will be repeated', { recoveryId: timer.recoveryId, error })
+        sendBatch(tenant, begun).catch((error: unknown) => {
+          log.warn('a step of a recovery failed and will be repeated', { recoveryId: timer.recoveryId, error })
         }),
       )
     },
@@ -182,8 +183,7 @@ export function createRecoveryDriver(deps: RecoveryDriverDeps): RecoveryDriver {
   }
 }
 
-/** A step that takes nothing in hand. */
-const noting = (before: Recovery, after: Recovery, dueInMs?: number): Step<Noted> => ({
+const changeTo = (before: Recovery, after: Recovery, dueInMs?: number): Step<RecoveryChange> => ({
   result: { before, after },
   writing: writingOf(after, dueInMs),
 })

@@ -1,18 +1,18 @@
 import type { EndpointHealth } from '@switchhook/store'
 
-/** How fast a recovery sends. */
+/** The rate at which a recovery sends. */
 export interface Pace {
   readonly perSecond: number
-  /** Since when, ms since 1970. */
+  /** When this rate began, in ms since 1970. */
   readonly sinceMs: number
-  /** Something that was sent at this pace was acknowledged. */
+  /** A delivery sent at this rate was acknowledged. */
   readonly isProven: boolean
 }
 
-/** What became of one of the deliveries that were sent last. */
+/** The result of one of the deliveries that were sent last. */
 export type Sample =
   | { readonly kind: 'none' | 'acknowledged' | 'failed' }
-  /** Nothing has come of it yet. */
+  /** Its attempt has no result yet. */
   | { readonly kind: 'unanswered'; readonly sinceMs: number }
 
 export interface Conditions {
@@ -20,19 +20,19 @@ export interface Conditions {
   readonly health: EndpointHealth
   readonly sample: Sample
   readonly mostPerSecond: number
-  /** For how long the recovery has not got on. */
-  readonly stillMs: number
+  /** Time since the recovery last made progress. */
+  readonly stalledMs: number
   /** Milliseconds since 1970. */
   readonly nowMs: number
 }
 
-/** What a recovery waits for. */
+/** Why a recovery sends nothing now. */
 export const WAITING_FOR = ['endpoint-cooling-down', 'endpoint-answers', 'subscription-enabled', 'broker'] as const
 
 export type WaitingFor = (typeof WAITING_FOR)[number]
 
-/** How many to send now, and after how long the next turn comes. */
-export interface Turn {
+/** How many deliveries a step sends, and when the next step begins. */
+export interface StepPlan {
   readonly pace: Pace
   readonly take: number
   readonly waitMs: number
@@ -40,19 +40,19 @@ export interface Turn {
 }
 
 export const SLOWEST_PER_SECOND = 1
-/** So long a pace must have gone well before it is doubled. */
+/** A rate must go well for this long before it is doubled. */
 export const RISE_MS = 3_000
-/** Bad news of what was sent at the former pace may come for so long; it is not held against the new one. */
+/** Failures of deliveries that were sent at the previous rate can arrive for this long; they do not lower the new rate. */
 export const FALL_MS = 1_000
-/** An endpoint that takes longer to answer has enough to do. */
+/** An endpoint that takes longer than this to answer is busy, and gets nothing more. */
 export const UNANSWERED_MS = 3_000
-/** Longer than an attempt may take. After that, an answer that does not come tells nothing any more. */
-export const PATIENCE_MS = 60_000
-const TURNS_PER_SECOND = 5
-/** A recovery that is held and has not got on for so long will not get on any more: what it waits for may never come. */
-export const MOST_STILL_MS = 30 * 24 * 60 * 60_000
+/** Longer than any attempt. A sample without a result by then is given up. */
+export const SAMPLE_TIMEOUT_MS = 60_000
+const STEPS_PER_SECOND = 5
+/** A recovery that waits and has made no progress for this long is cancelled: its condition may never be met. */
+export const MAX_STALLED_MS = 30 * 24 * 60 * 60_000
 const CHECK_SUBSCRIPTION_MS = 2_000
-/** A subscription may stay disabled for weeks. */
+/** A subscription can stay disabled for weeks. */
 export const LONGEST_CHECK_MS = 60_000
 const CHECK_ENDPOINT_MS = 1_000
 const LONGEST_COOLDOWN_CHECK_MS = 5_000
@@ -60,12 +60,15 @@ const LONGEST_COOLDOWN_CHECK_MS = 5_000
 export const firstPace = (nowMs: number): Pace => ({ perSecond: SLOWEST_PER_SECOND, sinceMs: nowMs, isProven: false })
 
 /**
- * The pace of a recovery. It begins with one delivery a second and doubles every few seconds while the endpoint
- * acknowledges; a failure halves it; a cool-down, a disabled subscription or answers that do not come hold it, and it begins
- * at the bottom again. After a cool-down one delivery goes first, as it is the probe. No clock, no chance, no I/O.
+ * Plans a step. The rate begins at one delivery per second and doubles every few seconds while the endpoint acknowledges; a
+ * failure halves it. A cool-down, a disabled subscription or missing answers pause the recovery, and it begins at the
+ * slowest rate again. After a cool-down a single delivery is sent as the probe. A pure function.
  */
-export function takeTurn(pace: Pace, { isEnabled, health, sample, mostPerSecond, stillMs, nowMs }: Conditions): Turn {
-  const hold = (waitingFor: WaitingFor, waitMs: number): Turn => ({
+export function planStep(
+  pace: Pace,
+  { isEnabled, health, sample, mostPerSecond, stalledMs, nowMs }: Conditions,
+): StepPlan {
+  const pause = (waitingFor: WaitingFor, waitMs: number): StepPlan => ({
     pace: firstPace(nowMs),
     take: 0,
     waitMs,
@@ -74,20 +77,20 @@ export function takeTurn(pace: Pace, { isEnabled, health, sample, mostPerSecond,
   const isUnanswered = (ms: number): boolean => sample.kind === 'unanswered' && nowMs - sample.sinceMs >= ms
 
   if (!isEnabled) {
-    // As long again as it has been still, so that the looks become rarer.
-    return hold('subscription-enabled', Math.min(Math.max(stillMs, CHECK_SUBSCRIPTION_MS), LONGEST_CHECK_MS))
+    // Waiting as long again as it has waited so far makes the checks rarer.
+    return pause('subscription-enabled', Math.min(Math.max(stalledMs, CHECK_SUBSCRIPTION_MS), LONGEST_CHECK_MS))
   }
   if (health.state === 'open') {
     const leftMs = (health.openUntilMs ?? nowMs) - nowMs
-    return hold('endpoint-cooling-down', Math.min(Math.max(leftMs, CHECK_ENDPOINT_MS), LONGEST_COOLDOWN_CHECK_MS))
+    return pause('endpoint-cooling-down', Math.min(Math.max(leftMs, CHECK_ENDPOINT_MS), LONGEST_COOLDOWN_CHECK_MS))
   }
   if (health.state === 'probing') {
-    if (isUnanswered(0)) return hold('endpoint-cooling-down', CHECK_ENDPOINT_MS)
+    if (isUnanswered(0)) return pause('endpoint-cooling-down', CHECK_ENDPOINT_MS)
     return { pace: firstPace(nowMs), take: 1, waitMs: CHECK_ENDPOINT_MS, waitingFor: null }
   }
-  if (isUnanswered(UNANSWERED_MS)) return hold('endpoint-answers', CHECK_ENDPOINT_MS)
+  if (isUnanswered(UNANSWERED_MS)) return pause('endpoint-answers', CHECK_ENDPOINT_MS)
   const next = nextPace(pace, sample.kind, health.consecutiveFailures, mostPerSecond, nowMs)
-  const take = Math.max(1, Math.floor(next.perSecond / TURNS_PER_SECOND))
+  const take = Math.max(1, Math.floor(next.perSecond / STEPS_PER_SECOND))
   return { pace: next, take, waitMs: (take * 1_000) / next.perSecond, waitingFor: null }
 }
 
@@ -96,7 +99,7 @@ function nextPace(pace: Pace, sample: Sample['kind'], failures: number, mostPerS
   const isProven = isGoingWell && (pace.isProven || sample === 'acknowledged')
   const elapsedMs = nowMs - pace.sinceMs
   if (!isGoingWell && elapsedMs >= FALL_MS) return changed(pace.perSecond / 2)
-  // A lower limit than before holds at once.
+  // A lowered limit applies at once.
   if (pace.perSecond > mostPerSecond) return changed(mostPerSecond)
   if (isProven && elapsedMs >= RISE_MS && pace.perSecond < mostPerSecond) return changed(pace.perSecond * 2)
   return { ...pace, isProven }

@@ -1,44 +1,39 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import { AppError, type RecoveryId, type SubscriptionId } from '@switchhook/contracts'
 import type { StateStore } from '@switchhook/store'
-import type { Transact, Writing } from '../center/transact.ts'
+import type { Transact, Writing } from '../state/transact.ts'
 import { LONGEST_CHECK_MS } from './pace.ts'
-import { cancelled, type Recovery } from './recovery.ts'
+import { cancelled, type Recovery, type RecoveryChange } from './recovery.ts'
 import type { RecoveryMeter } from './recovery-meter.ts'
 
-/** Where recoveries are kept. Rejects with Unavailable without Redis. */
+/** The stored recoveries. Every method rejects with Unavailable if Redis is away. */
 export interface RecoveryBook {
   /**
-   * The one that answers such a request without another being begun: it has the same id, or runs as requested.
-   * @throws AppError `recovery-in-progress` while one of the same subscription runs with another selection or pace
+   * The existing recovery that answers this request: it has the same id, or runs with the same selection and pace.
+   * @throws AppError `recovery-in-progress` if one of the subscription runs with another selection or pace
    */
   begun(tenant: string | null, request: RecoveryRequested): Promise<Recovery | undefined>
   /**
-   * Stores a recovery together with the timer of its first turn. Resolves to the one that is there already if it has the
-   * same id, or runs as requested.
-   * @throws AppError `recovery-in-progress` while one of the same subscription runs with another selection or pace
+   * Stores a recovery together with the timer of its first step. Resolves to an existing one instead if that answers the
+   * request, as `begun` does.
+   * @throws AppError `recovery-in-progress`, as `begun`
    */
   begin(tenant: string | null, recovery: Recovery): Promise<Recovery>
   find(tenant: string | null, recoveryId: RecoveryId): Promise<Recovery | undefined>
-  /** The newest first; those that ended long ago are forgotten. */
+  /** The newest 50, the newest first. An ended recovery expires after seven days. */
   list(tenant: string | null, subscriptionId: SubscriptionId): Promise<readonly Recovery[]>
   /**
-   * Ends it if it runs. Resolves once whoever has deliveries of it in hand has put them down, or may be presumed dead:
-   * nothing more is sent then.
+   * Ends a running recovery. Resolves once the replica that is sending its batch has stopped, or is presumed dead, so that
+   * nothing is sent after the answer.
    */
   cancel(tenant: string | null, recoveryId: RecoveryId): Promise<Recovery | undefined>
 }
 
 export type RecoveryRequested = Pick<Recovery, 'recoveryId' | 'subscriptionId' | 'selection' | 'maxPerSecond'>
 
-/** The last ones of a subscription, by id, the newest first. */
+/** The ids of a subscription's recoveries, the newest first. */
 interface Listed {
   readonly recoveries: readonly RecoveryId[]
-}
-
-interface Step {
-  readonly before: Recovery
-  readonly after: Recovery
 }
 
 interface Begun {
@@ -46,28 +41,29 @@ interface Begun {
   readonly dropped: readonly RecoveryId[]
 }
 
-/** What a timer says. */
+/** The payload of a timer. */
 export interface RecoveryTimer {
   readonly recoveryId: RecoveryId
+  /** The number of the step that it begins. */
   readonly turn: number
 }
 
 const DAY_MS = 24 * 60 * 60_000
-/** After their end. */
+/** How long an ended recovery is kept. */
 const KEPT_MS = 7 * DAY_MS
-/** After the last one began: longer than any runs. */
+/** How long a list is kept after its last recovery began: longer than any recovery runs. */
 const LIST_KEPT_MS = 90 * DAY_MS
 const MOST_LISTED = 50
-/** Longer than a broker takes to confirm, or to be found silent. */
-const PUT_DOWN_WITHIN_MS = 12_000
-const PUT_DOWN_CHECK_MS = 50
-/** Nobody has driven it for so long, though it had something to do: its timer was lost. */
-const FORSAKEN_MS = LONGEST_CHECK_MS + 30_000
+/** Longer than the broker takes to confirm, or to be declared away. */
+const RELEASED_WITHIN_MS = 12_000
+const RELEASED_CHECK_MS = 50
+/** A running recovery that was not updated for this long has lost its timer. */
+const TIMER_LOST_MS = LONGEST_CHECK_MS + 30_000
 
 export const recoveryKey = (recoveryId: RecoveryId): string => `recovery:${recoveryId}`
 const listKey = (subscriptionId: SubscriptionId): string => `recoveries:${subscriptionId}`
 
-/** The recovery as it is written, and the timer of its next turn, in one step. */
+/** Writes the recovery and the timer of its next step in one commit. */
 export function writingOf(recovery: Recovery, dueInMs?: number): Writing {
   const { recoveryId, turn, endedAt } = recovery
   const payload: RecoveryTimer = { recoveryId, turn }
@@ -91,9 +87,9 @@ export function createRecoveryBook(deps: {
     return records.flatMap((record) => (record === undefined ? [] : [record.value as Recovery]))
   }
 
-  /** A replica of a version that knew no recoveries may have taken a timer for nobody's. */
-  async function wake(tenant: string | null, recovery: Recovery): Promise<Recovery> {
-    if (recovery.state !== 'running' || now() - Date.parse(recovery.updatedAt) < FORSAKEN_MS) return recovery
+  /** Sets a lost timer again. During an upgrade, a replica of a version without recoveries may have discarded it. */
+  async function restoreTimer(tenant: string | null, recovery: Recovery): Promise<Recovery> {
+    if (recovery.state !== 'running' || now() - Date.parse(recovery.updatedAt) < TIMER_LOST_MS) return recovery
     return transact(tenant, [recoveryKey(recovery.recoveryId)], ([stored]) => {
       const present = stored as Recovery | undefined
       if (present?.turn !== recovery.turn || present.state !== 'running') return { result: present ?? recovery }
@@ -102,7 +98,7 @@ export function createRecoveryBook(deps: {
     })
   }
 
-  const forget = (tenant: string | null, recoveryId: RecoveryId): Promise<void> =>
+  const expire = (tenant: string | null, recoveryId: RecoveryId): Promise<void> =>
     transact(tenant, [recoveryKey(recoveryId)], ([stored]) => ({
       result: undefined,
       ...(stored !== undefined && {
@@ -112,23 +108,23 @@ export function createRecoveryBook(deps: {
 
   async function find(tenant: string | null, recoveryId: RecoveryId): Promise<Recovery | undefined> {
     const [found] = await read(tenant, [recoveryId])
-    return found && wake(tenant, found)
+    return found && restoreTimer(tenant, found)
   }
 
-  async function answering(
+  async function existingFor(
     tenant: string | null,
     request: RecoveryRequested,
     newestId: RecoveryId | undefined,
   ): Promise<Recovery | undefined> {
     const existing = await find(tenant, request.recoveryId)
     if (existing !== undefined) return existing
-    // Only the newest can be running: none begins before the last one has ended.
+    // Only the newest can be running, because none begins before the previous one has ended.
     const newest = newestId && (await find(tenant, newestId))
     if (newest?.state !== 'running') return undefined
     const difference = differenceOf(newest, request)
     if (difference === undefined) return newest
     throw new AppError('recovery-in-progress', {
-      detail: `Recovery ${newest.recoveryId} is still running, with ${difference}. Cancel it, or wait until it is done, and ask again, under another Idempotency-Key if you sent one`,
+      detail: `Recovery ${newest.recoveryId} is running with ${difference}. Cancel it or wait for its end, then repeat the request, with a new Idempotency-Key if you sent one.`,
     })
   }
 
@@ -136,12 +132,12 @@ export function createRecoveryBook(deps: {
     find,
     begun: async (tenant, request) => {
       const [listed] = await store.read(tenant, [listKey(request.subscriptionId)])
-      return answering(tenant, request, (listed?.value as Listed | undefined)?.recoveries[0])
+      return existingFor(tenant, request, (listed?.value as Listed | undefined)?.recoveries[0])
     },
     begin: async (tenant, recovery) => {
       const { begun, dropped } = await transact<Begun>(tenant, [listKey(recovery.subscriptionId)], async ([stored]) => {
         const { recoveries } = (stored as Listed | undefined) ?? { recoveries: [] }
-        const existing = await answering(tenant, recovery, recoveries[0])
+        const existing = await existingFor(tenant, recovery, recoveries[0])
         if (existing !== undefined) return { result: { begun: existing, dropped: [] } }
         const { records, timers = [] } = writingOf(recovery, 0)
         const all = [recovery.recoveryId, ...recoveries]
@@ -152,8 +148,8 @@ export function createRecoveryBook(deps: {
           writing: { records: [list, ...records], timers },
         }
       })
-      // Else whoever begins and cancels all day would fill the store. If we die here, they are forgotten in some days.
-      await Promise.all(dropped.map((recoveryId) => forget(tenant, recoveryId)))
+      // Bounds the store for a client that begins and cancels all day. After a crash here, the records expire in seven days.
+      await Promise.all(dropped.map((recoveryId) => expire(tenant, recoveryId)))
       return begun
     },
     list: async (tenant, subscriptionId) => {
@@ -161,18 +157,18 @@ export function createRecoveryBook(deps: {
       return read(tenant, (listed?.value as Listed | undefined)?.recoveries ?? [])
     },
     cancel: async (tenant, recoveryId) => {
-      const ended = await transact<Step | undefined>(tenant, [recoveryKey(recoveryId)], ([stored]) => {
+      const ended = await transact<RecoveryChange | undefined>(tenant, [recoveryKey(recoveryId)], ([stored]) => {
         const present = stored as Recovery | undefined
         if (present?.state !== 'running') return { result: present && { before: present, after: present } }
         const next = cancelled(present, 'requested', now())
         return { result: { before: present, after: next }, writing: writingOf(next) }
       })
       if (ended === undefined) return undefined
-      meter.noted(ended.before, ended.after)
+      meter.changed(ended)
       let latest: Recovery | undefined = ended.after
-      const deadline = now() + PUT_DOWN_WITHIN_MS
+      const deadline = now() + RELEASED_WITHIN_MS
       while (latest?.state === 'cancelled' && latest.isSending && now() < deadline) {
-        await delay(PUT_DOWN_CHECK_MS)
+        await delay(RELEASED_CHECK_MS)
         latest = (await read(tenant, [recoveryId]))[0]
       }
       return latest
@@ -180,11 +176,11 @@ export function createRecoveryBook(deps: {
   }
 }
 
-/** What of a running one is not as requested. */
+/** How a running recovery differs from the request; undefined if it does not. */
 function differenceOf({ selection: { from, to, reason }, maxPerSecond }: Recovery, asked: RecoveryRequested) {
   const { selection } = asked
-  if (from !== selection.from || to !== selection.to) return 'another window'
+  if (from !== selection.from || to !== selection.to) return 'another window (from, to)'
   if (reason !== selection.reason) return 'another reason'
-  if (maxPerSecond !== asked.maxPerSecond) return `maxPerSecond ${maxPerSecond ?? 'as the installation allows'}`
+  if (maxPerSecond !== asked.maxPerSecond) return `maxPerSecond ${maxPerSecond ?? 'of the installation'}`
   return undefined
 }

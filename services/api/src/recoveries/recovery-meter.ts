@@ -1,26 +1,26 @@
 import type { Metrics } from '@switchhook/runtime'
-import type { Recovery } from './recovery.ts'
+import type { RecoveryChange } from './recovery.ts'
 
 export interface RecoveryMeter {
-  /** Told of each step that was stored: how the recovery stood before it, and after. */
-  readonly noted: (before: Recovery, after: Recovery) => void
+  /** Called after every stored change. */
+  readonly changed: (change: RecoveryChange) => void
 }
 
 const OUTCOMES = ['sent', 'skipped', 'failed'] as const
 
-/** Counts what recoveries came to, by whichever replica wrote it down. */
+/** Counts the deliveries and ends of recoveries, at the replica that stored them. */
 export function createRecoveryMeter(metrics: Metrics): RecoveryMeter {
   const deliveries = metrics.counter(
     'switchhook_recovery_deliveries_total',
-    'Parked deliveries that recoveries have gone through, by what was done with them.',
+    'Parked deliveries that recoveries have processed, by outcome.',
   )
   const byOutcome = OUTCOMES.map((outcome) => [outcome, deliveries.of({ outcome })] as const)
-  const recoveries = metrics.counter('switchhook_recoveries_total', 'Recoveries that have ended, by how.')
+  const recoveries = metrics.counter('switchhook_recoveries_total', 'Recoveries that have ended, by kind of end.')
   const [done, cancelled] = [recoveries.of({ end: 'done' }), recoveries.of({ end: 'cancelled' })]
   return {
-    noted: (before, after) => {
+    changed: ({ before, after }) => {
       for (const [outcome, counter] of byOutcome) counter.add(after[outcome] - before[outcome])
-      // A cancelled one is written once more when what was in hand is put down.
+      // A cancelled recovery changes once more when its batch is released, and must not count twice.
       if (before.state !== 'running' || after.state === 'running') return
       ;(after.state === 'done' ? done : cancelled).add()
     },

@@ -1,15 +1,9 @@
-import {
-  type Attempt,
-  type Delivery,
-  deliveryIdOf,
-  newEventId,
-  parseDelivery,
-  parseSubscriptionId,
-} from '@switchhook/contracts'
+import { type Delivery, deliveryIdOf, newEventId, parseDelivery, parseSubscriptionId } from '@switchhook/contracts'
 import { type Broker, openBroker, Queue, serviceTopology } from '@switchhook/messaging'
 import { createDeliveryStore, type DeliveryStore, openRedis, type Redis } from '@switchhook/store'
 import { eventually, startTcpProxy, type TcpProxy } from '@switchhook/testkit'
 import { type ApiUnderTest, startApiUnderTest } from '../testing/api-under-test.ts'
+import { attemptOf, newDelivery } from '../testing/deliveries.ts'
 import { type Surroundings, startSurroundings } from '../testing/surroundings.ts'
 import type { RecoveryView } from './recovery-schema.ts'
 
@@ -48,9 +42,9 @@ beforeAll(async () => {
     parse: ({ content, headers }) => parseDelivery(content, headers),
     handle: async (delivery) => {
       due.push(delivery)
-      const { attempt } = delivery
-      const made = attemptOf(attempt + 1, { run: delivery.run, outcome: 'delivered', status: 204 })
-      await store.settle(delivery, made, { state: 'acknowledged' })
+      await store.settle(delivery, attemptOf(delivery, { outcome: 'delivered', status: 204 }), {
+        state: 'acknowledged',
+      })
     },
     concurrency: 10,
     recovered: async () => {},
@@ -69,17 +63,6 @@ afterEach(() => {
   due.length = 0
 })
 
-const attemptOf = (attempt: number, more: Partial<Attempt> = {}): Attempt => ({
-  run: 1,
-  slot: 0,
-  attempt,
-  at: new Date().toISOString(),
-  durationMs: 12,
-  outcome: 'answered',
-  status: 503,
-  ...more,
-})
-
 async function subscribe(headers = acme): Promise<string> {
   const json = { url: 'https://client.example/hooks', eventTypes: ['call.status'] }
   const { body } = await apis[0].call('POST', SUBSCRIPTIONS, { headers, json })
@@ -87,15 +70,9 @@ async function subscribe(headers = acme): Promise<string> {
 }
 
 async function park(subscription: string): Promise<string> {
-  const subscriptionId = parseSubscriptionId(subscription)
-  const eventId = newEventId()
-  const deliveryId = deliveryIdOf(eventId, subscriptionId)
-  const firstDueAt = new Date().toISOString()
-  const url = 'https://client.example/hooks'
-  const place = { run: 1, slot: 0, attempt: 0, firstDueAt, tenant: 'acme', url, eventType: 'call.status' }
-  const body = Buffer.from('{}')
-  await store.park({ deliveryId, subscriptionId, eventId, body, ...place }, attemptOf(1), 'exhausted')
-  return deliveryId
+  const delivery = newDelivery(subscription)
+  await store.park(delivery, attemptOf(delivery), 'exhausted')
+  return delivery.deliveryId
 }
 
 async function parkSome(subscription: string, count: number): Promise<string[]> {
@@ -124,7 +101,7 @@ const until = (id: string, state: RecoveryView['state'], timeoutMs = 20_000): Pr
     { timeoutMs },
   )
 
-test('a dry run counts and changes nothing; then all are sent again, once, and the job tells of it', async () => {
+test('a dry run counts and changes nothing; then a recovery sends all deliveries once and reports it', async () => {
   const subscription = await subscribe()
   const parked = await parkSome(subscription, 5)
   const counted = await recover(subscription, { dryRun: true })
@@ -153,7 +130,7 @@ test('a dry run counts and changes nothing; then all are sent again, once, and t
   expect((await recover(subscription, { dryRun: true })).body).toMatchObject({ count: 0 })
 })
 
-test('it tells how many have been parked since it began, whether it had sent them or not', async () => {
+test('parkedSince counts the deliveries parked since the beginning, whether the recovery sent them or not', async () => {
   const subscription = await subscribe()
   await parkSome(subscription, 2)
   const { recoveryId, parkedSince } = await begin(subscription)
@@ -165,12 +142,12 @@ test('it tells how many have been parked since it began, whether it had sent the
   })
   const again = sent[0]
   if (again === undefined) throw new Error('nothing was sent')
-  // In a run that somebody has begun since, it was answered 410.
-  await store.park({ ...again, run: 3 }, attemptOf(3, { run: 3, status: 410 }), 'rejected')
+  // As if it was sent again since, and answered 410.
+  await store.park({ ...again, run: 3 }, attemptOf({ ...again, run: 3, attempt: 2 }, { status: 410 }), 'rejected')
   expect(await read(recoveryId)).toMatchObject({ state: 'done', sent: 2, remaining: 0, parkedSince: 1 })
   await park(subscription)
   await park(await subscribe())
-  // So that the next one sends nothing yet.
+  // Keeps the next recovery from sending.
   await apis[0].call('PATCH', `${SUBSCRIPTIONS}/${subscription}`, { headers: acme, json: { enabled: false } })
   const later = await begin(subscription)
   expect(later.parkedSince).toBe(0)
@@ -179,7 +156,7 @@ test('it tells how many have been parked since it began, whether it had sent the
   await apis[1].call('POST', `${RECOVERIES}/${later.recoveryId}/cancel`, { headers: acme })
 })
 
-test('an Idempotency-Key, and the same request without one, start one recovery; another window is refused', async () => {
+test('the same request with or without an Idempotency-Key starts one recovery; another window is rejected', async () => {
   const subscription = await subscribe()
   await parkSome(subscription, 3)
   const keyed = { 'idempotency-key': 'weekend' }
@@ -195,7 +172,7 @@ test('an Idempotency-Key, and the same request without one, start one recovery; 
   expect(due).toHaveLength(3)
 })
 
-test('cancelled at once, it sends no more; cancelled again, it stays as it is', async () => {
+test('a cancelled recovery sends nothing more, and cancelling it again changes nothing', async () => {
   const subscription = await subscribe()
   await parkSome(subscription, 5)
   const { recoveryId } = await begin(subscription)
@@ -205,14 +182,14 @@ test('cancelled at once, it sends no more; cancelled again, it stays as it is', 
   const { sent } = body as RecoveryView
   expect(body).toMatchObject({ state: 'cancelled', cancelledBecause: 'requested', remaining: 5 - sent })
   expect((await cancel()).body).toEqual(body)
-  // Another one sends exactly the rest.
+  // A new recovery sends exactly the rest.
   const { recoveryId: next } = await begin(subscription)
   expect(await until(next, 'done')).toMatchObject({ found: 5 - sent, sent: 5 - sent })
   await eventually(() => expect(due).toHaveLength(5))
   expect(new Set(due.map(({ run }) => run))).toEqual(new Set([2]))
 })
 
-test('while the subscription is disabled it is paused, and goes on by itself', async () => {
+test('a recovery pauses while the subscription is disabled, and resumes automatically', async () => {
   const subscription = await subscribe()
   await parkSome(subscription, 2)
   const change = (enabled: boolean) =>
@@ -224,7 +201,7 @@ test('while the subscription is disabled it is paused, and goes on by itself', a
   expect(await until(recoveryId, 'done')).toMatchObject({ sent: 2, waitingFor: null })
 })
 
-test('while the broker is away it is paused, and goes on by itself', async () => {
+test('a recovery pauses while the broker is away, and resumes automatically', async () => {
   const subscription = await subscribe()
   await parkSome(subscription, 3)
   wire.refuse()
@@ -248,13 +225,13 @@ test.each<[object, string]>([
   [{ dry_run: true }, '/dry_run'],
   [{ dryrun: true }, '/dryrun'],
   [{ reasons: ['exhausted'], dryRun: true }, '/reasons'],
-])('%j answers 400 and says where', async (json, pointer) => {
+])('%j answers 400 and names the field', async (json, pointer) => {
   const { status, body } = await recover(await subscribe(), json)
   expect(status).toBe(400)
   expect(body).toMatchObject({ code: 'invalid-request', errors: [{ pointer }] })
 })
 
-test('a window in which there is no time uses up no Idempotency-Key', async () => {
+test('an empty window does not use up its Idempotency-Key', async () => {
   const subscription = await subscribe()
   const keyed = { 'idempotency-key': 'monday' }
   const wrong = await recover(subscription, { from: '2026-11-20T17:06:01Z', to: '2026-11-20T17:06:01Z' }, keyed)
@@ -262,13 +239,13 @@ test('a window in which there is no time uses up no Idempotency-Key', async () =
   expect((await recover(subscription, { from: '2026-11-20T17:06:01Z' }, keyed)).status).toBe(202)
 })
 
-test('a member that is not known is refused with the names of those that are', async () => {
+test('an unknown field is rejected with the names of the known fields', async () => {
   const { body } = await recover(await subscribe(), { dry_run: true })
-  const detail = 'The body is not valid. Its members are from, to, reason, maxPerSecond, dryRun'
-  expect(body).toMatchObject({ detail, errors: [{ pointer: '/dry_run', detail: 'is not known' }] })
+  const detail = 'The body is not valid. Allowed fields: from, to, reason, maxPerSecond, dryRun.'
+  expect(body).toMatchObject({ detail, errors: [{ pointer: '/dry_run', detail: 'is not a known field' }] })
 })
 
-test('of another tenant, of a malformed id and of nobody answers 404', async () => {
+test('a recovery of another tenant, a malformed id and an unknown id answer 404', async () => {
   const subscription = await subscribe()
   const { recoveryId } = await begin(subscription)
   for (const id of [recoveryId, 'hello', deliveryIdOf(newEventId(), parseSubscriptionId(subscription))]) {

@@ -1,11 +1,11 @@
 import { AppError, isGuid, parseRecoveryId, type RecoveryId } from '@switchhook/contracts'
 import type { ParkedCounter, ParkedWindow, SubscriptionStore } from '@switchhook/store'
-import { invalidBody } from '../http/invalid-body.ts'
-import { windowFault, windowOf } from '../http/read-time.ts'
+import { invalidBody } from '../http/read-body.ts'
+import { windowFault, windowOf } from '../http/read-range.ts'
 import type { Answer, Route } from '../http/route.ts'
 import { findSubscription, SUBSCRIPTIONS } from '../subscriptions/subscription-routes.ts'
 import { subscriptionIdSchema } from '../subscriptions/subscription-schema.ts'
-import { beginningOf, newRecovery, type Recovery, rangeOf, type Selection, splitAtBodies } from './recovery.ts'
+import { listEndAtStart, newRecovery, type Recovery, rangeOf, type Selection, splitAtBodies } from './recovery.ts'
 import type { RecoveryBook, RecoveryRequested } from './recovery-book.ts'
 import {
   type RecoveryRequest,
@@ -17,7 +17,6 @@ import {
   recoverySchema,
   viewOf,
 } from './recovery-schema.ts'
-import { shareCounts } from './share-counts.ts'
 
 export interface RecoveryRouteDeps {
   readonly subscriptions: Pick<SubscriptionStore, 'find'>
@@ -42,13 +41,13 @@ export function createRecoveryRoutes({
   const count = shareCounts((subscriptionId, range) => parked.count(subscriptionId, range))
 
   const view = async (recovery: Recovery): Promise<RecoveryView> =>
-    viewOf(recovery, await parked.countAfter(recovery.subscriptionId, beginningOf(recovery)))
+    viewOf(recovery, await parked.countAfter(recovery.subscriptionId, listEndAtStart(recovery)))
 
   const answer = async (recovery: Recovery, asked: RecoveryRequested): Promise<Answer> => ({
     status: 202,
     body: await view(recovery),
     headers: { Location: `${RECOVERIES}/${recovery.recoveryId}` },
-    // A request that is carried out again after a crash finds the one that it has begun itself.
+    // A request that is repeated after a crash finds the recovery that it began itself, and is audited.
     isUnchanged: recovery.recoveryId !== asked.recoveryId,
   })
 
@@ -59,10 +58,10 @@ export function createRecoveryRoutes({
     tag: 'deliveries',
     summary: 'Send the parked deliveries of a subscription again',
     description:
-      'Sends what is parked now, the oldest first, each as by `redeliver`: gently at first, faster while the endpoint ' +
-      'acknowledges, and not at all while it is in its cool-down or the subscription is disabled. What is parked again meanwhile ' +
-      'stays parked. While a recovery of the subscription runs, the same request answers that one, and another window, reason or pace is ' +
-      'refused. With `dryRun`, 200 and a count.',
+      'Starts a recovery: sends the deliveries that are parked now, the oldest first, each as `redeliver` does. It begins with one delivery per second, ' +
+      'speeds up while the endpoint acknowledges, and pauses while the endpoint is in a cool-down or the subscription is disabled. Deliveries ' +
+      'that are parked again stay parked. With `dryRun`, the answer is 200 with a count, and nothing is sent. One recovery of a subscription ' +
+      'runs at a time: repeating its request returns it, and a different window, reason or pace answers 409 `recovery-in-progress`.',
     idempotent: true,
     audit: {
       action: 'recovery.started',
@@ -73,11 +72,11 @@ export function createRecoveryRoutes({
     validate: (body, faults) =>
       faults.length > 0 ? invalidBody(recoveryRequestSchema, faults) : windowFault(body as RecoveryRequest),
     responses: {
-      200: { description: 'The count of a dry run.', body: recoveryCountSchema },
+      200: { description: 'The counts of a dry run.', body: recoveryCountSchema },
       202: {
-        description: 'It runs.',
+        description: 'The recovery is running.',
         body: recoverySchema,
-        headers: { Location: { type: 'string', description: 'Where to see how far it is.' } },
+        headers: { Location: { type: 'string', description: 'The path of the recovery.' } },
       },
     },
     failures: ['subscription-not-found', 'recovery-in-progress'],
@@ -87,25 +86,25 @@ export function createRecoveryRoutes({
       const recoveryId = parseRecoveryId(idFor('recovery'))
       const maxPerSecond = body.maxPerSecond ?? null
       const request = { recoveryId, subscriptionId: subscription.id, selection, maxPerSecond }
-      // Before counting, which is what costs.
+      // Before counting, because counting is expensive.
       const present = body.dryRun === true ? undefined : await recoveries.begun(caller.tenant, request)
       if (present !== undefined) return answer(present, request)
       const startedAtMs = now()
-      // Where the list ends now is where the recovery ends: what it parks again itself comes later.
+      // The recovery ends at the current end of the list: deliveries that it parks again come later.
       const newest = await parked.newest(subscription.id)
       const range = rangeOf(selection, newest)
       const { bodiesUntil } = await parkedCount(subscription.id)
-      const { whole, withoutBody } = splitAtBodies(range, bodiesUntil)
+      const { withBody, withoutBody } = splitAtBodies(range, bodiesUntil)
       const [found, lost] = await Promise.all([
-        count(subscription.id, whole),
+        count(subscription.id, withBody),
         withoutBody === undefined ? { count: 0 } : count(subscription.id, withoutBody),
       ])
       if (body.dryRun === true) {
         const answered = { dryRun: true, ...found, withoutBody: lost.count }
         return { status: 200, body: answered, isUnchanged: true }
       }
-      const { after, until } = whole
-      // Those without a body are counted here and passed over, so that they do not use up the pace.
+      const { after, until } = withBody
+      // Deliveries without a body are counted as failed here and skipped, so that they do not use up the pace.
       const counts = { found: found.count + lost.count, failed: lost.count }
       const recovery = newRecovery({ ...request, ...counts, after, until, newest }, startedAtMs)
       return answer(await recoveries.begin(caller.tenant, recovery), request)
@@ -118,9 +117,9 @@ export function createRecoveryRoutes({
     operationId: 'listRecoveries',
     tag: 'deliveries',
     summary: 'List the recoveries of a subscription',
-    description: 'The newest 50. One that has ended is remembered for seven days.',
+    description: 'Lists the newest 50 recoveries. An ended recovery is kept for seven days.',
     params: { id: subscriptionIdSchema },
-    responses: { 200: { description: 'The recoveries.', body: recoveryListSchema } },
+    responses: { 200: { description: 'The recoveries of the subscription.', body: recoveryListSchema } },
     failures: ['subscription-not-found'],
     async handle({ caller, params: { id } }) {
       const subscription = await findSubscription(subscriptions, caller, id)
@@ -134,7 +133,8 @@ export function createRecoveryRoutes({
     path: `${RECOVERIES}/{recoveryId}`,
     operationId: 'readRecovery',
     tag: 'deliveries',
-    summary: 'Read how far a recovery is',
+    summary: 'Read a recovery',
+    description: 'Returns the state and the progress of a recovery. An ended recovery is kept for seven days.',
     params,
     responses: { 200: { description: 'The recovery.', body: recoverySchema } },
     failures: ['recovery-not-found'],
@@ -150,18 +150,18 @@ export function createRecoveryRoutes({
     tag: 'deliveries',
     summary: 'Cancel a recovery',
     description:
-      'Nothing more is sent again after the answer; the rest stays parked. What was sent before keeps its schedule. One that ' +
-      'has ended stays as it is.',
+      'Stops a recovery. After the answer it sends nothing more, and the remaining deliveries stay parked. Deliveries that it has sent keep their ' +
+      'schedule. Cancelling an ended recovery changes nothing.',
     audit: {
       action: 'recovery.cancelled',
       on: ({ params, made }) => ({ recoveryId: params['recoveryId'], subscriptionId: made['subscriptionId'] }),
     },
     params,
-    responses: { 200: { description: 'The recovery as it ended.', body: recoverySchema } },
+    responses: { 200: { description: 'The ended recovery.', body: recoverySchema } },
     failures: ['recovery-not-found'],
     async handle({ caller, params: { recoveryId } }) {
       const recovery = await found(recoveryId, (id) => recoveries.cancel(caller.tenant, id))
-      // Asked for again is entered again: the request before may have died after it had cancelled.
+      // A repeated cancellation is audited again: the process may have died after the first one and before its audit entry.
       return { status: 200, body: await view(recovery), isUnchanged: recovery.cancelledBecause !== 'requested' }
     },
   }
@@ -169,7 +169,7 @@ export function createRecoveryRoutes({
   return [begin, list, read, cancel]
 }
 
-/** Another tenant's recovery does not exist, and neither does one by a malformed id. */
+/** @throws AppError `recovery-not-found`, also for a malformed id and for a recovery of another tenant */
 async function found<Found>(
   id: string | undefined,
   find: (id: RecoveryId) => Promise<Found | undefined>,
@@ -184,5 +184,20 @@ function selectionOf({ from = null, to = null, reason = null }: RecoveryRequest)
   return { from: toIso(fromMs), to: toIso(toMs), reason }
 }
 
-/** One text for one moment, in UTC. */
+/** Normalised to UTC, so that equal times compare as equal. */
 const toIso = (ms: number | undefined): string | null => (ms === undefined ? null : new Date(ms).toISOString())
+
+type Count = ParkedWindow['count']
+
+/** Counting reads every record of the range, so concurrent requests for the same range share one count. */
+export function shareCounts(count: Count): Count {
+  const inProgress = new Map<string, ReturnType<Count>>()
+  return (subscriptionId, range) => {
+    const key = JSON.stringify([subscriptionId, range.after, range.until, range.reason])
+    const present = inProgress.get(key)
+    if (present !== undefined) return present
+    const counting = count(subscriptionId, range).finally(() => inProgress.delete(key))
+    inProgress.set(key, counting)
+    return counting
+  }
+}

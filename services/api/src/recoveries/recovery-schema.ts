@@ -1,11 +1,12 @@
 import { PARKED_REASONS, type ParkedReason } from '@switchhook/contracts'
+import { moment, momentOrNull } from '../deliveries/delivery-schema.ts'
 import { component } from '../http/component.ts'
 import type { Schema } from '../http/route.ts'
 import { subscriptionIdSchema } from '../subscriptions/subscription-schema.ts'
 import { WAITING_FOR, type WaitingFor } from './pace.ts'
 import type { Recovery, Selection } from './recovery.ts'
 
-/** What a client asks for. */
+/** The body of `POST …/recover`. */
 export interface RecoveryRequest {
   readonly from?: string | null
   readonly to?: string | null
@@ -34,7 +35,7 @@ export interface RecoveryView extends Selection {
   readonly endedAt: string | null
 }
 
-/** @param parkedSince how many of the subscription's parked deliveries were parked since it began */
+/** @param parkedSince the number of deliveries of the subscription that were parked since the recovery began and still are */
 export function viewOf(recovery: Recovery, parkedSince: number): RecoveryView {
   const { recoveryId, subscriptionId, selection, maxPerSecond, waitingFor, cancelledBecause } = recovery
   const { found, sent, skipped, failed, pace, startedAt, updatedAt, endedAt } = recovery
@@ -62,36 +63,27 @@ export function viewOf(recovery: Recovery, parkedSince: number): RecoveryView {
   }
 }
 
-/** At most what an installation may be configured to. */
+/** The highest value of RECOVERY_RATE. */
 const MOST_PER_SECOND = 1_000
 
-const moment = (description: string): Schema => ({
-  type: 'string',
-  format: 'date-time',
-  description,
-  examples: ['2026-11-20T17:06:01.173Z'],
-})
-
-const momentOrNull = (description: string): Schema => ({ ...moment(description), type: ['string', 'null'] })
-
 const selection = {
-  from: momentOrNull('Parked at this time or later; left out or null: from the oldest on.'),
+  from: momentOrNull('Only deliveries parked at this time or later. Omitted or null: no limit.'),
   to: momentOrNull(
-    'Parked before this time; left out or null: until now. What is parked after the recovery began is never taken.',
+    'Only deliveries parked before this time. Omitted or null: until now. Deliveries parked after the recovery began are never sent.',
   ),
   reason: {
     type: ['string', 'null'],
     enum: [...PARKED_REASONS, null],
     description:
-      'Parked for this reason: `exhausted` after an outage, `rejected` after a receiver that refused by mistake. Left out ' +
-      'or null: for either.',
+      'Only deliveries parked for this reason: `exhausted` after an outage, `rejected` after the receiver rejected deliveries by mistake. Omitted ' +
+      'or null: both.',
     examples: ['exhausted'],
   },
   maxPerSecond: {
     type: ['integer', 'null'],
     minimum: 1,
     maximum: MOST_PER_SECOND,
-    description: 'Deliveries per second at most. The installation has a limit of its own, which holds in any case.',
+    description: 'The maximum rate in deliveries per second. The limit of the installation always applies as well.',
     examples: [20],
   },
 } as const
@@ -99,14 +91,14 @@ const selection = {
 export const recoveryRequestSchema = component('NewRecovery', {
   type: 'object',
   description:
-    'Which parked deliveries to send again. `{}`: all of them. A member that is not named here is refused, as all would be sent again for a misspelt one.',
+    'The parked deliveries to send again; `{}` for all. Unknown fields are rejected, because a misspelt `dryRun` would send everything.',
   additionalProperties: false,
   properties: {
     ...selection,
     dryRun: {
       type: 'boolean',
       default: false,
-      description: 'Count only; nothing is sent and nothing changes.',
+      description: 'Only count; send nothing.',
       examples: [true],
     },
   },
@@ -115,24 +107,24 @@ export const recoveryRequestSchema = component('NewRecovery', {
 
 export const recoveryCountSchema = component('RecoveryCount', {
   type: 'object',
-  description: 'What a recovery would send again.',
+  description: 'The deliveries that a recovery would send.',
   required: ['dryRun', 'count', 'withoutBody', 'oldest', 'newest'],
   properties: {
-    dryRun: { type: 'boolean', const: true, description: 'Nothing was sent.', examples: [true] },
+    dryRun: { type: 'boolean', const: true, description: 'Always true: nothing was sent.', examples: [true] },
     count: {
       type: 'integer',
       minimum: 0,
-      description: 'Parked deliveries that were found, and can be sent again.',
+      description: 'The number of deliveries that would be sent.',
       examples: [1280],
     },
     withoutBody: {
       type: 'integer',
       minimum: 0,
-      description: 'Parked deliveries that cannot be sent again, because their body is no longer kept.',
+      description: 'The number of deliveries that cannot be sent, because their body is no longer kept.',
       examples: [0],
     },
-    oldest: momentOrNull('When the first of them was parked, in UTC.'),
-    newest: momentOrNull('When the last of them was parked, in UTC.'),
+    oldest: momentOrNull('When the oldest of them was parked, in UTC.'),
+    newest: momentOrNull('When the newest of them was parked, in UTC.'),
   },
 })
 
@@ -152,7 +144,7 @@ const count = (description: string, example: number): Schema => ({
 
 export const recoverySchema = component('Recovery', {
   type: 'object',
-  description: 'The sending again of the parked deliveries of a subscription.',
+  description: 'A recovery sends the parked deliveries of a subscription again.',
   required: [
     'recoveryId',
     'subscriptionId',
@@ -181,53 +173,55 @@ export const recoverySchema = component('Recovery', {
     state: {
       type: 'string',
       enum: ['running', 'paused', 'done', 'cancelled'],
-      description: '`paused`: it goes on by itself as soon as what it waits for is there.',
+      description:
+        '`running`: it sends deliveries. `paused`: it resumes automatically; `waitingFor` has the reason. `done`: it has processed all deliveries. `cancelled`: see `cancelledBecause`.',
       examples: ['running'],
     },
     waitingFor: {
       type: ['string', 'null'],
       enum: [...WAITING_FOR, null],
       description:
-        'Why nothing is sent now. `endpoint-cooling-down`: the endpoint keeps failing and is not contacted for a while. ' +
-        '`endpoint-answers`: what was sent is not answered yet. `subscription-enabled`: the subscription is disabled. ' +
-        '`broker`: a part of the service is away.',
+        'Why a paused recovery sends nothing. `endpoint-cooling-down`: the endpoint is in a cool-down. ' +
+        '`endpoint-answers`: the endpoint has not answered the last deliveries yet. `subscription-enabled`: the subscription is disabled. ' +
+        '`broker`: the message broker of the service is unavailable.',
       examples: [null],
     },
     cancelledBecause: {
       type: ['string', 'null'],
       enum: ['requested', 'subscription-deleted', 'no-progress', null],
       description:
-        'Why it was cancelled; null if it was not. `no-progress`: it was paused, and sent nothing, for 30 days.',
+        'Why the recovery was cancelled; null if it was not. `no-progress`: it was paused and sent nothing for 30 days.',
       examples: [null],
     },
-    found: count('Parked deliveries that were found when it began.', 1280),
-    sent: count('Of those, how many were sent again. What becomes of them is told by each delivery.', 412),
-    skipped: count('Were not parked any more when their turn came.', 0),
+    found: count('The number of selected deliveries when the recovery began.', 1280),
+    sent: count('The number of deliveries sent so far. Read a delivery to see its result.', 412),
+    skipped: count('The number of deliveries that were no longer parked when the recovery reached them.', 0),
     failed: count(
-      'Could not be sent again, mostly because their body is no longer kept (see `parked` of the subscription).',
+      'The number of deliveries that could not be sent, mostly because their body is no longer kept (see `parked` of the subscription).',
       0,
     ),
-    remaining: count('Are still to be sent; of a cancelled recovery: stay parked.', 868),
+    remaining: count('The number of deliveries still to be sent. After a cancellation they stay parked.', 868),
     parkedSince: count(
-      'How many deliveries of the subscription are parked that were not when it began: what it has sent again and the endpoint has ' +
-        'refused again, and what was parked for the first time since. 0: nothing is left behind, so far.',
+      'The number of deliveries of the subscription that were parked after the recovery began: deliveries that it sent and that failed again, ' +
+        'and newly parked ones.',
       3,
     ),
     perSecond: {
       type: 'number',
       minimum: 0,
-      description: 'The present pace. It rises while the endpoint acknowledges, and falls when it fails.',
+      description:
+        'The current rate in deliveries per second. It rises while the endpoint acknowledges, and falls when an attempt fails.',
       examples: [16],
     },
-    startedAt: moment('When it began, in UTC.'),
-    updatedAt: moment('When it last made a step, in UTC.'),
-    endedAt: momentOrNull('When it was done or cancelled, in UTC.'),
+    startedAt: moment('When the recovery began, in UTC.'),
+    updatedAt: moment('When the recovery was last updated, in UTC.'),
+    endedAt: momentOrNull('When the recovery was done or cancelled, in UTC; null while it runs.'),
   },
 })
 
 export const recoveryListSchema = component('RecoveryList', {
   type: 'object',
-  description: 'The recoveries of a subscription.',
+  description: 'The newest recoveries of a subscription.',
   required: ['items'],
-  properties: { items: { type: 'array', description: 'The newest first.', items: recoverySchema } },
+  properties: { items: { type: 'array', description: 'The recoveries, the newest first.', items: recoverySchema } },
 })

@@ -1,75 +1,86 @@
 import type { DeliveryId, ParkedReason, RecoveryId, SubscriptionId } from '@switchhook/contracts'
 import type { ParkedRange } from '@switchhook/store'
-import { type Conditions, firstPace, type Pace, type Turn, type WaitingFor } from './pace.ts'
+import { type Conditions, firstPace, type Pace, type StepPlan, type WaitingFor } from './pace.ts'
 
-/** Which parked deliveries are sent again, as the client named them. */
+/** The parked deliveries that the client selected. */
 export interface Selection {
-  /** ISO 8601: parked then or later; null: from the first on. */
+  /** ISO 8601: parked then or later; null: no limit. */
   readonly from: string | null
-  /** Parked before then; null: until the recovery began. */
+  /** ISO 8601: parked before then; null: until the recovery began. */
   readonly to: string | null
   readonly reason: ParkedReason | null
 }
 
+/** One parked delivery of a batch. */
 export interface Item {
   readonly deliveryId: DeliveryId
   /** The run that was parked. */
   readonly run: number
 }
 
-/** The deliveries that are being sent: what is not known to be sent is sent by whoever has the next turn. */
-interface InHand {
+/** The items that a step is sending. The next step sends those whose result is unknown. */
+interface Batch {
   readonly items: readonly Item[]
-  /** A former turn may have sent some of them. */
+  /** An earlier step may have sent some of them. */
   readonly isRepeated: boolean
 }
 
-/** A recovery as it is stored: all that whoever takes the next turn has to know. */
+/**
+ * A recovery as it is stored: everything that a replica needs to continue it. Replicas of the previous version read the same
+ * record, so the names of its fields stay.
+ */
 export interface Recovery {
   readonly recoveryId: RecoveryId
   readonly subscriptionId: SubscriptionId
   readonly selection: Selection
-  /** As the client asked; null: as fast as the installation allows. */
+  /** The client's limit; null: the limit of the installation. */
   readonly maxPerSecond: number | null
   readonly state: 'running' | 'done' | 'cancelled'
   readonly waitingFor: WaitingFor | null
   readonly cancelledBecause: 'requested' | 'subscription-deleted' | 'no-progress' | null
-  /** Parked ones that were found when it began. */
+  /** Parked deliveries at the beginning. */
   readonly found: number
   readonly sent: number
   readonly skipped: number
   readonly failed: number
-  /** What was parked until then has been taken in hand, in µs since 1970. */
+  /** The read position in the list of parked deliveries: everything parked until then was taken. In µs since 1970. */
   readonly after: string
-  /** What was parked later is not touched. */
+  /** The end of the range: deliveries that were parked later are not touched. In µs since 1970. */
   readonly until: string
-  /** When the newest of the whole list was parked as it began, in µs; null: there was none. Absent in those of older versions. */
+  /** When the newest delivery of the list was parked at the beginning, in µs; null: none. Absent in records of older versions. */
   readonly newest?: string | null
-  /** Nothing is left to be taken in hand. */
+  /** The list was read to `until`. */
   readonly isReadOut: boolean
-  readonly inHand: InHand | null
-  /** Whoever took the last turn is at it, or has died at it. */
+  /** The current batch. */
+  readonly inHand: Batch | null
+  /** A replica is sending the batch, or has died while sending it. */
   readonly isSending: boolean
   readonly pace: Pace
-  /** One of those that were sent last, by whose fate the pace is set. */
+  /** One of the deliveries that were sent last. Its result sets the pace. */
   readonly sample: (Item & { readonly sentAtMs: number }) | null
-  /** Counts the turns: a timer and what a turn comes to are good for one of them only. */
+  /** The number of the step. A timer and a result are valid for one step only. */
   readonly turn: number
-  /** ISO 8601, UTC, as are the other times. */
+  /** This and the following times: ISO 8601, UTC. */
   readonly startedAt: string
   readonly updatedAt: string
-  /** When a delivery was last sent, skipped or given up; absent: none was yet. */
+  /** When a delivery was last sent, skipped or failed; absent: none was yet. */
   readonly progressedAt?: string
   readonly endedAt: string | null
 }
 
-/** What became of the items of one turn. */
-export interface Sending {
+/** A stored step: the recovery before and after it. */
+export interface RecoveryChange {
+  readonly before: Recovery
+  readonly after: Recovery
+}
+
+/** The results of the items of one step. An item in none of the lists was not sent. */
+export interface BatchResult {
   readonly sent: readonly Item[]
-  /** Somebody else has sent them, or they are over. */
+  /** Another sender has sent them, or they are no longer parked. */
   readonly skipped: readonly Item[]
   readonly failed: readonly Item[]
-  /** The broker takes nothing now. */
+  /** The broker accepts no messages now. */
   readonly isBrokerAway: boolean
 }
 
@@ -103,65 +114,65 @@ export function newRecovery(
 }
 
 /**
- * The part of the list that is selected, no longer than it is now.
- * @param newest when the last one of the list was parked, in µs; null: it is empty
+ * The selected range of the list of parked deliveries, up to its current end.
+ * @param newest when the newest delivery of the list was parked, in µs; null: the list is empty
  */
 export function rangeOf({ from, to, reason }: Selection, newest: string | null): ParkedRange {
-  // What is shown of the time when something was parked is its millisecond, which has a thousand of these.
+  // Clients see the time of parking in ms, and the list has it in µs: a window includes the first µs of its ms.
   const after = from === null ? 0 : Math.max(0, Date.parse(from) * 1_000 - 1)
   const until = to === null ? Number.POSITIVE_INFINITY : Date.parse(to) * 1_000 - 1
   return { after: String(after), until: String(Math.min(until, Number(newest ?? 0))), reason }
 }
 
 /**
- * Divides a range where bodies begin: what is older has lost its body and cannot be sent again.
- * @param bodiesUntil the bodies of what was parked up to here, in µs, are gone
+ * Splits a range into the deliveries with a body and the older ones, which have lost it and cannot be sent again.
+ * @param bodiesUntil deliveries parked until then, in µs, have no body
  */
 export function splitAtBodies(
   range: ParkedRange,
   bodiesUntil: string,
-): { readonly whole: ParkedRange; readonly withoutBody: ParkedRange | undefined } {
-  if (Number(bodiesUntil) <= Number(range.after)) return { whole: range, withoutBody: undefined }
+): { readonly withBody: ParkedRange; readonly withoutBody: ParkedRange | undefined } {
+  if (Number(bodiesUntil) <= Number(range.after)) return { withBody: range, withoutBody: undefined }
   const until = String(Math.min(Number(bodiesUntil), Number(range.until)))
-  return { whole: { ...range, after: bodiesUntil }, withoutBody: { ...range, until } }
+  return { withBody: { ...range, after: bodiesUntil }, withoutBody: { ...range, until } }
 }
 
-/** What was parked after this, in µs, was parked since it began. By the clock of the list, which is not ours. */
-export function beginningOf({ newest, startedAt }: Recovery): string {
+/** The end of the list when the recovery began, in µs, by the clock of the list, which is not the clock of the api. */
+export function listEndAtStart({ newest, startedAt }: Recovery): string {
   if (newest === undefined) return String(Date.parse(startedAt) * 1_000 - 1)
   return newest ?? '0'
 }
 
-const touched = (recovery: Recovery, nowMs: number): Recovery => ({
+const nextStep = (recovery: Recovery, nowMs: number): Recovery => ({
   ...recovery,
   isSending: false,
   turn: recovery.turn + 1,
   updatedAt: new Date(nowMs).toISOString(),
 })
 
-/** For how long none of its deliveries has gone any way. */
-export const stillMsOf = ({ progressedAt, startedAt }: Recovery, nowMs: number): number =>
+/** Time since the recovery last made progress. */
+export const stalledMsOf = ({ progressedAt, startedAt }: Recovery, nowMs: number): number =>
   nowMs - Date.parse(progressedAt ?? startedAt)
 
-/** After what `takeTurn` decided, before anything is sent. */
-export function withTurn(
+/** The recovery at the beginning of a step, with the plan of `planStep`. */
+export function withPlan(
   recovery: Recovery,
-  { pace, waitingFor }: Pick<Turn, 'pace' | 'waitingFor'>,
+  { pace, waitingFor }: Pick<StepPlan, 'pace' | 'waitingFor'>,
   sample: Conditions['sample'],
   nowMs: number,
 ): Recovery {
   const isSampleOver = sample.kind !== 'unanswered'
-  // Whether the broker is back will be seen when something is sent.
+  // Only sending shows whether the broker is back.
   const stillWaitingFor = recovery.waitingFor === 'broker' ? recovery.waitingFor : null
   return {
-    ...touched(recovery, nowMs),
+    ...nextStep(recovery, nowMs),
     pace,
     waitingFor: waitingFor ?? stillWaitingFor,
     ...(isSampleOver && { sample: null }),
   }
 }
 
-/** What was taken from the list, before any of it is sent: whoever comes after a crash sends these first. */
+/** The recovery with a new batch from the list. It is stored before sending, so that the batch survives a crash. */
 export function withItems(recovery: Recovery, items: readonly Item[], after: string | null): Recovery {
   return {
     ...recovery,
@@ -173,10 +184,13 @@ export function withItems(recovery: Recovery, items: readonly Item[], after: str
 
 export const isComplete = ({ isReadOut, inHand }: Recovery): boolean => isReadOut && inHand === null
 
-/** Whoever was at it has died or has lost its lease: nobody waits for what it has in hand any more. */
-export const putDown = (recovery: Recovery, nowMs: number): Recovery => ({ ...touched(recovery, nowMs), inHand: null })
+/** The recovery without its batch: the replica that was sending it has died or lost its lease, and the rest stays parked. */
+export const releaseBatch = (recovery: Recovery, nowMs: number): Recovery => ({
+  ...nextStep(recovery, nowMs),
+  inHand: null,
+})
 
-/** Nothing is left. What was found when it began and was neither sent nor failed has gone another way. */
+/** Deliveries that were found at the beginning and are neither sent nor failed count as skipped: they left the list otherwise. */
 export function done(recovery: Recovery, nowMs: number): Recovery {
   const { found, sent, failed } = recovery
   const skipped = Math.max(recovery.skipped, found - sent - failed)
@@ -192,28 +206,27 @@ function ended(recovery: Recovery, nowMs: number): Recovery {
   return { ...recovery, waitingFor: null, updatedAt: now, endedAt: now }
 }
 
-/** Notes what the items of a turn came to, and in how long the next turn comes, unless it has ended. */
-export function withSending(
+/** The recovery with the results of a step, and the time until the next step unless it has ended. */
+export function withResult(
   recovery: Recovery,
-  sending: Sending,
+  { sent, skipped, failed, isBrokerAway }: BatchResult,
   { waitMs, nowMs }: { readonly waitMs: number; readonly nowMs: number },
 ): { readonly recovery: Recovery; readonly dueInMs?: number } {
-  const { sent, skipped, failed, isBrokerAway } = sending
-  const over = new Set([...sent, ...skipped, ...failed].map(({ deliveryId }) => deliveryId))
-  const left = (recovery.inHand?.items ?? []).filter(({ deliveryId }) => !over.has(deliveryId))
+  const settled = new Set([...sent, ...skipped, ...failed].map(({ deliveryId }) => deliveryId))
+  const left = (recovery.inHand?.items ?? []).filter(({ deliveryId }) => !settled.has(deliveryId))
   const isRunning = recovery.state === 'running'
   const last = sent.at(-1)
   const counted: Recovery = {
-    ...touched(recovery, nowMs),
+    ...nextStep(recovery, nowMs),
     sent: recovery.sent + sent.length,
     skipped: recovery.skipped + skipped.length,
     failed: recovery.failed + failed.length,
-    // What is not sent when it is cancelled stays parked.
+    // The rest of a cancelled recovery stays parked.
     inHand: isRunning && left.length > 0 ? { items: left, isRepeated: true } : null,
     sample: recovery.sample ?? (last === undefined ? null : { ...last, sentAtMs: nowMs }),
     waitingFor: isRunning && isBrokerAway ? 'broker' : null,
     ...(isBrokerAway && { pace: firstPace(nowMs) }),
-    ...(over.size > 0 && { progressedAt: new Date(nowMs).toISOString() }),
+    ...(settled.size > 0 && { progressedAt: new Date(nowMs).toISOString() }),
   }
   if (!isRunning) return { recovery: counted }
   if (isComplete(counted)) return { recovery: done(counted, nowMs) }

@@ -2,7 +2,7 @@ import { type DeliveryId, type RecoveryId, type Subscription, Unavailable } from
 import type { Logger } from '@switchhook/runtime'
 import type { DeliveryArchive } from '@switchhook/store'
 import type { SendAgain } from '../deliveries/send-again.ts'
-import type { Item, Sending } from './recovery.ts'
+import type { BatchResult, Item } from './recovery.ts'
 
 export interface SendItemsDeps {
   readonly sendAgain: SendAgain
@@ -10,29 +10,32 @@ export interface SendItemsDeps {
   readonly log: Pick<Logger, 'warn'>
 }
 
-export interface Errand {
+export interface SendRequest {
   readonly items: readonly Item[]
-  /** As whom it sends: no other recovery, and nobody else, has this id. */
+  /** The sender of the new runs: the id is unique to this recovery. */
   readonly recoveryId: RecoveryId
   readonly subscription: Pick<Subscription, 'url' | 'signing'>
-  /** A former turn may have sent some of them. */
+  /** An earlier step may have sent some of the items. */
   readonly isRepeated: boolean
-  /** Asked before each handful: has nobody else taken over, and has nobody cancelled? */
-  readonly mayGoOn: () => Promise<boolean>
+  /** Asked before each chunk: false if another replica has taken over, or the recovery was cancelled. */
+  readonly mayContinue: () => Promise<boolean>
 }
 
-/** So many at once: a cancelled recovery sends no more than those. */
-const HANDFUL = 10
+/** Items that are sent concurrently. A cancelled recovery sends at most these. */
+const CHUNK = 10
 
-type Fate = 'sent' | 'skipped' | 'failed' | 'held'
+type ItemResult = 'sent' | 'skipped' | 'failed' | 'not-sent'
 
 /**
- * Sends parked deliveries again, each as a new run. Repeating it with the same items is harmless: a run that was begun is
- * the one that is published, and what has gone on since is left alone. So is what was parked anew.
- * @throws Unavailable without Redis; then nobody knows how far it came
+ * Sends parked deliveries again, each as a new run. It can be repeated with the same items: a run that was begun is
+ * published as the same run, and a delivery that has moved on or was parked again is left alone.
+ * @throws Unavailable if Redis is away; the results are unknown then
  */
-export function createSendItems(deps: SendItemsDeps): (errand: Errand) => Promise<Sending> {
-  async function send({ deliveryId, run }: Item, { recoveryId, subscription, isRepeated }: Errand): Promise<Fate> {
+export function createSendItems(deps: SendItemsDeps): (request: SendRequest) => Promise<BatchResult> {
+  async function send(
+    { deliveryId, run }: Item,
+    { recoveryId, subscription, isRepeated }: SendRequest,
+  ): Promise<ItemResult> {
     const { kind } = await deps.sendAgain(deliveryId, { sender: recoveryId, parkedRun: run }, subscription)
     switch (kind) {
       case 'sent':
@@ -41,14 +44,14 @@ export function createSendItems(deps: SendItemsDeps): (errand: Errand) => Promis
       case 'without-body':
         return 'failed'
       case 'busy':
-        // If its sender fails, the delivery stays parked.
+        // Another sender has it. If that one fails, the delivery stays parked.
         return 'skipped'
       case 'not-parked':
         return isRepeated && (await wasSent(deliveryId, run)) ? 'sent' : 'skipped'
     }
   }
 
-  /** By the turn that was broken off: it may have died before it could take the delivery from the list. */
+  /** Whether the interrupted step has sent it. That step may have died before it removed the delivery from the list. */
   async function wasSent(deliveryId: DeliveryId, parkedRun: number): Promise<boolean> {
     const found = await deps.deliveries.find(deliveryId)
     if (found === undefined || found.run <= parkedRun) return false
@@ -56,31 +59,31 @@ export function createSendItems(deps: SendItemsDeps): (errand: Errand) => Promis
     return true
   }
 
-  async function fateOf(item: Item, errand: Errand): Promise<Fate> {
+  async function resultOf(item: Item, request: SendRequest): Promise<ItemResult> {
     try {
-      return await send(item, errand)
+      return await send(item, request)
     } catch (error) {
-      if (error instanceof Unavailable && error.dependency === 'rabbitmq') return 'held'
+      if (error instanceof Unavailable && error.dependency === 'rabbitmq') return 'not-sent'
       if (error instanceof Unavailable) throw error
-      // One that can never be sent must not keep the others from being sent.
+      // A delivery that can never be sent must not stop the others.
       deps.log.warn('a parked delivery could not be sent again', { deliveryId: item.deliveryId, error })
       return 'failed'
     }
   }
 
-  return async (errand) => {
-    const { items, mayGoOn } = errand
-    const fates: Fate[] = []
-    while (fates.length < items.length && !fates.includes('held') && (await mayGoOn())) {
-      const handful = items.slice(fates.length, fates.length + HANDFUL)
-      fates.push(...(await Promise.all(handful.map((item) => fateOf(item, errand)))))
+  return async (request) => {
+    const { items, mayContinue } = request
+    const results: ItemResult[] = []
+    while (results.length < items.length && !results.includes('not-sent') && (await mayContinue())) {
+      const chunk = items.slice(results.length, results.length + CHUNK)
+      results.push(...(await Promise.all(chunk.map((item) => resultOf(item, request)))))
     }
-    const those = (fate: Fate): Item[] => items.filter((_, i) => fates[i] === fate)
+    const itemsWith = (result: ItemResult): Item[] => items.filter((_, i) => results[i] === result)
     return {
-      sent: those('sent'),
-      skipped: those('skipped'),
-      failed: those('failed'),
-      isBrokerAway: fates.includes('held'),
+      sent: itemsWith('sent'),
+      skipped: itemsWith('skipped'),
+      failed: itemsWith('failed'),
+      isBrokerAway: results.includes('not-sent'),
     }
   }
 }

@@ -4,7 +4,7 @@ import type { Route } from '../http/route.ts'
 
 const catalogueSchema = component('EventTypes', {
   type: 'object',
-  description: 'What can be subscribed to.',
+  description: 'The event types that you can subscribe to.',
   required: ['items'],
   properties: {
     items: {
@@ -12,20 +12,24 @@ const catalogueSchema = component('EventTypes', {
       description: 'The event types.',
       items: component('EventTypeDescription', {
         type: 'object',
-        description: 'An event type, and what arrives when it is subscribed to.',
+        description: 'An event type, with the schema and an example of its deliveries.',
         required: ['type', 'description', 'schema', 'example'],
         properties: {
-          type: { type: 'string', enum: EVENT_TYPES, description: 'The name to subscribe to.' },
-          description: { type: 'string', description: 'What it tells.', examples: ["A call's state has changed."] },
-          schema: { type: 'object', description: 'JSON Schema 2020-12 of the body of a delivery, whole.' },
-          example: { type: 'object', description: 'A body of a delivery.' },
+          type: { type: 'string', enum: EVENT_TYPES, description: 'The name of the event type.' },
+          description: {
+            type: 'string',
+            description: 'What the event reports.',
+            examples: ["A call's state has changed."],
+          },
+          schema: { type: 'object', description: 'The JSON Schema (2020-12) of the whole delivery body.' },
+          example: { type: 'object', description: 'An example of a delivery body.' },
         },
       }),
     },
   },
 })
 
-/** What there is to subscribe to, from the same table as the AsyncAPI document. */
+/** The catalogue of event types, from the same table as the AsyncAPI document. */
 export function createEventTypeRoutes(): Route[] {
   const catalogue = { items: describeEventTypes() }
   const list: Route = {
@@ -33,8 +37,10 @@ export function createEventTypeRoutes(): Route[] {
     path: '/api/v1/webhooks/event-types',
     operationId: 'listEventTypes',
     tag: 'subscriptions',
-    summary: 'List the event types, with schemas and examples',
-    responses: { 200: { description: 'All of them.', body: catalogueSchema } },
+    summary: 'List event types',
+    description:
+      'Lists all event types that you can subscribe to, each with the JSON Schema and an example of its deliveries.',
+    responses: { 200: { description: 'All event types.', body: catalogueSchema } },
     failures: [],
     handle: async () => ({ status: 200, body: catalogue }),
   }

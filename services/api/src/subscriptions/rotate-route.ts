@@ -18,7 +18,7 @@ import type { SubscriptionSecrets } from './subscription-secrets.ts'
 export interface RotateRouteDeps {
   readonly subscriptions: Pick<SubscriptionStore, 'revise'>
   readonly secrets: SubscriptionSecrets
-  /** How long a former secret signs too, where the request does not say. */
+  /** How long previous secrets keep signing if the request does not say. */
   readonly signatureOverlapMs: number
   /** Milliseconds since 1970. */
   readonly now: () => number
@@ -34,13 +34,12 @@ export function createRotateRoute(deps: RotateRouteDeps): Route<Rotation> {
     path: `${SUBSCRIPTIONS}/{id}/rotate-secret`,
     operationId: 'rotateSubscriptionSecret',
     tag: 'subscriptions',
-    summary: 'Give a subscription a new secret',
+    summary: 'Rotate the signing secret',
     description:
-      'The new secret signs at once, retries of earlier deliveries included. For a while the secrets before it sign as well: ' +
-      '`webhook-signature` then holds a signature by each, separated by spaces, the newest first, so that receivers can ' +
-      `change over in their own time: at most ${MOST_FORMER_SECRETS} former ones at a time, one more is refused. ` +
-      'Without a body the installation says for how long. A subscription that was unsigned is ' +
-      'signed from now on.',
+      'Creates a new secret, which signs all deliveries from now on, including retries. Previous secrets keep signing for `overlapSeconds`, so ' +
+      'that your receiver can switch without rejecting deliveries: `webhook-signature` then has one signature per secret, separated by spaces, the newest ' +
+      `first. At most ${MOST_FORMER_SECRETS} previous secrets can sign; one more rotation answers 409 \`too-many-secrets\`. An unsigned subscription ` +
+      'is signed from its first rotation.',
     idempotent: true,
     audit: { action: 'subscription.secret-rotated', on: ({ params }) => ({ subscriptionId: params['id'] }) },
     params: { id: subscriptionIdSchema },
@@ -55,7 +54,7 @@ export function createRotateRoute(deps: RotateRouteDeps): Route<Rotation> {
       const next = { id: idFor('secret'), secret: deps.secrets.issue(owner) }
       const nowMs = deps.now()
       const rotated = await deps.subscriptions.revise(owner.tenant, owner.id, (present) => {
-        // This very request has done it before, and died before it could answer.
+        // An earlier run of this request has rotated the secret, and the process died before the answer.
         if (present.signing?.id === next.id) return present
         const signing = rotateSecret(present.signing, next, nowMs, overlapMs)
         assertFewFormer(signing, nowMs)
@@ -71,10 +70,10 @@ export function createRotateRoute(deps: RotateRouteDeps): Route<Rotation> {
   }
 }
 
-/** A secret that receivers may still depend on is not dropped in silence. */
+/** Rejects a rotation that would drop a secret which receivers may still rely on. */
 function assertFewFormer(signing: Signing, nowMs: number): void {
   if (formerSecretsAt(signing, nowMs).length <= MOST_FORMER_SECRETS) return
   throw new AppError('too-many-secrets', {
-    detail: `At most ${MOST_FORMER_SECRETS} former secrets sign at a time. Wait for one to end, or end all of them with overlapSeconds 0`,
+    detail: `At most ${MOST_FORMER_SECRETS} previous secrets can sign. Wait for one to expire, or end all of them with overlapSeconds 0.`,
   })
 }

@@ -30,7 +30,7 @@ interface Rotated {
 
 let around: Surroundings<'acme' | 'globex'>
 let redis: Redis
-/** Whatever goes to Redis and comes from it. */
+/** Records the traffic between the api and Redis. */
 let wire: TcpProxy
 let passed = ''
 let api: ApiUnderTest
@@ -85,7 +85,7 @@ async function stored(id: string): Promise<Subscription> {
   return found
 }
 
-/** What a worker with these keys would sign with now. */
+/** The secrets that a worker with these keys would sign with now. */
 async function signsWith(id: string, vault: Vault): Promise<string[]> {
   const { signing } = await stored(id)
   const sealed = signing === undefined ? [] : [signing.secret, ...signing.former.map(({ secret }) => secret)]
@@ -94,12 +94,12 @@ async function signsWith(id: string, vault: Vault): Promise<string[]> {
 
 const vaultOf = (raw: string): Vault => createVault(secretKeys().parse(raw))
 
-test('the secret of the answer is the one that signs', async () => {
+test('the answer shows the secret that signs', async () => {
   const { id, secret } = await create()
   expect(await signsWith(id, vaultOf(OLD_KEY))).toEqual([secret])
 })
 
-test('a secret is shown once: neither reading, listing nor changing shows it', async () => {
+test('a secret is shown once: reading, listing and changing do not show it', async () => {
   const { id, secret } = await create()
   const shown = [
     await api.call('GET', `${PATH}/${id}`, { headers: acme }),
@@ -115,34 +115,34 @@ test('a secret is shown once: neither reading, listing nor changing shows it', a
   expect(await signsWith(id, vaultOf(OLD_KEY))).toEqual([secret])
 })
 
-test('a client cannot set its secret by a change', async () => {
+test('a PATCH cannot set the secret', async () => {
   const { id, secret } = await create()
   const json = { secret: 'whsec_mine', signing: { secret: 'mine' }, description: 'changed' }
   expect((await api.call('PATCH', `${PATH}/${id}`, { headers: acme, json })).status).toBe(200)
   expect(await signsWith(id, vaultOf(OLD_KEY))).toEqual([secret])
 })
 
-test('Redis is never told a secret in clear, a replay neither, and no log line has one', async () => {
+test('no secret reaches Redis or the log in clear, not even in a stored answer', async () => {
   const key = newKey()
   const first = await create(key)
-  const again = newKey()
-  const rotated = await rotate(first.id, {}, again)
-  // Both were kept for their replay, and both are replayed as they were.
+  const rotationKey = newKey()
+  const rotated = await rotate(first.id, {}, rotationKey)
+  // Both answers are stored, and replayed unchanged.
   expect(await create(key)).toEqual(first)
-  expect(await rotate(first.id, {}, again)).toEqual(rotated)
+  expect(await rotate(first.id, {}, rotationKey)).toEqual(rotated)
 
-  const told = passed + JSON.stringify(api.log)
+  const visible = passed + JSON.stringify(api.log)
   expect(passed).toContain(first.id)
   for (const secret of [first.secret, rotated.secret]) {
     const bytes = Buffer.from(secret.slice(6), 'base64')
     for (const text of [secret.slice(6), bytes.toString('latin1'), bytes.toString('hex')]) {
-      expect(told.includes(text)).toBe(false)
+      expect(visible.includes(text)).toBe(false)
     }
   }
 })
 
 describe('rotate-secret', () => {
-  test('answers a new secret; the one before signs as well, for as long as the installation says', async () => {
+  test('answers a new secret; the previous one keeps signing for the overlap of the installation', async () => {
     const { id, secret, signing } = await create()
     expect(signing).toEqual({ state: 'signed', since: expect.any(String), previousValidUntil: null })
     const before = Date.now()
@@ -157,13 +157,13 @@ describe('rotate-secret', () => {
     expect(Date.parse((await read(id)).signing.since ?? '')).toBeGreaterThanOrEqual(before)
   })
 
-  test('the request may say for how long', async () => {
+  test('the request can set the overlap', async () => {
     const { id } = await create()
     const { previousValidUntil } = await rotate(id, { overlapSeconds: 60 })
     expect(Date.parse(previousValidUntil ?? '') - Date.now()).toBeLessThanOrEqual(60_000)
   })
 
-  test('without an overlap the new secret is alone at once, whatever was promised to those before', async () => {
+  test('without an overlap only the new secret signs, even if previous ones had time left', async () => {
     const { id } = await create()
     await rotate(id)
     const { secret, previousValidUntil } = await rotate(id, { overlapSeconds: 0 })
@@ -171,7 +171,7 @@ describe('rotate-secret', () => {
     expect(await signsWith(id, vaultOf(OLD_KEY))).toEqual([secret])
   })
 
-  test('a subscription of before there were signatures is unsigned, and signed from its first secret on', async () => {
+  test('a subscription without a secret is unsigned until its first rotation', async () => {
     const { id } = await create()
     const { signing: _, ...unsigned } = await stored(id)
     const store = createSubscriptionStore(redis)
@@ -184,7 +184,7 @@ describe('rotate-secret', () => {
     expect((await read(id)).signing.state).toBe('signed')
   })
 
-  test('a secret that receivers may depend on is not dropped in silence: five rotations within the overlap are too many', async () => {
+  test('the fifth rotation within the overlap is rejected, because it would drop a secret that receivers may rely on', async () => {
     const { id } = await create()
     for (let n = 0; n < 4; n++) await rotate(id)
     const { status, body } = await api.call('POST', `${PATH}/${id}/rotate-secret`, { headers: acme })
@@ -194,18 +194,18 @@ describe('rotate-secret', () => {
     await rotate(id, { overlapSeconds: 0 })
   })
 
-  test('a misspelt member is refused, or a secret that has leaked would go on signing', async () => {
+  test('a misspelt field is rejected, because it would keep a leaked secret valid', async () => {
     const { id, secret } = await create()
     const json = { overlap_seconds: 0 }
     const { status, body } = await api.call('POST', `${PATH}/${id}/rotate-secret`, { headers: acme, json })
     expect(status).toBe(400)
-    const detail = 'The body is not valid. Its members are overlapSeconds'
+    const detail = 'The body is not valid. Allowed fields: overlapSeconds.'
     expect(body).toMatchObject({ code: 'invalid-request', detail, errors: [{ pointer: '/overlap_seconds' }] })
     expect(await signsWith(id, vaultOf(OLD_KEY))).toEqual([secret])
   })
 
   test.each([{ overlapSeconds: -1 }, { overlapSeconds: 604_801 }, { overlapSeconds: 1.5 }, { overlapSeconds: '1' }])(
-    '%j is refused, and nothing is rotated',
+    '%j is rejected, and nothing is rotated',
     async (json) => {
       const { id, secret } = await create()
       const { status, body } = await api.call('POST', `${PATH}/${id}/rotate-secret`, { headers: acme, json })
@@ -215,7 +215,7 @@ describe('rotate-secret', () => {
     },
   )
 
-  test('a body that is there must be JSON', async () => {
+  test('a body, if sent, must be JSON', async () => {
     const { id } = await create()
     const post = (body: string, type: string) =>
       api.call('POST', `${PATH}/${id}/rotate-secret`, { headers: { ...acme, 'content-type': type }, body })
@@ -224,7 +224,7 @@ describe('rotate-secret', () => {
   })
 
   test.each([
-    ['an id that was never given', async () => 'b6e0b5a2-2d3c-4d9d-8d34-0f0f7d0f5a11'],
+    ['an unknown id', async () => 'b6e0b5a2-2d3c-4d9d-8d34-0f0f7d0f5a11'],
     ['a malformed id', async () => 'hello'],
     ['another tenant’s subscription', async () => (await create()).id],
   ])('%s answers 404', async (_name, idOf) => {
@@ -234,14 +234,14 @@ describe('rotate-secret', () => {
     expect(body).toMatchObject({ code: 'subscription-not-found' })
   })
 
-  test('rotations at the same instant all count: each secret that was answered signs', async () => {
+  test('concurrent rotations all count: every answered secret signs', async () => {
     const { id, secret } = await create()
     const rotated = await Promise.all([rotate(id), rotate(id), rotate(id)])
     const expected = [secret, ...rotated.map((one) => one.secret)]
     expect((await signsWith(id, vaultOf(OLD_KEY))).toSorted()).toEqual(expected.toSorted())
   })
 
-  test('carried out again after its process died unanswered, it comes to the same secret', async () => {
+  test('repeated after its process died unanswered, it answers the same secret', async () => {
     const { id, secret } = await create()
     const idempotency = createIdempotencyStore(redis, { ...IDEMPOTENCY_TIMING, leaseMs: 1 })
     const vault = openVault({ SECRET_KEYS: secretKeys().parse(OLD_KEY) }, quiet)
@@ -275,8 +275,8 @@ describe('rotate-secret', () => {
   })
 })
 
-describe('when the key of the installation is rotated', () => {
-  test('what the old key sealed is replayed and goes on signing; what is new is sealed with the new key', async () => {
+describe('when the encryption key of the installation is rotated', () => {
+  test('secrets sealed with the old key are replayed and keep signing; new secrets are sealed with the new key', async () => {
     const key = newKey()
     const created = await create(key)
     const other = await start(`${NEW_KEY},${OLD_KEY}`)
@@ -290,20 +290,20 @@ describe('when the key of the installation is rotated', () => {
     }
   })
 
-  test('an api that starts seals everything with the new key, and the old one is needed no more', async () => {
+  test('a starting api reseals everything with the new key, and the old key is no longer needed', async () => {
     const created = await create()
     const rotated = await rotate(created.id)
     const other = await start(`${NEW_KEY},${OLD_KEY}`)
     await other.close()
     expect(await signsWith(created.id, vaultOf(NEW_KEY))).toEqual([rotated.secret, created.secret])
-    const said = other.log.find(({ message }) => message === 'webhook secrets were sealed anew')
-    expect(said?.fields).toMatchObject({ lost: 0 })
+    const line = other.log.find(({ message }) => message === 'resealed webhook secrets with the first key')
+    expect(line?.fields).toMatchObject({ lost: 0 })
     const before = await stored(created.id)
     await (await start(`${NEW_KEY},${OLD_KEY}`)).close()
     expect(await stored(created.id)).toEqual(before)
   })
 
-  test('without the old key it starts all the same, and names each subscription that needs a new secret', async () => {
+  test('without the old key it still starts, and logs each subscription that needs a new secret', async () => {
     await around.redis.flush()
     const { id } = await create()
     const other = await start(NEW_KEY)

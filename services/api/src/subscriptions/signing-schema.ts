@@ -1,7 +1,7 @@
 import { formerValidUntil, type Signing } from '@switchhook/contracts'
 import { component } from '../http/component.ts'
 
-/** What clients see of how their deliveries are signed: no secret, sealed or not. */
+/** The signing of a subscription as clients see it: without the secret, sealed or not. */
 export interface SigningView {
   readonly state: 'signed' | 'unsigned'
   readonly since: string | null
@@ -16,7 +16,7 @@ export const signingViewOf = (signing: Signing | undefined, nowMs: number): Sign
 const previousValidUntil = {
   type: ['string', 'null'],
   format: 'date-time',
-  description: 'Until when the secret before it, or an earlier one, signs as well; null: the present one signs alone.',
+  description: 'When the last previous secret stops signing, in UTC; null if only the current secret signs.',
   examples: ['2026-11-21T17:06:01.173Z', null],
 } as const
 
@@ -24,39 +24,39 @@ export const secretSchema = {
   type: 'string',
   pattern: '^whsec_[A-Za-z0-9+/]+={0,2}$',
   description:
-    'What the deliveries are signed with, by Standard Webhooks (HMAC-SHA256, `v1`): give it to your verifying library as it ' +
-    'is. No other answer shows it, so keep it where you keep passwords. Only the same request under the same `Idempotency-Key` is answered with it again, for 24 hours.',
+    'The secret that signs the deliveries according to Standard Webhooks (HMAC-SHA256, `v1`). Pass it to your verification library unchanged, and ' +
+    'store it like a password: no other answer shows it. Only a repeat of this request with the same `Idempotency-Key` returns it again, for 24 hours.',
   examples: ['whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw9VbFQ2m4dXk='],
 } as const
 
 export const signingSchema = component('SubscriptionSigning', {
   type: 'object',
-  description: 'How the deliveries are signed. The secret itself is not shown here.',
+  description: 'How the deliveries are signed. The secret is not shown.',
   required: ['state', 'since', 'previousValidUntil'],
   properties: {
     state: {
       type: 'string',
       enum: ['signed', 'unsigned'],
       description:
-        'unsigned: it was created before there were signatures. Its deliveries are signed from its first secret on, which `rotate-secret` gives.',
+        '`signed`: deliveries carry a signature. `unsigned`: the subscription was created by a version without signatures and has no secret. Call `rotate-secret` to sign its deliveries.',
       examples: ['signed'],
     },
     since: {
       type: ['string', 'null'],
       format: 'date-time',
-      description: 'When the present secret was made; null: there is none.',
+      description: 'When the current secret was created, in UTC; null if there is none.',
       examples: ['2026-11-20T17:06:01.173Z'],
     },
     previousValidUntil,
   },
 })
 
-/** As many days as other services allow. */
+/** A week, as comparable services allow. */
 const MAX_OVERLAP_SECONDS = 7 * 86_400
 
 export const rotationSchema = component('SecretRotation', {
   type: 'object',
-  description: 'A member that is not named here is refused, as a misspelt one would let a leaked secret go on.',
+  description: 'Unknown fields are rejected, because a misspelt `overlapSeconds` would keep a leaked secret valid.',
   additionalProperties: false,
   properties: {
     overlapSeconds: {
@@ -64,8 +64,8 @@ export const rotationSchema = component('SecretRotation', {
       minimum: 0,
       maximum: MAX_OVERLAP_SECONDS,
       description:
-        'How long the secrets before the new one sign as well, from now on; none of them for longer than it would have. 0: not ' +
-        'at all, for a secret that has leaked. Left out: what the installation says, a day unless configured.',
+        'How many seconds the previous secrets keep signing. This never extends the time of an older secret. Send 0 if a secret has ' +
+        'leaked: only the new one signs then. If omitted, the installation decides (24 hours by default).',
       examples: [3_600, 0],
     },
   },
@@ -74,7 +74,7 @@ export const rotationSchema = component('SecretRotation', {
 
 export const rotatedSchema = component('RotatedSecret', {
   type: 'object',
-  description: 'The new secret, which signs from now on.',
+  description: 'The new secret, which signs all deliveries from now on.',
   required: ['secret', 'previousValidUntil'],
   properties: { secret: secretSchema, previousValidUntil },
 })

@@ -2,33 +2,32 @@ import { AppError, type EventType, isGuid, parseSubscriptionId, type Subscriptio
 import type { SubscriptionQuery, SubscriptionStore } from '@switchhook/store'
 import type { Audited } from '../audit/audit-action.ts'
 import type { Caller, Route } from '../http/route.ts'
-import { judgeSubscription } from './judge-subscription.ts'
-import { outlastLeases, takesAway } from './outlast-leases.ts'
-import { MAX_PAGE, pageQuery } from './subscription-page.ts'
+import { firstAttemptsStopped, stopsFirstAttempts } from './stop-first-attempts.ts'
 import {
   createdSubscriptionSchema,
   HEALTHY,
   type Health,
+  MAX_PAGE,
   newSubscriptionSchema,
   noneParked,
   type Parked,
   type SubscriptionView,
   subscriptionChangeSchema,
   subscriptionIdSchema,
+  subscriptionPageQuery,
   subscriptionSchema,
   viewOf,
 } from './subscription-schema.ts'
 import type { SubscriptionSecrets } from './subscription-secrets.ts'
+import { validateSubscription } from './validate-subscription.ts'
 import type { WebhookUrlRules } from './webhook-url.ts'
 
 export interface SubscriptionRoutesDeps {
   readonly subscriptions: Pick<SubscriptionStore, 'create' | 'page' | 'find' | 'revise' | 'remove'>
   readonly urlRules: WebhookUrlRules
-  /** What is known of a subscription's endpoint. */
   readonly healthOf: (subscription: Subscription) => Promise<Health>
-  /** How many of its deliveries are parked. */
   readonly parkedOf: (subscription: Subscription) => Promise<Parked>
-  /** How many parked deliveries of a subscription keep their body. */
+  /** The number of parked deliveries per subscription that keep their body. */
   readonly parkedLimit: number
   readonly secrets: SubscriptionSecrets
   /** Milliseconds since 1970. */
@@ -50,7 +49,7 @@ const params = { id: subscriptionIdSchema }
 
 const onSubscription: Audited['on'] = ({ params: { id } }) => ({ subscriptionId: id })
 
-/** @throws AppError `subscription-not-found`, for a malformed id and another tenant's subscription as well */
+/** @throws AppError `subscription-not-found`, also for a malformed id and for a subscription of another tenant */
 export async function findSubscription(
   subscriptions: Pick<SubscriptionStore, 'find'>,
   { tenant }: Caller,
@@ -73,22 +72,22 @@ export function createSubscriptionRoutes(deps: SubscriptionRoutesDeps): Route[] 
     path: SUBSCRIPTIONS,
     operationId: 'createSubscription',
     tag: 'subscriptions',
-    summary: 'Subscribe a url to event types',
+    summary: 'Create a subscription',
     description:
-      'The subscription is enabled at once, unless the request says otherwise. Its deliveries are signed with the `secret` of the answer, which no ' +
-      'other answer shows. The answer to a faulty `url` or faulty `eventTypes` lists the event types that there are.',
+      'Subscribes an endpoint to event types. The subscription is enabled at once unless you send `enabled: false`. Store the `secret` of the answer: it signs ' +
+      'the deliveries, and no later answer shows it. If `url` or `eventTypes` is invalid, the error lists the known event types.',
     idempotent: true,
     audit: { action: 'subscription.created', on: ({ made }) => ({ subscriptionId: made['id'] }) },
     body: newSubscriptionSchema,
     responses: {
       201: {
-        description: 'Created.',
+        description: 'The subscription was created.',
         body: createdSubscriptionSchema,
-        headers: { Location: { type: 'string', description: 'Where the new subscription is.' } },
+        headers: { Location: { type: 'string', description: 'The path of the new subscription.' } },
       },
     },
     failures: ['invalid-webhook-url', 'unknown-event-type'],
-    validate: (body, faults) => judgeSubscription(body, faults, urlRules),
+    validate: (body, faults) => validateSubscription(body, faults, urlRules),
     async handle({ caller, body, idFor }) {
       const owner = { id: parseSubscriptionId(idFor('subscription')), tenant: caller.tenant }
       const createdAt = new Date(now()).toISOString()
@@ -115,20 +114,19 @@ export function createSubscriptionRoutes(deps: SubscriptionRoutesDeps): Route[] 
     path: SUBSCRIPTIONS,
     operationId: 'listSubscriptions',
     tag: 'subscriptions',
-    summary: 'List the subscriptions',
+    summary: 'List subscriptions',
     description:
-      `Lists the tenant's subscriptions, the oldest first (by \`createdAt\`, then by \`id\`), at most \`limit\` of them (${MAX_PAGE} by default). ` +
-      'If there are more, the `Link` header has the url of the next page, with its cursor. A subscription that is created or deleted while ' +
-      'you read does not move any other to another page.',
-    query: pageQuery,
+      "Lists the tenant's subscriptions, the oldest first (by `createdAt`, then `id`). If there are more than `limit`, the `Link` header has the " +
+      'url of the next page. Creating or deleting subscriptions meanwhile does not move others to another page.',
+    query: subscriptionPageQuery,
     responses: {
       200: {
-        description: 'A page of the subscriptions.',
+        description: 'A page of subscriptions.',
         body: { type: 'array', description: 'The subscriptions.', items: subscriptionSchema, maxItems: MAX_PAGE },
         headers: {
           Link: {
             type: 'string',
-            description: 'The url of the next page (RFC 8288), relative to this one; absent on the last page.',
+            description: 'The url of the next page (RFC 8288), relative to this one. Absent on the last page.',
             examples: [
               `<${SUBSCRIPTIONS}?limit=100&cursor=MjAyNi0xMS0yMFQxNzowNjowMS4xNzNaIDRmMWMyYTllLThhNTMtNGMxZC05ZDFlLTBkNmQ2YjFmN2ExMQ>; rel="next"`,
             ],
@@ -153,7 +151,8 @@ export function createSubscriptionRoutes(deps: SubscriptionRoutesDeps): Route[] 
     path: `${SUBSCRIPTIONS}/{id}`,
     operationId: 'readSubscription',
     tag: 'subscriptions',
-    summary: 'Read one subscription',
+    summary: 'Read a subscription',
+    description: 'Returns a subscription with the health of its endpoint and the number of its parked deliveries.',
     params,
     responses: { 200: { description: 'The subscription.', body: subscriptionSchema } },
     failures: ['subscription-not-found'],
@@ -167,17 +166,17 @@ export function createSubscriptionRoutes(deps: SubscriptionRoutesDeps): Route[] 
     path: `${SUBSCRIPTIONS}/{id}`,
     operationId: 'changeSubscription',
     tag: 'subscriptions',
-    summary: 'Change a subscription, or switch it off and on',
+    summary: 'Change, disable or enable a subscription',
     description:
-      'After the answer no first attempt leaves that contradicts the change: none while disabled, none of an event type that was removed, none to ' +
-      'the former url. Such an answer therefore takes about 0.4 s; adding event types, enabling and a new description are answered at once. ' +
-      'Deliveries that have already failed keep their schedule, their url and their body.',
+      'Changes the fields that you send. After the answer, no first attempt is sent to a disabled subscription, for a removed event type or to ' +
+      'the previous url. A request that disables, removes event types or sets `url` therefore takes about 0.4 s; other changes are answered at once. ' +
+      'Deliveries that have already failed keep their schedule, url and body.',
     audit: { action: 'subscription.changed', on: onSubscription },
     params,
     body: subscriptionChangeSchema,
-    responses: { 200: { description: 'The subscription as it is now.', body: subscriptionSchema } },
+    responses: { 200: { description: 'The changed subscription.', body: subscriptionSchema } },
     failures: ['subscription-not-found', 'invalid-webhook-url', 'unknown-event-type'],
-    validate: (body, faults) => judgeSubscription(body, faults, urlRules),
+    validate: (body, faults) => validateSubscription(body, faults, urlRules),
     async handle({ caller, params: { id }, body: { url, eventTypes, description, enabled } }) {
       if (!isGuid(id)) throw new AppError('subscription-not-found')
       const wanted = {
@@ -191,9 +190,10 @@ export function createSubscriptionRoutes(deps: SubscriptionRoutesDeps): Route[] 
         before = present
         return { ...present, ...wanted }
       })
-      if (takesAway(wanted, before)) await outlastLeases(performance.now())
+      if (stopsFirstAttempts(wanted, before)) await firstAttemptsStopped(performance.now())
       if (changed === undefined) throw new AppError('subscription-not-found')
-      // All being so already is no reason: the request before may have died after it had made it so.
+      // A repeated change is audited even if the fields have these values already: the process may have died after an
+      // earlier request had stored them and before it was audited.
       return { status: 200, body: await withHealth(changed), isUnchanged: Object.keys(wanted).length === 0 }
     },
   }
@@ -205,17 +205,17 @@ export function createSubscriptionRoutes(deps: SubscriptionRoutesDeps): Route[] 
     tag: 'subscriptions',
     summary: 'Delete a subscription',
     description:
-      'No first attempt of a delivery leaves after the answer, which therefore takes about 0.4 s. Deliveries that have already failed and wait for a retry keep ' +
-      'their schedule; an answer with a 4xx that is not retried parks them.',
+      'After the answer, no first attempt is sent. The answer therefore takes about 0.4 s. Deliveries that have already failed keep their schedule; ' +
+      'to stop their retries, let your endpoint answer 410, which parks them.',
     audit: { action: 'subscription.deleted', on: onSubscription },
     params,
-    responses: { 204: { description: 'Deleted.' } },
+    responses: { 204: { description: 'The subscription was deleted.' } },
     failures: ['subscription-not-found'],
     async handle({ caller, params: { id } }) {
       if (!isGuid(id)) throw new AppError('subscription-not-found')
       const removed = await subscriptions.remove(caller.tenant, parseSubscriptionId(id))
-      // A 404 as well: the subscription may have been deleted a moment ago by a request whose answer is still waiting.
-      await outlastLeases(performance.now())
+      // Before a 404 too: a concurrent request may have just deleted the subscription and still be waiting here.
+      await firstAttemptsStopped(performance.now())
       if (!removed) throw new AppError('subscription-not-found')
       return { status: 204 }
     },

@@ -46,7 +46,7 @@ async function create(
 }
 
 describe('POST', () => {
-  test('answers 201, the subscription, and where it is', async () => {
+  test('answers 201, the subscription and its location', async () => {
     const before = Date.now()
     const json = { url: hook(), eventTypes: ['call.status', 'agent.status'], description: 'CRM' }
     const { status, headers, body } = await api.call('POST', PATH, { headers: acme, json })
@@ -82,7 +82,7 @@ describe('POST', () => {
     expect((await create()).description).toBeNull()
   })
 
-  test('with enabled false it is created switched off, and stays so until it is switched on', async () => {
+  test('with enabled false the subscription is created disabled, and stays so until it is enabled', async () => {
     const created = await create({ url: hook(), eventTypes: ['call.status'], enabled: false })
     expect(created.enabled).toBe(false)
     const read = () => api.call('GET', `${PATH}/${created.id}`, { headers: acme })
@@ -100,13 +100,13 @@ describe('POST', () => {
     })
   })
 
-  test('an event type that is named twice counts once', async () => {
+  test('duplicate event types are removed', async () => {
     expect((await create({ url: hook(), eventTypes: ['call.status', 'call.status'] })).eventTypes).toEqual([
       'call.status',
     ])
   })
 
-  test('unknown members are ignored, and cannot set what is not the client’s to set', async () => {
+  test('unknown fields are ignored, and cannot set server-side fields', async () => {
     const id = '00000000-0000-4000-8000-000000000000'
     const json = {
       url: hook(),
@@ -140,7 +140,7 @@ describe('POST', () => {
       '/url',
     ],
     [
-      'with an address of a private network',
+      'with an address in a private network',
       { url: 'https://10.0.0.1/hooks', eventTypes: ['call.status'] },
       'invalid-webhook-url',
       '/url',
@@ -154,7 +154,7 @@ describe('POST', () => {
     ],
     ['without event types', { url: hook() }, 'unknown-event-type', '/eventTypes'],
     ['with an empty list of event types', { url: hook(), eventTypes: [] }, 'unknown-event-type', '/eventTypes'],
-  ])('%s answers 400, says where, and lists the known event types', async (_name, json, code, pointer) => {
+  ])('%s answers 400, names the field and lists the known event types', async (_name, json, code, pointer) => {
     const before = (await api.call('GET', PATH, { headers: acme })).body
     const { status, body } = await api.call('POST', PATH, { headers: acme, json })
     expect(status).toBe(400)
@@ -162,7 +162,7 @@ describe('POST', () => {
     expect((await api.call('GET', PATH, { headers: acme })).body).toEqual(before)
   })
 
-  test('a hostile number of faults gets a short answer', async () => {
+  test('a huge number of faults gets a short answer', async () => {
     const eventTypes = Array.from({ length: 15_000 }, () => 'a')
     const before = performance.now()
     const { status, body } = await api.call('POST', PATH, { headers: acme, json: { url: hook(), eventTypes } })
@@ -173,7 +173,7 @@ describe('POST', () => {
 })
 
 describe('GET', () => {
-  test('lists the tenant’s subscriptions, the oldest first, and nobody else’s', async () => {
+  test('lists the tenant’s subscriptions only, the oldest first', async () => {
     await around.redis.flush()
     const mine = [
       await create({ url: hook('1'), eventTypes: ['call.status'] }),
@@ -184,7 +184,7 @@ describe('GET', () => {
     expect((await api.call('GET', PATH, { headers: globex })).body).toEqual([theirs])
   })
 
-  test('leads from page to page', async () => {
+  test('links to the next page', async () => {
     await around.redis.flush()
     const mine = []
     for (const name of ['1', '2', '3']) mine.push(await create({ url: hook(name), eventTypes: ['call.status'] }))
@@ -196,18 +196,18 @@ describe('GET', () => {
     expect(last.headers.has('link')).toBe(false)
   })
 
-  test.each(['limit=0', 'limit=1001', 'cursor=x'])('of the page %s answers 400', async (search) => {
+  test.each(['limit=0', 'limit=1001', 'cursor=x'])('of a page with %s answers 400', async (search) => {
     const { status, body } = await api.call('GET', `${PATH}?${search}`, { headers: acme })
     expect(status).toBe(400)
     expect(body).toMatchObject({ code: 'invalid-request', errors: [{ pointer: expect.any(String) }] })
   })
 
-  test('without any answers an empty array', async () => {
+  test('without subscriptions answers an empty array', async () => {
     await around.redis.flush()
     expect(await api.call('GET', PATH, { headers: acme })).toMatchObject({ status: 200, body: [] })
   })
 
-  test('reads one by its id, in either case', async () => {
+  test('reads one by its id, in upper or lower case', async () => {
     const created = await create()
     expect((await api.call('GET', `${PATH}/${created.id}`, { headers: acme })).body).toEqual(created)
     expect((await api.call('GET', `${PATH}/${created.id.toUpperCase()}`, { headers: acme })).body).toEqual(created)
@@ -226,7 +226,7 @@ describe('DELETE', () => {
 })
 
 describe('PATCH', () => {
-  test('changes what it names and leaves the rest', async () => {
+  test('changes the fields it names and keeps the rest', async () => {
     const created = await create({ url: hook(), eventTypes: ['call.status'], description: 'CRM' })
     const path = `${PATH}/${created.id}`
     const patch = async (json: object) => (await api.call('PATCH', path, { headers: acme, json })).body
@@ -249,7 +249,7 @@ describe('PATCH', () => {
     expect(await patch({})).toEqual(read.body)
   })
 
-  test('judges by the rules of a create, and changes nothing then', async () => {
+  test('applies the rules of a create; an invalid change changes nothing', async () => {
     const created = await create()
     const path = `${PATH}/${created.id}`
     const json = { url: 'hello', eventTypes: ['fax'], enabled: 'no', description: 1 }
@@ -301,8 +301,8 @@ describe('an answer that ends first attempts', () => {
     ],
     ['PATCH that removes an event type', 200, [['PATCH', { eventTypes: ['call.status'] }]]],
     ['PATCH that changes the url', 200, [['PATCH', { url: hook('elsewhere') }]]],
-    ['PATCH that disables what was deleted', 404, [['DELETE'], ['PATCH', { enabled: false }]]],
-  ])('to a %s is %i, after every lease on the state before has ended', async (_name, expected, requests) => {
+    ['PATCH that disables a deleted subscription', 404, [['DELETE'], ['PATCH', { enabled: false }]]],
+  ])('to a %s is %i, after every lease on the previous state has ended', async (_name, expected, requests) => {
     const { status, tookMs } = await lastAnswer(...requests)
     expect(status).toBe(expected)
     expect(tookMs).toBeGreaterThanOrEqual(LEASES_END_MS)
@@ -317,7 +317,7 @@ describe('an answer that ends first attempts', () => {
     ['PATCH that enables', [['PATCH', { enabled: true }]]],
     ['PATCH that adds an event type', [['PATCH', { eventTypes: [...NEW.eventTypes, 'webhook.delivery.parked'] }]]],
     ['GET', [['GET']]],
-  ])('is not awaited by a %s, which takes nothing away', async (_name, requests) => {
+  ])('does not wait for a %s, which ends no first attempts', async (_name, requests) => {
     await eventually(async () => {
       const { status, tookMs } = await lastAnswer(...requests)
       expect(status).toBe(200)
@@ -328,11 +328,11 @@ describe('an answer that ends first attempts', () => {
 
 describe.each(['GET', 'DELETE', 'PATCH'])('%s', (method) => {
   test.each([
-    ['an id that was never given', async () => 'b6e0b5a2-2d3c-4d9d-8d34-0f0f7d0f5a11'],
+    ['an unknown id', async () => 'b6e0b5a2-2d3c-4d9d-8d34-0f0f7d0f5a11'],
     ['a malformed id', async () => 'hello'],
     ['an id with escapes', async () => '%20%00%2F'],
     ['another tenant’s subscription', async () => (await create(undefined, globex)).id],
-  ])('%s answers 404, all alike', async (_name, idOf) => {
+  ])('%s answers the same 404', async (_name, idOf) => {
     const id = await idOf()
     const request = { headers: acme, ...(method === 'PATCH' && { json: { enabled: false } }) }
     const { status, body } = await api.call(method, `${PATH}/${id}`, request)
@@ -340,7 +340,7 @@ describe.each(['GET', 'DELETE', 'PATCH'])('%s', (method) => {
     expect(body).toMatchObject({ code: 'subscription-not-found', title: 'No such subscription' })
   })
 
-  test('another tenant’s subscription stays as it was', async () => {
+  test('another tenant’s subscription does not change', async () => {
     const theirs = await create(undefined, globex)
     const request = { headers: acme, ...(method === 'PATCH' && { json: { enabled: false } }) }
     await api.call(method, `${PATH}/${theirs.id}`, request)

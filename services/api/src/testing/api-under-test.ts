@@ -3,7 +3,7 @@ import { apiFields, apiRules } from '../config.ts'
 import { type StartApiOptions, startApi } from '../start-api.ts'
 import { type CheckedClient, createCheckedClient } from './checked-client.ts'
 
-/** Receivers of tests are on this machine. */
+/** Test receivers run on this machine. */
 const RECEIVERS_HERE = { WEBHOOK_ALLOWED_NETWORKS: '127.0.0.0/8,::1/128' }
 
 interface LogLine {
@@ -12,16 +12,16 @@ interface LogLine {
   readonly fields: Readonly<Record<string, unknown>>
 }
 
-/** A whole api in this process, on a free port, put together as `main` does it. */
+/** A complete api in this process, on a free port. */
 export interface ApiUnderTest {
   readonly url: string
   readonly port: number
   readonly call: CheckedClient
   readonly log: readonly LogLine[]
   readonly metrics: Metrics
-  /** As `/readyz` says. */
+  /** The result of `/readyz`. */
   readonly takesRequests: () => boolean
-  /** Redis and the broker can both be reached. */
+  /** Both Redis and the broker are connected. */
   readonly isReady: () => boolean
   close(): Promise<void>
 }
@@ -40,7 +40,7 @@ export async function startApiUnderTest(
   const shutdown = new Shutdown(log, 10_000)
   const metrics = createMetrics('api')
   const keyTiming = { refreshMs: 60_000, cooldownMs: 0, timeoutMs: 2_000 }
-  const { port, checks, withoutWhich } = await startApi({ config, log, shutdown, metrics, keyTiming, ...options })
+  const { port, checks, optional } = await startApi({ config, log, shutdown, metrics, keyTiming, ...options })
   const url = `http://127.0.0.1:${port}`
   const document = (await (await fetch(`${url}/api/v1/openapi.json`)).json()) as Parameters<
     typeof createCheckedClient
@@ -52,7 +52,7 @@ export async function startApiUnderTest(
     log: lines,
     metrics,
     takesRequests: () => Object.values(checks).every((holds) => holds()),
-    isReady: () => [...Object.values(checks), withoutWhich.rabbitmq].every((holds) => holds()),
+    isReady: () => [...Object.values(checks), optional.rabbitmq].every((holds) => holds()),
     close: async () => {
       expect(await shutdown.run()).toBe(true)
     },

@@ -16,7 +16,7 @@ interface ClientRequest {
   readonly body?: string | Uint8Array
 }
 
-/** Calls the API as a client would, and holds every answer against the API's own document. */
+/** Calls the API over HTTP and checks every answer against the API document. */
 export type CheckedClient = (method: string, path: string, request?: ClientRequest) => Promise<CheckedAnswer>
 
 interface Document {
@@ -25,7 +25,7 @@ interface Document {
   >
 }
 
-/** @param document what the API itself serves */
+/** @param document the document that the api serves */
 export function createCheckedClient(baseUrl: string, document: Document): CheckedClient {
   const ajv = new Ajv2020({ strict: false, allErrors: true })
   addFormats.default(ajv)
@@ -33,7 +33,7 @@ export function createCheckedClient(baseUrl: string, document: Document): Checke
 
   const check = (pointer: string, body: unknown): void => {
     const validate = ajv.getSchema(`openapi.json#${pointer}`) ?? ajv.compile({ $ref: `openapi.json#${pointer}` })
-    if (!validate(body)) throw new Error(`the answer is not as documented: ${ajv.errorsText(validate.errors)}`)
+    if (!validate(body)) throw new Error(`The answer does not match the document: ${ajv.errorsText(validate.errors)}`)
   }
 
   const headersIn = (pointer: string): readonly string[] => {
@@ -65,14 +65,14 @@ export function createCheckedClient(baseUrl: string, document: Document): Checke
 
     const at = `/paths/${escape(template)}/${method.toLowerCase()}/responses/${status}`
     const listed = document.paths[template]?.[method.toLowerCase()]?.responses[status]
-    if (listed === undefined) throw new Error(`${method} ${template} may not answer ${status}: ${text}`)
+    if (listed === undefined) throw new Error(`The document lists no ${status} for ${method} ${template}: ${text}`)
     const described = '$ref' in listed ? String(listed.$ref).slice(1) : at
-    const telling = TELLING.filter((name) => headers.has(name))
+    const sent = DOCUMENTED_HEADERS.filter((name) => headers.has(name))
     expect([method, template, status, headersIn(described)]).toEqual([
       method,
       template,
       status,
-      expect.arrayContaining(telling),
+      expect.arrayContaining(sent),
     ])
     if (type !== undefined) check(`${described}/content/${escape(type)}/schema`, body)
     else expect(text).toBe('')
@@ -80,8 +80,8 @@ export function createCheckedClient(baseUrl: string, document: Document): Checke
   }
 }
 
-/** What clients may act upon, so that the document has to know it. */
-const TELLING: readonly string[] = [
+/** Headers that clients act upon, so the document must list them. */
+const DOCUMENTED_HEADERS: readonly string[] = [
   'idempotent-replayed',
   'link',
   'location',
@@ -91,7 +91,7 @@ const TELLING: readonly string[] = [
   'www-authenticate',
 ]
 
-/** What is not is refused before a route is known, which the document says once for all. */
+/** A path that is not UTF-8 is rejected before routing; the document describes that once for all routes. */
 function isUtf8(path: string): boolean {
   try {
     decodeURIComponent(path)
@@ -107,7 +107,7 @@ function templateOf({ paths }: Document, path: string): string | undefined {
   return pathname in paths ? pathname : Object.keys(paths).find(fits)
 }
 
-/** RFC 6901, then as part of a fragment. */
+/** A JSON pointer token (RFC 6901) as part of a URI fragment. */
 const escape = (token: string): string => encodeURIComponent(token.replaceAll('~', '~0').replaceAll('/', '~1'))
 
 const unescape = (token: string): string => decodeURIComponent(token).replaceAll('~1', '/').replaceAll('~0', '~')

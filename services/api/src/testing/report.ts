@@ -3,7 +3,7 @@ import type { LegReport } from '@switchhook/platform'
 
 const CALL_ID = newCallId()
 
-/** What a platform might tell of alice's outbound leg. */
+/** A platform report of alice's outbound leg. */
 export function aReport(more: Partial<LegReport> = {}): LegReport {
   const order = more.order ?? 1
   const ending = { endReason: EndReason.normal, endedBy: EndedBy.remote, cause: 16, sipCode: null }

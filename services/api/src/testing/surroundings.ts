@@ -7,19 +7,18 @@ import {
   testRedis,
 } from '@switchhook/testkit'
 
-/** What an api needs around it: a Redis, a broker, and an identity provider for each tenant. */
+/** The dependencies of an api: a Redis, a broker, and one identity provider per tenant. */
 export interface Surroundings<Tenant extends string> {
   readonly redis: TestRedis
   readonly broker: TestBroker
   readonly idps: Readonly<Record<Tenant, TokenIssuer>>
-  /** Leads an api to all of them. */
+  /** Configuration of an api that uses all of them. */
   readonly env: Readonly<Record<'REDIS_URL' | 'AMQP_URL' | 'AUTH_ISSUERS', string>>
-  /** The header of a request of this tenant. @param claims beyond those that every token has */
+  /** The authorization header of a request of this tenant. @param claims in addition to the default claims */
   bearer(tenant: Tenant, claims?: Readonly<Record<string, unknown>>): { authorization: string }
   close(): Promise<void>
 }
 
-/** The tenants are named as their identity providers know them. */
 export async function startSurroundings<Tenant extends string>(
   ...tenants: readonly Tenant[]
 ): Promise<Surroundings<Tenant>> {

@@ -15,7 +15,7 @@ import { HeaderedError } from '../http/problem-handler.ts'
 import type { Caller, Route } from '../http/route.ts'
 import { findSubscription, SUBSCRIPTIONS } from '../subscriptions/subscription-routes.ts'
 import { subscriptionIdSchema } from '../subscriptions/subscription-schema.ts'
-import { judgeReceiver } from './judge-receiver.ts'
+import { createReceiverReport } from './receiver-report.ts'
 import { receiverReportSchema, testDeliverySchema, trialSchema } from './trial-schema.ts'
 
 export interface TrialRoutesDeps {
@@ -24,7 +24,7 @@ export interface TrialRoutesDeps {
   readonly publishDelivery: Broker['publishDelivery']
   readonly publishCheck: Broker['publishCheck']
   readonly checks: Pick<CheckStore, 'begin' | 'end' | 'find'>
-  /** How long whoever asks for a check waits for it. */
+  /** How long a request waits for the result of its check. */
   readonly checkTimeoutMs: number
 }
 
@@ -33,35 +33,35 @@ interface Trial {
 }
 
 const LOOK_EVERY_MS = 100
-/** Of the lease beyond the time that is waited: the time that the broker may take for the request. */
+/** The lease outlives the wait by this much: the time that the broker may take to accept the request. */
 const LEASE_SLACK_MS = 30_000
-/** Of a tenant, at a time: fewer than a delivery worker has in hand, so that one tenant does not keep others from theirs. */
+/** Concurrent checks of a tenant: fewer than one worker runs, so that one tenant cannot block the checks of others. */
 const MOST_CHECKS = 3
-/** About what a check of an endpoint that is slow, but well, takes. */
+/** About the duration of a check of a slow but healthy endpoint. */
 const RETRY_AFTER_SECONDS = '5'
 
-/** During an upgrade, workers may be newer than the api. */
+/** During an upgrade, a worker may be newer than the api. */
 const NOT_UNDERSTOOD =
-  'A delivery worker of a newer version did the check, and this api does not understand its result. Try again after the upgrade.'
+  'A delivery worker of a newer version ran the check, and this api does not understand the result. Retry after the upgrade.'
 
 const params = { id: subscriptionIdSchema }
 
-/** What a client can try before anything happens: that a delivery comes, and that its endpoint does as receivers must. */
+/** The trials of a subscription: a test delivery, and a check of the receiver. Both are sent without any event. */
 export function createTrialRoutes(deps: TrialRoutesDeps): Route[] {
-  /** A disabled one gets nothing, neither events nor examples. */
+  /** @throws AppError `subscription-disabled`: a disabled subscription receives no trials either */
   async function findEnabled(caller: Caller, id: string | undefined): Promise<Subscription> {
     const subscription = await findSubscription(deps.subscriptions, caller, id)
     if (!subscription.enabled) throw new AppError('subscription-disabled')
     return subscription
   }
 
-  /** @throws AppError for what keeps a check of this subscription from being begun */
+  /** @throws AppError `check-running` or `too-many-checks` */
   async function begin(subscription: Subscription): Promise<void> {
     const bounds = { leaseMs: deps.checkTimeoutMs + LEASE_SLACK_MS, most: MOST_CHECKS }
     const begun = await deps.checks.begin(subscription, bounds)
     if (begun === 'running') throw new AppError('check-running')
     if (begun === 'too-many') {
-      const detail = `At most ${MOST_CHECKS} endpoints of a tenant are checked at a time`
+      const detail = `At most ${MOST_CHECKS} checks of a tenant run at the same time.`
       throw new HeaderedError('too-many-checks', { 'Retry-After': RETRY_AFTER_SECONDS }, { detail })
     }
   }
@@ -85,11 +85,10 @@ export function createTrialRoutes(deps: TrialRoutesDeps): Route[] {
     path: `${SUBSCRIPTIONS}/{id}/test`,
     operationId: 'testSubscription',
     tag: 'subscriptions',
-    summary: 'Send an example to the endpoint',
+    summary: 'Send a test delivery',
     description:
-      'A well-formed delivery with ids of its own that goes the way of all others: signed, retried and parked alike. It is read ' +
-      'by its id, and is in no list but that of the parked. In a cool-down it waits for its next slot, as all do. ' +
-      'Its header `X-SVC-Test: true` says that nothing has happened.',
+      'Sends an example event to the endpoint. It is signed, retried and parked like any delivery, waits during a cool-down, and carries ' +
+      '`X-SVC-Test: true`. Read it by its `deliveryId`; lists show it only if it is parked.',
     idempotent: true,
     audit: {
       action: 'subscription.tested',
@@ -99,7 +98,7 @@ export function createTrialRoutes(deps: TrialRoutesDeps): Route[] {
     body: trialSchema,
     isBodyOptional: true,
     responses: {
-      202: { description: 'It is due now. Read the delivery to see what became of it.', body: testDeliverySchema },
+      202: { description: 'The test delivery is due now. Read it to see its result.', body: testDeliverySchema },
     },
     failures: ['subscription-not-found', 'subscription-disabled'],
     async handle({ caller, params: { id }, body, idFor }) {
@@ -118,17 +117,17 @@ export function createTrialRoutes(deps: TrialRoutesDeps): Route[] {
     path: `${SUBSCRIPTIONS}/{id}/check`,
     operationId: 'checkReceiver',
     tag: 'subscriptions',
-    summary: 'Check that the endpoint does what receivers must',
+    summary: 'Check the endpoint',
     description:
-      'Sends a few examples, each once and with `X-SVC-Test: true`, and tells what its owner should fix: a delivery, the same ' +
-      'one again, and, where deliveries are signed, a forged signature and a stale timestamp that it must refuse. Nothing of ' +
-      "it is retried, parked or counted against the endpoint. It goes out in a cool-down as well, and does not end it. Answers after at most two of an attempt's deadlines. One check of a " +
-      `subscription, and ${MOST_CHECKS} of a tenant, run at a time.`,
+      'Checks that the endpoint meets the obligations of a receiver, and reports what to fix. Sends an example delivery, a duplicate of it and, ' +
+      'if deliveries are signed, one with a forged signature and one with a stale timestamp, which the endpoint must reject. Each carries `X-SVC-Test: true`. ' +
+      'Nothing is retried, parked or counted as a failure. A check ignores a cool-down and does not end it. The answer takes at most twice the timeout of an ' +
+      `attempt (10 s by default). One check of a subscription and ${MOST_CHECKS} of a tenant can run at the same time.`,
     audit: { action: 'subscription.checked', on: ({ params }) => ({ subscriptionId: params['id'] }) },
     params,
     body: trialSchema,
     isBodyOptional: true,
-    responses: { 200: { description: 'What was seen.', body: receiverReportSchema } },
+    responses: { 200: { description: 'The report.', body: receiverReportSchema } },
     failures: [
       'subscription-not-found',
       'subscription-disabled',
@@ -150,9 +149,9 @@ export function createTrialRoutes(deps: TrialRoutesDeps): Route[] {
           eventType: typeOf(body, subscription),
           expiresAt: new Date(untilMs).toISOString(),
         })
-        return { status: 200, body: judgeReceiver(await factsOf(checkId, untilMs)) }
+        return { status: 200, body: createReceiverReport(await factsOf(checkId, untilMs)) }
       } finally {
-        // Without Redis its lease ends it.
+        // If Redis is away, the lease of the check expires.
         await deps.checks.end(subscription).catch(() => undefined)
       }
     },
@@ -161,6 +160,6 @@ export function createTrialRoutes(deps: TrialRoutesDeps): Route[] {
   return [test, check]
 }
 
-/** A subscription has at least one type. */
+/** The fallback is never used: a subscription has at least one type. */
 const typeOf = ({ eventType }: Trial, { eventTypes }: Subscription): EventType =>
   eventType ?? eventTypes[0] ?? 'call.status'

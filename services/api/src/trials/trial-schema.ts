@@ -1,17 +1,17 @@
 import { EVENT_TYPES } from '@switchhook/contracts'
-import { deliveryIdSchema } from '../deliveries/delivery-schema.ts'
+import { deliveryIdSchema, eventIdSchema } from '../deliveries/delivery-schema.ts'
 import { component } from '../http/component.ts'
-import { CHECKS } from './judge-receiver.ts'
+import { CHECKS } from './receiver-report.ts'
 
 const eventType = { type: 'string', enum: EVENT_TYPES, examples: ['call.status'] } as const
 
 export const trialSchema = component('Trial', {
   type: 'object',
-  description: 'Members that are not named here are ignored; `{}` will do.',
+  description: 'Options of a test or check. Unknown fields are ignored; the body can be `{}` or missing.',
   properties: {
     eventType: {
       ...eventType,
-      description: 'Of the example that is sent; left out: the first one that the subscription names.',
+      description: 'The event type of the example. Defaults to the first event type of the subscription.',
     },
   },
   examples: [{ eventType: 'call.status' }, {}],
@@ -19,50 +19,58 @@ export const trialSchema = component('Trial', {
 
 export const testDeliverySchema = component('TestDelivery', {
   type: 'object',
-  description: 'An example on its way.',
+  description: 'A test delivery that is due now.',
   required: ['deliveryId', 'eventId', 'eventType'],
   properties: {
     deliveryId: deliveryIdSchema,
-    eventId: { ...deliveryIdSchema, description: 'The id of the event that it would tell of.' },
-    eventType: { ...eventType, description: 'The value of `X-SVC-Event`.' },
+    eventId: eventIdSchema,
+    eventType: { ...eventType, description: 'The event type, sent as `X-SVC-Event`.' },
   },
 })
 
 export const receiverReportSchema = component('ReceiverReport', {
   type: 'object',
-  description: 'What was seen of an endpoint, and what its owner should do.',
+  description: 'The findings of a check, with advice.',
   required: ['verdict', 'findings'],
   properties: {
     verdict: {
       type: 'string',
       enum: ['good', 'needs-work'],
-      description: '`needs-work`: at least one check has failed.',
+      description: '`needs-work`: at least one check failed.',
       examples: ['good'],
     },
     findings: {
       type: 'array',
-      description: 'One for each check.',
+      description: 'One finding per check.',
       items: component('ReceiverFinding', {
         type: 'object',
-        description: 'One thing that receivers have to do.',
+        description: 'The result of one check.',
         required: ['check', 'result', 'seen', 'advice'],
         properties: {
           check: {
             type: 'string',
             enum: CHECKS,
             description:
-              '`delivery`: acknowledges a delivery. `speed`: within half of the deadline. `duplicate`: acknowledges the same one ' +
-              'again. `forged-signature`, `stale-timestamp`: refuses them.',
+              '`delivery`: the endpoint acknowledges a delivery. `speed`: within half of the timeout. `duplicate`: it acknowledges the same delivery ' +
+              'again. `forged-signature`: it rejects a wrong signature with a 4xx. `stale-timestamp`: it rejects an old timestamp with a 4xx.',
             examples: ['delivery'],
           },
           result: {
             type: 'string',
             enum: ['passed', 'failed', 'skipped'],
-            description: '`skipped`: it could not be found out.',
+            description: '`skipped`: the check could not run.',
             examples: ['passed'],
           },
-          seen: { type: 'string', description: 'What was seen, for people.', examples: ['Status 204 after 31 ms.'] },
-          advice: { type: ['string', 'null'], description: 'What to do; null: nothing.', examples: [null] },
+          seen: {
+            type: 'string',
+            description: 'The observed answer. For people; the wording may change.',
+            examples: ['Status 204 after 31 ms.'],
+          },
+          advice: {
+            type: ['string', 'null'],
+            description: 'What to fix; null if there is nothing to fix. For people; the wording may change.',
+            examples: [null],
+          },
         },
       }),
     },

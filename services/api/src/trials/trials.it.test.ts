@@ -34,7 +34,7 @@ let checks: CheckStore
 let headers: { authorization: string }
 const due: Delivery[] = []
 const asked: ReceiverCheck[] = []
-/** What the worker makes of a check; undefined: it never comes to it. */
+/** The result that the worker saves for a check; undefined: it saves none. */
 let facts: CheckResult | undefined
 
 beforeAll(async () => {
@@ -86,7 +86,7 @@ const check = async (id: string, json: object = {}) =>
   api.call('POST', `${SUBSCRIPTIONS}/${id}/check`, { headers, json })
 
 test.each(describeEventTypes())(
-  'a test delivery of $type is due, marked, and valid by the catalogue',
+  'a test delivery of $type is published, marked as a test and valid by its schema',
   async (entry) => {
     const id = await subscribe()
     const { status, body } = await api.call('POST', `${SUBSCRIPTIONS}/${id}/test`, {
@@ -115,13 +115,13 @@ test.each(describeEventTypes())(
   },
 )
 
-test('without a type, the first one of the subscription is sent', async () => {
+test('without a type, the first event type of the subscription is sent', async () => {
   const id = await subscribe()
   const { body } = await api.call('POST', `${SUBSCRIPTIONS}/${id}/test`, { headers, json: {} })
   expect(body).toMatchObject({ eventType: 'webhook.delivery.parked' })
 })
 
-test('a check is asked of a worker, and what it has seen is judged', async () => {
+test('a worker runs a check, and the answer reports the findings', async () => {
   const id = await subscribe()
   facts = GOOD
   const before = Date.now()
@@ -144,7 +144,7 @@ test('a check is asked of a worker, and what it has seen is judged', async () =>
   expect(leftMs).toBeLessThan(5_000)
 })
 
-test('a check that no worker finishes is answered 503 in its time, and is no longer in the way', async () => {
+test('a check that no worker finishes answers 503 in time, and another check can start', async () => {
   const id = await subscribe()
   const pending = check(id)
   await eventually(() => expect(asked).toHaveLength(1))
@@ -157,11 +157,11 @@ test('a check that no worker finishes is answered 503 in its time, and is no lon
   expect((await check(id)).status).toBe(200)
 })
 
-test('a tenant has three checks at a time, whichever its subscriptions are; one more is told to come later', async () => {
+test('a tenant can run three checks at the same time; the fourth answers 429 with Retry-After', async () => {
   const ids = await Promise.all([1, 2, 3, 4].map(() => subscribe()))
   const [last = '', ...others] = ids
   const pending = others.map((id) => check(id))
-  // Each of them is over within its time: all have to begin well before the first one ends.
+  // Each check ends at its timeout, so all three must begin well before the first one ends.
   await eventually(() => expect(asked).toHaveLength(3), { intervalMs: 5 })
   const fourth = await check(last)
   expect(fourth.body).toMatchObject({
@@ -178,7 +178,7 @@ test('a tenant has three checks at a time, whichever its subscriptions are; one 
 test.each([
   [409, 'secret-unavailable'],
   [404, 'subscription-not-found'],
-] as const)('what a worker refuses to check is answered at once, with %i %s', async (status, refused) => {
+] as const)('a check that the worker refuses is answered at once with %i %s', async (status, refused) => {
   const id = await subscribe()
   facts = { refused }
   expect((await check(id)).body).toMatchObject({ status, code: refused })
@@ -187,20 +187,17 @@ test.each([
 })
 
 test.each<[string, object]>([
-  ['a refusal', { refused: 'endpoint-on-holiday' }],
-  ['facts', { deadlineMs: 10_000, probes: [] }],
-])(
-  '%s that only a newer worker knows is answered with 503 check-unfinished, and never with 500',
-  async (_what, saved) => {
-    const id = await subscribe()
-    facts = saved as CheckResult
-    expect((await check(id)).body).toMatchObject({ status: 503, code: 'check-unfinished' })
-    facts = GOOD
-    expect((await check(id)).status).toBe(200)
-  },
-)
+  ['refusal', { refused: 'endpoint-on-holiday' }],
+  ['result', { deadlineMs: 10_000, probes: [] }],
+])('an unknown %s of a newer worker answers 503 check-unfinished, never 500', async (_what, saved) => {
+  const id = await subscribe()
+  facts = saved as CheckResult
+  expect((await check(id)).body).toMatchObject({ status: 503, code: 'check-unfinished' })
+  facts = GOOD
+  expect((await check(id)).status).toBe(200)
+})
 
-test.each(['test', 'check'])('a %s of what is not there, or disabled, is refused', async (what) => {
+test.each(['test', 'check'])('a %s of an unknown or disabled subscription is rejected', async (what) => {
   const json = {}
   const unknown = await api.call('POST', `${SUBSCRIPTIONS}/${crypto.randomUUID()}/${what}`, { headers, json })
   expect(unknown.body).toMatchObject({ status: 404, code: 'subscription-not-found' })
@@ -212,13 +209,13 @@ test.each(['test', 'check'])('a %s of what is not there, or disabled, is refused
   expect(wrong.body).toMatchObject({ status: 400, code: 'invalid-request' })
 })
 
-test('the catalogue is what the code says', async () => {
+test('the catalogue lists the event types of the code', async () => {
   const { status, body } = await api.call('GET', '/api/v1/webhooks/event-types', { headers })
   expect([status, body]).toEqual([200, JSON.parse(JSON.stringify({ items: describeEventTypes() }))])
   expect((await api.call('GET', '/api/v1/webhooks/event-types')).status).toBe(401)
 })
 
-test('a subscription shows when its endpoint was last heard of', async () => {
+test('a subscription shows its endpoint’s last success and failure', async () => {
   const id = await subscribe()
   await createContactStore(redis).note(
     { tenant: 'acme', subscriptionId: parseSubscriptionId(id) },

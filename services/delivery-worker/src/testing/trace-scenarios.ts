@@ -9,12 +9,11 @@ import {
 } from '@switchhook/contracts'
 import { loadConfig, openTracing, type Tracing, tracePublishDelivery } from '@switchhook/runtime'
 import { workerFields } from '../config.ts'
-import type { DeliverDeps } from '../deliver.ts'
-import { traceTurns } from '../trace-turns.ts'
+import { createDeliverySpans } from '../reporting/delivery-spans.ts'
 
 /**
- * Run as a process of its own, as the exporter loads modules in a way that Jest does not know: the scenario's name and its
- * input are the arguments; each line that it writes is what was logged, the last one its result.
+ * Runs one scenario in a separate process, because Jest cannot load the exporter's modules. Arguments: the scenario's name
+ * and its input. Each line of output is a logged line; the last one is the result.
  */
 const [, , name = '', input = ''] = process.argv
 const say = (line: unknown): void => void process.stdout.write(`${JSON.stringify(line)}\n`)
@@ -49,24 +48,24 @@ const attemptOf = ({ run, slot }: Delivery, attempt: number, outcome: Outcome): 
   status: outcome.kind === 'unreachable' ? null : outcome.status,
 })
 
-/** A worker's turn, reduced to what spans are laid around. */
+/** A worker reduced to the steps that have spans. */
 function worker(tracing: Tracing, outcome: Outcome): (delivery: Delivery) => Promise<void> {
-  const traced = traceTurns(tracing)
-  const post: DeliverDeps['post'] = traced.post(async () => outcome)
-  const report = traced.report(() => {})
-  return traced.handle('delivery.due', async (delivery) => {
+  const { handle, listener } = createDeliverySpans(tracing)
+  return handle('delivery.due', async (delivery) => {
     const attempt = delivery.attempt + 1
-    await post(delivery, attempt, undefined)
+    const ended = listener.posting?.(delivery, attempt)
+    await new Promise(setImmediate)
+    ended?.(outcome)
     const decision =
       outcome.kind === 'delivered'
         ? ({ kind: 'acknowledged' } as const)
         : ({ kind: 'retry', slot: 1, waitMs: 10 } as const)
-    report(delivery, attemptOf(delivery, attempt, outcome), decision, outcome)
+    listener.concluded?.(delivery, attemptOf(delivery, attempt, outcome), decision, outcome)
   })
 }
 
 const scenarios: Readonly<Record<string, (tracing: Tracing) => Promise<unknown>>> = {
-  /** Input: the command's context. Result: the delivery's. */
+  /** Input: the context of the command. Result: the context of the delivery. */
   retried: async (tracing) => {
     const published: Delivery[] = []
     const publish = tracePublishDelivery(tracing, async (delivery) => void published.push(delivery))
@@ -78,10 +77,12 @@ const scenarios: Readonly<Record<string, (tracing: Tracing) => Promise<unknown>>
   },
   failures: async (tracing) => {
     await worker(tracing, { kind: 'unreachable', reason: 'timeout' })(aDelivery())
-    const broken = traceTurns(tracing).handle('delivery.due', () => Promise.reject(new RangeError('no sockets')))
+    const broken = createDeliverySpans(tracing).handle('delivery.due', () =>
+      Promise.reject(new RangeError('no sockets')),
+    )
     return broken(aDelivery()).catch(String)
   },
-  /** Input: a context that is continued. Result: what goes on. */
+  /** Input: a context to continue. Result: the context of the span. */
   continued: async (tracing) => {
     const span = tracing.begin({ name: 'continued', kind: 'server', parent: input })
     span.end()
@@ -94,16 +95,15 @@ const scenarios: Readonly<Record<string, (tracing: Tracing) => Promise<unknown>>
     tracing.begin({ name: 'other', kind: 'producer', parent: undefined }).end()
     return undefined
   },
-  /** Works until it is told to stop by the end of its standard input. Result: how many turns. */
+  /** Handles deliveries until the standard input ends. Result: how many. */
   load: async (tracing) => {
     const work = worker(tracing, { kind: 'delivered', status: 204 })
     const stdin = process.stdin.resume()
-    let turns = 0
-    for (; !stdin.readableEnded; turns++) {
+    let handled = 0
+    for (; !stdin.readableEnded; handled++) {
       await work(aDelivery())
-      await new Promise(setImmediate)
     }
-    return turns
+    return handled
   },
 }
 

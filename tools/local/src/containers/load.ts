@@ -1,28 +1,28 @@
 import { randomUUID } from 'node:crypto'
 import { setTimeout as pause } from 'node:timers/promises'
 import { waitUntil } from '@switchhook/backing'
-import { claim } from '../demo/claim.ts'
 import type { Subscriber } from '../demo/subscriber.ts'
-import { judgeCalls, type Verdict } from './judge-calls.ts'
+import { verify } from '../demo/verify.ts'
+import { type CallCheck, checkCalls } from './check-calls.ts'
 
-/** Who makes the calls: enough agents for each to be out of one call before it is in the next. */
+/** Enough agents for each to finish a call before its next one. */
 export const LOAD_AGENTS = { agentUri: 'sip:load-{n}@acme.example', tenant: 'acme', count: 200 }
-/** At this many calls a second, each with two webhooks. */
+/** Each call causes two webhooks. */
 const CALLS_PER_SECOND = 40
 const BUSY_NUMBER = '+15550101'
 
 export interface Load {
-  /** Makes no more calls, and answers what became of those that were accepted. */
-  end(): Promise<Omit<Verdict, 'unfinished'> & { readonly calls: number }>
+  /** Stops making calls and checks the webhooks of the accepted ones. */
+  end(): Promise<Omit<CallCheck, 'unfinished'> & { readonly calls: number }>
 }
 
-/** Calls that go on whatever happens to the service: a command that is not answered is sent again with its key. */
+/** Makes calls continuously. A command without an answer is repeated with its idempotency key. */
 export function startLoad(apiUrl: string, token: string, subscriber: Subscriber, path: string): Load {
   const callIds: string[] = []
   const ending = new AbortController()
   const underWay = new Set<Promise<void>>()
 
-  /** One call, accepted once, or refused because the agent is in one still that an outage has held up. */
+  /** Makes one call. It is refused if the agent is still in a call that an outage has delayed. */
   async function call(agentUri: string): Promise<void> {
     const key = randomUUID()
     for (;;) {
@@ -43,7 +43,7 @@ export function startLoad(apiUrl: string, token: string, subscriber: Subscriber,
         signal: AbortSignal.timeout(10_000),
       })
       const { callId, code } = (await response.json()) as { readonly callId?: string; readonly code?: string }
-      // The first request with this key died with its replica: this very call may yet be accepted.
+      // The first request with this key was lost with its replica, so the call may still be accepted.
       const status = code === 'idempotency-key-in-use' ? 0 : response.status
       return { status, ...(callId !== undefined && { callId }) }
     } catch {
@@ -65,11 +65,14 @@ export function startLoad(apiUrl: string, token: string, subscriber: Subscriber,
       ending.abort()
       await going
       const answered = waitUntil(() => underWay.size === 0, 60_000)
-      claim(await answered, `every command is answered (${underWay.size} are not)`)
-      const judge = (): Verdict => judgeCalls(callIds, subscriber.arrivals(path))
-      await waitUntil(() => judge().unfinished === 0, 60_000, 250)
-      const { unfinished, ...webhooks } = judge()
-      claim(unfinished === 0, `every accepted call is told to its end (of ${callIds.length}, ${unfinished} are not)`)
+      verify(await answered, `every command is answered (${underWay.size} are not)`)
+      const check = (): CallCheck => checkCalls(callIds, subscriber.arrivals(path))
+      await waitUntil(() => check().unfinished === 0, 60_000, 250)
+      const { unfinished, ...webhooks } = check()
+      verify(
+        unfinished === 0,
+        `all webhooks of every accepted call arrive (of ${callIds.length}, ${unfinished} are not)`,
+      )
       return { calls: callIds.length, ...webhooks }
     },
   }

@@ -1,13 +1,20 @@
-import { freePort, missingDocker, RungUnavailable, type Say, waitUntil } from '@switchhook/backing'
+import {
+  BackingUnavailable,
+  composeFile,
+  freePort,
+  missingDocker,
+  runCommand,
+  type Say,
+  waitUntil,
+} from '@switchhook/backing'
 import { addressesOf, DEV_SCOPE, DEV_TENANTS } from '@switchhook/dev-idp'
 import { createApiClient, requestToken } from '../demo/api-client.ts'
-import { claim } from '../demo/claim.ts'
-import { play } from '../demo/play.ts'
+import { runScenario } from '../demo/run-scenario.ts'
 import { createScreen } from '../demo/screen.ts'
 import { startSubscriber } from '../demo/subscriber.ts'
-import { type ComposeProject, openComposeProject } from './compose-project.ts'
+import { verify } from '../demo/verify.ts'
 import { LOAD_AGENTS, startLoad } from './load.ts'
-import { claimDashboardHasData, reached } from './watching.ts'
+import { reached, verifyDashboardHasData } from './prometheus.ts'
 
 const PROJECT = 'switchhook-try'
 const IMAGES = ['api', 'fanout', 'delivery-worker', 'dev-idp']
@@ -18,18 +25,18 @@ const AGENTS = ['alice', 'bob'].map((name) => ({
 }))
 /** The name by which a container reaches this machine; docker-compose.yml defines it. */
 const THIS_MACHINE = 'host.docker.internal'
-/** As docker-compose.yml says. */
+/** The replicas of docker-compose.yml. */
 const WORKERS = 2
 
 /**
- * Builds and starts the stack of docker-compose.yml under a project name of its own, runs the demo scenario, checks
+ * Builds and starts the stack of docker-compose.yml under its own project name, runs the demo scenario, checks
  * Prometheus, scales and kills containers under load, stops the stack and removes it with its data.
- * @throws NotShown with the step that failed
+ * @throws StepFailed with the step that failed
  */
 export async function tryContainers(say: Say): Promise<void> {
   const missing = await missingDocker()
-  if (missing !== undefined) throw new RungUnavailable(missing)
-  // None is left to the engine: it could choose the port that Prometheus, which starts last, was to have.
+  if (missing !== undefined) throw new BackingUnavailable(missing)
+  // Docker must not choose a port, because it could take the one reserved for Prometheus, which starts last.
   const [apiPort, idpPort, prometheusPort, managementPort] = [
     await freePort(),
     await freePort(),
@@ -69,24 +76,24 @@ export async function tryContainers(say: Say): Promise<void> {
     })
     await step('the demo scenario', async () => {
       const screen = createScreen(() => {}, { colour: false })
-      await play({ apiUrl, devIdpUrl, waitsMs: [1_000, 2_000, 3_000], webhookHost: THIS_MACHINE }, screen)
+      await runScenario({ apiUrl, devIdpUrl, waitsMs: [1_000, 2_000, 3_000], webhookHost: THIS_MACHINE }, screen)
       return 'every step verified'
     })
     await step('Prometheus', async () => {
       await project.compose('--profile', 'monitoring', 'up', '--detach', '--wait', '--no-recreate', 'prometheus')
       const all = waitUntil(async () => (await reached(prometheusUrl, 'delivery-worker')) === WORKERS, 60_000, 1_000)
-      claim(await all, `Prometheus finds ${WORKERS} workers by name`)
+      verify(await all, `Prometheus finds ${WORKERS} workers by name`)
       return 'finds the services by name'
     })
     await step('under load', () => disturb(project, apiUrl, devIdpUrl))
-    await step('the dashboard', () => claimDashboardHasData(prometheusUrl))
+    await step('the dashboard', () => verifyDashboardHasData(prometheusUrl))
     await step('docker compose stop', () => stopInOrder(project))
     isComplete = true
   } finally {
-    if (!isComplete) for (const line of await lastWords(project)) say(line)
+    if (!isComplete) for (const line of await statusAndLogs(project)) say(line)
     await remove(project)
   }
-  claim((await project.containers()).length === 0, 'no container is left')
+  verify((await project.containers()).length === 0, 'no container is left')
   say('docker compose down --volumes: removed, no container is left')
 }
 
@@ -96,11 +103,11 @@ async function sizeOf(project: ComposeProject, name: string): Promise<string> {
   return `${name} ${Math.round(Number(bytes) / 1e6)} MB`
 }
 
-/** Includes the services of every profile. */
+/** Includes the services of all profiles. */
 const remove = (project: ComposeProject): Promise<unknown> =>
   project.compose('--profile', '*', 'down', '--volumes', '--remove-orphans')
 
-/** Scales the workers up and down and kills one of everything, while calls are made and told. */
+/** Scales the workers up and down and kills one container of each kind, while calls are made. */
 async function disturb(project: ComposeProject, apiUrl: string, devIdpUrl: string): Promise<string> {
   const [{ tenant, clientId, clientSecret }] = DEV_TENANTS
   const { tokenUrl } = addressesOf(devIdpUrl, tenant)
@@ -120,12 +127,12 @@ async function disturb(project: ComposeProject, apiUrl: string, devIdpUrl: strin
       await project.docker('kill', '--signal', 'KILL', container)
       await project.docker('start', container)
     }
-    // A service is not ready while the broker starts again, and compose gives up on whatever is not.
+    // Services are not ready while RabbitMQ restarts, and `up --wait` fails if a service is not ready.
     const allWell = waitUntil(() => areHealthy(project), 180_000, 1_000)
-    claim(await allWell, 'every container is healthy again')
+    verify(await allWell, 'every container is healthy again')
     await scaleWorkers(project, WORKERS)
     const { calls, webhooks, twice } = await load.end()
-    return `workers from 2 to 4 to 2, one container of each kind killed: ${calls} calls, ${webhooks} webhooks, none lost, ${twice} came twice`
+    return `workers from 2 to 4 to 2, one container of each kind killed: ${calls} calls, ${webhooks} webhooks, none lost, ${twice} repeated`
   } finally {
     await subscriber.close()
   }
@@ -139,23 +146,51 @@ async function areHealthy(project: ComposeProject): Promise<boolean> {
 async function scaleWorkers(project: ComposeProject, count: number): Promise<void> {
   const scale = ['--scale', `delivery-worker=${count}`, 'delivery-worker']
   await project.compose('up', '--detach', '--wait', '--no-build', '--no-recreate', ...scale)
-  claim((await project.containers('delivery-worker')).length === count, `there are ${count} workers`)
+  verify((await project.containers('delivery-worker')).length === count, `there are ${count} workers`)
 }
 
-/** Every service ends by itself when it is told to: whoever is killed for taking too long ends with 137. */
+/** Every service must exit on SIGTERM. A container that is killed after the grace period exits with 137. */
 async function stopInOrder(project: ComposeProject): Promise<string> {
   await project.compose('stop', ...IMAGES)
   const ids = (await Promise.all(IMAGES.map((name) => project.containers(name)))).flat()
   const codes = await project.docker('inspect', '--format', '{{.Name}} {{.State.ExitCode}}', ...ids)
   const forced = codes.filter((line) => !line.endsWith(' 0'))
-  claim(forced.length === 0, `every service ends by itself (${forced.join(', ')})`)
-  return `${ids.length} containers ended by themselves`
+  verify(forced.length === 0, `every service exits on SIGTERM (${forced.join(', ')})`)
+  return `${ids.length} containers exited on SIGTERM`
 }
 
-async function lastWords(project: ComposeProject): Promise<readonly string[]> {
+async function statusAndLogs(project: ComposeProject): Promise<readonly string[]> {
   try {
     return [...(await project.compose('ps', '--all')), ...(await project.compose('logs', '--tail', '20', '--no-color'))]
   } catch {
     return []
+  }
+}
+
+/** The stack of docker-compose.yml under its own project name. A failed command throws with its output. */
+interface ComposeProject {
+  /** The lines of standard output. */
+  compose(...args: readonly string[]): Promise<readonly string[]>
+  docker(...args: readonly string[]): Promise<readonly string[]>
+  /** The ids of a service's containers, including stopped ones. */
+  containers(service?: string): Promise<readonly string[]>
+}
+
+function openComposeProject(name: string, env: NodeJS.ProcessEnv): ComposeProject {
+  async function run(args: readonly string[]): Promise<readonly string[]> {
+    const { ok, stdout, output } = await runCommand('docker', args, {
+      env: { ...process.env, ...env },
+      timeoutMs: 600_000,
+    })
+    verify(ok, `docker ${args.join(' ')}\n${output.trim()}`)
+    return stdout.split('\n').filter((line) => line !== '')
+  }
+  const compose = (...args: readonly string[]): Promise<readonly string[]> =>
+    run(['compose', '--project-name', name, '--file', composeFile, ...args])
+  return {
+    compose,
+    docker: (...args) => run(args),
+    containers: (service) =>
+      compose('ps', '--all', '--quiet', '--no-trunc', ...(service === undefined ? [] : [service])),
   }
 }

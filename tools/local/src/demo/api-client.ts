@@ -1,9 +1,9 @@
-import { claim } from './claim.ts'
 import type { Screen } from './screen.ts'
+import { verify } from './verify.ts'
 
 interface Subscription {
   readonly id: string
-  /** Shown in the answer to its creation only. */
+  /** Only in the answer to the creation. */
   readonly secret: string
   readonly url: string
   readonly enabled: boolean
@@ -27,7 +27,7 @@ export interface ApiClient {
     agentUri: string,
     body: object,
   ): Promise<{ readonly statusCode: number; readonly pendingStatusCode: number | null }>
-  /** An inbound call; only the simulated contact center can make one. */
+  /** Makes an inbound call; only the simulated contact center can do this. */
   ring(agentUri: string, from: string): Promise<string>
   parked(subscriptionId: string): Promise<readonly Delivery[]>
   delivery(deliveryId: string): Promise<Delivery>
@@ -43,7 +43,7 @@ export function createApiClient(baseUrl: string, token: string, screen: Screen):
       ...(body !== undefined && { body: JSON.stringify(body) }),
     })
     const text = await response.text()
-    claim(
+    verify(
       response.status === expected,
       `${method} ${path} answers ${expected} (it answered ${response.status}: ${text})`,
     )
@@ -56,30 +56,33 @@ export function createApiClient(baseUrl: string, token: string, screen: Screen):
 
   return {
     subscribe: (url, eventTypes) =>
-      screen.exchange('POST /api/v1/webhooks/subscriptions', async () => {
+      screen.request('POST /api/v1/webhooks/subscriptions', async () => {
         const { status, location, body } = await call('POST', '/webhooks/subscriptions', 201, { url, eventTypes })
         const value = body as Subscription
-        claim(location?.endsWith(`/webhooks/subscriptions/${value.id}`) === true, 'Location points to the subscription')
+        verify(
+          location?.endsWith(`/webhooks/subscriptions/${value.id}`) === true,
+          'Location points to the subscription',
+        )
         return { status, detail: `${eventTypes.join(', ')} → ${url}`, value }
       }),
     unsubscribe: (subscriptionId) =>
-      screen.exchange('DELETE /api/v1/webhooks/subscriptions/{id}', async () => {
+      screen.request('DELETE /api/v1/webhooks/subscriptions/{id}', async () => {
         const { status } = await call('DELETE', `/webhooks/subscriptions/${subscriptionId}`, 204)
         return { status, detail: 'new deliveries stop', value: undefined }
       }),
     dial: (agentUri, destination) =>
-      screen.exchange('POST /api/v1/voice/calls/dial', async () => {
+      screen.request('POST /api/v1/voice/calls/dial', async () => {
         const { status, body } = await call('POST', '/voice/calls/dial', 202, { agentUri, destination })
         const { callId } = body as { callId: string }
         return { status, detail: `${agentUri} dials ${destination}: call ${callId}`, value: callId }
       }),
     hangUp: (callId, agentUri) =>
-      screen.exchange('POST /api/v1/voice/calls/{callId}/hangup', async () => {
+      screen.request('POST /api/v1/voice/calls/{callId}/hangup', async () => {
         const { status } = await call('POST', `/voice/calls/${callId}/hangup`, 202, { agentUri })
         return { status, detail: `${agentUri} hangs up`, value: undefined }
       }),
     command: (callId, command, given) =>
-      screen.exchange(`POST /api/v1/voice/calls/{callId}/${command}`, async () => {
+      screen.request(`POST /api/v1/voice/calls/{callId}/${command}`, async () => {
         const { status, body } = await call('POST', `/voice/calls/${callId}/${command}`, 202, given)
         return {
           status,
@@ -88,7 +91,7 @@ export function createApiClient(baseUrl: string, token: string, screen: Screen):
         }
       }),
     setPresence: (agentUri, given) =>
-      screen.exchange('POST /api/v1/voice/agents/{agentUri}/presence', async () => {
+      screen.request('POST /api/v1/voice/agents/{agentUri}/presence', async () => {
         const { status, body } = await call(
           'POST',
           `/voice/agents/${encodeURIComponent(agentUri)}/presence`,
@@ -99,7 +102,7 @@ export function createApiClient(baseUrl: string, token: string, screen: Screen):
         return { status, detail: `${agentUri}: ${JSON.stringify(given)}`, value }
       }),
     ring: (agentUri, from) =>
-      screen.exchange('POST /simulator/v1/calls', async () => {
+      screen.request('POST /simulator/v1/calls', async () => {
         const { status, body } = await call('POST', '/simulator/v1/calls', 202, { agentUri, from })
         return { status, detail: `${from} calls ${agentUri}`, value: (body as { callId: string }).callId }
       }),
@@ -109,7 +112,7 @@ export function createApiClient(baseUrl: string, token: string, screen: Screen):
     },
     delivery: async (deliveryId) => (await call('GET', `/webhooks/deliveries/${deliveryId}`, 200)).body as Delivery,
     redeliver: (deliveryId) =>
-      screen.exchange('POST /api/v1/webhooks/deliveries/{id}/redeliver', async () => {
+      screen.request('POST /api/v1/webhooks/deliveries/{id}/redeliver', async () => {
         const { status } = await call('POST', `/webhooks/deliveries/${deliveryId}/redeliver`, 202)
         return { status, detail: 'sent again, with the same id and body', value: undefined }
       }),
@@ -137,6 +140,6 @@ export async function requestToken(
     }),
   })
   const body = (await response.json()) as { access_token?: string; token_type?: string; expires_in?: number }
-  claim(response.status === 200 && body.token_type === 'Bearer', `${tokenUrl} issues a bearer token`)
+  verify(response.status === 200 && body.token_type === 'Bearer', `${tokenUrl} issues a bearer token`)
   return { accessToken: body.access_token ?? '', expiresInS: body.expires_in ?? 0 }
 }

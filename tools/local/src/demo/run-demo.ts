@@ -5,16 +5,16 @@ import { durations, loadConfig } from '@switchhook/runtime'
 import { readStackOptions } from '../stack/stack-options.ts'
 import { startStack } from '../stack/start-stack.ts'
 import { stopStack } from '../stack/stop-stack.ts'
-import { claim, NotShown } from './claim.ts'
-import { play } from './play.ts'
+import { runScenario } from './run-scenario.ts'
 import { createScreen, type Screen } from './screen.ts'
+import { StepFailed, verify } from './verify.ts'
 
 const SHORT_SCHEDULE = '1s,2s,3s'
-/** The default of the workers. */
+/** The workers' default. */
 const USUAL_SCHEDULE = '10s,1m,5m,30m,2h,4h,6h'
 
 /**
- * Starts a private stack, plays the scenario and stops the stack, also after a failure. Resolves only if every step was
+ * Starts a private stack, runs the scenario and stops the stack, also after a failure. Resolves only if every step was
  * verified.
  */
 export async function runDemo(env: NodeJS.ProcessEnv, say: Say): Promise<void> {
@@ -30,7 +30,7 @@ export async function runDemo(env: NodeJS.ProcessEnv, say: Say): Promise<void> {
   let isInterrupted = false
   const interrupted = Promise.race([once(process, 'SIGINT'), once(process, 'SIGTERM')]).then(() => {
     isInterrupted = true
-    throw new NotShown('interrupted: the demo is incomplete')
+    throw new StepFailed('interrupted: the demo is incomplete')
   })
 
   const began = Date.now()
@@ -39,18 +39,18 @@ export async function runDemo(env: NodeJS.ProcessEnv, say: Say): Promise<void> {
   const starting = startStack(options, { ...env, DELIVERY_RETRY_WAITS: schedule, WRAP_UP_SECONDS: '2' }, say)
   let isComplete = false
   try {
-    const playOnIt = async (): Promise<void> => {
+    const runOnStack = async (): Promise<void> => {
       const { urls, home } = await starting
       const startedMs = Date.now() - began
       screen.row([`up after ${(startedMs / 1_000).toFixed(1)} s: api ${urls.api}, log files in ${home}/log`])
       if (isInterrupted) return
-      await play({ apiUrl: String(urls.api), devIdpUrl: urls.devIdp, waitsMs }, screen, startedMs)
+      await runScenario({ apiUrl: String(urls.api), devIdpUrl: urls.devIdp, waitsMs }, screen, startedMs)
     }
-    await Promise.race([playOnIt(), interrupted])
+    await Promise.race([runOnStack(), interrupted])
     isComplete = true
   } finally {
     if (!isComplete) say(`Logs of the services: ${join(options.home, 'log')}`)
-    // What is only just starting could not be found and stopped.
+    // A process that is still starting could not be found and stopped.
     await Promise.allSettled([starting])
     await stopStack(options.home, say, { discardData: isComplete })
   }
@@ -58,19 +58,19 @@ export async function runDemo(env: NodeJS.ProcessEnv, say: Say): Promise<void> {
 }
 
 /**
- * Plays the scenario on a stack that runs already, at `DEMO_API_URL` and `DEMO_IDP_URL`: its own way of starting is not
- * judged. Nobody else should be using its agent alice meanwhile. `DELIVERY_RETRY_WAITS` must be what its workers were given.
+ * Runs the scenario on a stack that is already running at `DEMO_API_URL` and `DEMO_IDP_URL`. No other client may use its
+ * agent alice in the meantime. `DELIVERY_RETRY_WAITS` must be the schedule of its workers.
  */
 export async function runDemoOnGiven(env: NodeJS.ProcessEnv, say: Say): Promise<void> {
   const apiUrl = env['DEMO_API_URL'] ?? ''
   say(`Running the scenario against ${apiUrl}`)
-  const theatre = {
+  const target = {
     apiUrl,
     devIdpUrl: env['DEMO_IDP_URL'] || 'http://127.0.0.1:8090',
     waitsMs: readSchedule(env['DELIVERY_RETRY_WAITS'] || USUAL_SCHEDULE),
     webhookHost: env['DEMO_WEBHOOK_HOST'] || undefined,
   }
-  await play(theatre, screenOf(env, say))
+  await runScenario(target, screenOf(env, say))
   say('Done. Every step above was verified.')
 }
 
@@ -79,7 +79,7 @@ function readSchedule(schedule: string): readonly number[] {
     { DELIVERY_RETRY_WAITS: durations() },
     { DELIVERY_RETRY_WAITS: schedule },
   )
-  claim(waitsMs.length > 0, 'a retry is possible: DELIVERY_RETRY_WAITS names no wait')
+  verify(waitsMs.length > 0, 'a retry is possible: DELIVERY_RETRY_WAITS names no wait')
   return waitsMs
 }
 

@@ -5,9 +5,9 @@ function watch(colour = false): { lines: string[]; screen: ReturnType<typeof cre
   return { lines, screen: createScreen((line) => lines.push(line), { colour }) }
 }
 
-test('what happens while an answer is awaited is shown below it', async () => {
+test('rows that arrive while a request is open are shown below its answer', async () => {
   const { lines, screen } = watch()
-  const value = await screen.exchange('POST /somewhere', async () => {
+  const value = await screen.request('POST /somewhere', async () => {
     screen.row(['a webhook'])
     return { status: 202, detail: 'accepted', value: 42 }
   })
@@ -15,9 +15,9 @@ test('what happens while an answer is awaited is shown below it', async () => {
   expect(lines).toEqual([expect.stringMatching(/^ {3}POST \/somewhere +202$/), '   accepted', '   a webhook'])
 })
 
-test('what happened before a failure is not swallowed by it', async () => {
+test('rows that arrived before a failed request are still shown', async () => {
   const { lines, screen } = watch()
-  const failing = screen.exchange('POST /somewhere', async () => {
+  const failing = screen.request('POST /somewhere', async () => {
     screen.row(['a webhook'])
     throw new Error('refused')
   })
@@ -25,7 +25,7 @@ test('what happened before a failure is not swallowed by it', async () => {
   expect(lines).toEqual(['   a webhook'])
 })
 
-test('scenes are numbered, and there is no colour unless it is asked for', () => {
+test('scenes are numbered, and colour is off by default', () => {
   const { lines, screen } = watch()
   screen.scene('one')
   screen.scene('two')

@@ -3,20 +3,20 @@ import { type Say } from '@switchhook/backing'
 
 type Style = Parameters<typeof styleText>[0]
 
-/** What the scenario writes to: numbered scenes, what happens in them, and what is thereby shown to be true. */
+/** The output of the demo: numbered scenes with requests, webhooks and verified statements. */
 export interface Screen {
   scene(title: string): void
-  /** A request and its answer, with what is worth seeing of it. What happens meanwhile is shown afterwards. */
-  exchange<T>(
+  /** Shows a request, its status and a detail. Rows that arrive before the answer are shown after it. */
+  request<T>(
     request: string,
     answer: () => Promise<{ readonly status: number; readonly detail: string; readonly value: T }>,
   ): Promise<T>
   row(columns: readonly string[]): void
-  claimed(what: string): void
+  verified(what: string): void
   table(title: string, rows: readonly (readonly [string, string])[]): void
 }
 
-/** Colour for people only: a terminal, and NO_COLOR (no-color.org) not set. */
+/** Use colour only on a terminal, and only if NO_COLOR (no-color.org) is not set. */
 export function createScreen(say: Say, options: { readonly colour: boolean }): Screen {
   const paint = (style: Style, text: string): string =>
     options.colour ? styleText(style, text, { validateStream: false }) : text
@@ -33,7 +33,7 @@ export function createScreen(say: Say, options: { readonly colour: boolean }): S
       say('')
       say(paint('bold', `${scenes}  ${title}`))
     },
-    exchange: async (request, answer) => {
+    request: async (request, answer) => {
       held = []
       try {
         const { status, detail, value } = await answer()
@@ -46,7 +46,7 @@ export function createScreen(say: Say, options: { readonly colour: boolean }): S
       }
     },
     row: (columns) => line(`   ${columns.join('  ')}`),
-    claimed: (what) => say(`   ${paint('green', '✓')} ${what}`),
+    verified: (what) => say(`   ${paint('green', '✓')} ${what}`),
     table: (title, rows) => {
       const width = Math.max(...rows.map(([name]) => name.length))
       say('')

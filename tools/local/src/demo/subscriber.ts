@@ -1,11 +1,11 @@
+import { createHmac, timingSafeEqual } from 'node:crypto'
 import { once } from 'node:events'
 import { createServer, type IncomingMessage } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { waitUntil } from '@switchhook/backing'
-import { claim } from './claim.ts'
-import { isSignedBy } from './is-signed-by.ts'
+import { verify } from './verify.ts'
 
-/** One POST as the client application sees it, and what it answered. */
+/** One received POST and its answer. */
 export interface Arrival {
   readonly path: string
   /** ms since 1970. */
@@ -17,7 +17,7 @@ export interface Arrival {
   readonly body: string
   readonly envelope: Envelope
   readonly answer: number
-  /** Is it what the holder of this secret has sent, and just now? */
+  /** Whether the POST has a fresh signature of this secret. */
   readonly isSignedBy: (secret: string) => boolean
 }
 
@@ -30,22 +30,22 @@ interface Envelope {
     readonly agentUri: string
     readonly callId: string
     readonly state: number
-    /** Of an `agent.status`. */
+    /** In an `agent.status` only. */
     readonly statusCode: number
     readonly endReason: number
     readonly sequence: number
   }
 }
 
-/** What an endpoint answers to a POST. */
+/** Returns the status for a POST. */
 type Behaviour = (arrival: Omit<Arrival, 'answer'>) => number
 
 export interface Subscriber {
   url(path: string): string
-  /** Until told otherwise, an endpoint answers 204. */
+  /** Sets the answers of a path; the default is 204. */
   behave(path: string, behaviour: Behaviour): void
   arrivals(path?: string): readonly Arrival[]
-  /** @throws NotShown when too few such POSTs came in time. */
+  /** @throws StepFailed if too few matching POSTs arrive in time */
   waitFor(what: string, count: number, isOne: (arrival: Arrival) => boolean): Promise<readonly Arrival[]>
   close(): Promise<void>
 }
@@ -79,7 +79,10 @@ export async function startSubscriber(
     arrivals: (path) => arrivals.filter((arrival) => path === undefined || arrival.path === path),
     waitFor: async (what, count, isOne) => {
       const found = (): readonly Arrival[] => arrivals.filter(isOne)
-      claim(await waitUntil(() => found().length >= count, 30_000, 10), `${what} (${found().length} of ${count} came)`)
+      verify(
+        await waitUntil(() => found().length >= count, 30_000, 10),
+        `${what} (${found().length} of ${count} arrived)`,
+      )
       return found()
     },
     close: async () => {
@@ -107,4 +110,24 @@ async function read(request: IncomingMessage): Promise<Omit<Arrival, 'answer'>> 
     isSignedBy: (secret) => isSignedBy(secret, { header, body, nowMs: Date.now() }),
     envelope: JSON.parse(body) as Envelope,
   }
+}
+
+/** An older webhook may be a replay. */
+const WINDOW_SECONDS = 5 * 60
+
+/** Verifies a webhook without a library, as docs/signatures.md shows. */
+export function isSignedBy(
+  secret: string,
+  post: { readonly header: (name: string) => string | undefined; readonly body: string; readonly nowMs: number },
+): boolean {
+  const timestamp = post.header('webhook-timestamp') ?? ''
+  const ageSeconds = Math.abs(post.nowMs / 1_000 - Number(timestamp))
+  if (timestamp === '' || !(ageSeconds <= WINDOW_SECONDS)) return false
+  const key = Buffer.from(secret.replace(/^whsec_/, ''), 'base64')
+  const content = `${post.header('webhook-id')}.${timestamp}.${post.body}`
+  const expected = createHmac('sha256', key).update(content).digest()
+  return (post.header('webhook-signature') ?? '').split(' ').some((signature) => {
+    const given = Buffer.from(signature.replace(/^v1,/, ''), 'base64')
+    return given.length === expected.length && timingSafeEqual(given, expected)
+  })
 }

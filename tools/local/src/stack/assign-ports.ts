@@ -1,18 +1,11 @@
 import { join } from 'node:path'
 import { type Home, isTaken, rememberPorts } from '@switchhook/backing'
-import type { Member } from './members.ts'
+import type { Member, MemberPorts } from './members.ts'
 import { type StackOptions, WrongSettings } from './stack-options.ts'
 
-export interface MemberPorts {
-  /** Where clients reach it; only api and identity provider have clients. */
-  readonly port?: number
-  /** Every service has one; the identity provider is none of ours. */
-  readonly healthPort?: number
-}
-
 /**
- * Ports for every member. One that runs keeps its own; otherwise a wanted port, or any.
- * @throws WrongSettings when a wanted port is somebody else's.
+ * Assigns ports to every member. A running member keeps its ports; others get the wanted port, or any free one.
+ * @throws WrongSettings if another process uses a wanted port
  */
 export async function assignPorts(
   home: Home,
@@ -46,7 +39,7 @@ export async function assignPorts(
   )
 }
 
-/** Only the first api replica has a port that somebody knows beforehand. */
+/** Only the first api replica and the identity provider have a configured port. */
 function wantedPort(name: string, options: StackOptions): { readonly port: number; readonly variable: string } {
   if (name === 'api-1') return { port: options.apiPort, variable: 'API_PORT' }
   return { port: name === 'dev-idp' ? options.idpPort : 0, variable: 'DEV_IDP_PORT' }

@@ -6,7 +6,7 @@ const backing = {
   amqpUrl: 'amqp://broker',
   managementUrl: null,
   redisUrl: 'redis://store',
-  rungs: { rabbitmq: 'local', redis: 'local' },
+  providers: { rabbitmq: 'local', redis: 'local' },
   stop: async () => {},
 } as const
 
@@ -39,7 +39,7 @@ test('a stack is an identity provider and the replicas of each service, numbered
   ])
 })
 
-test('what the user sets passes through, above our own defaults', () => {
+test('variables of the user override the defaults', () => {
   const env = environmentOf(memberOf('delivery-worker'), {
     DELIVERY_RETRY_WAITS: '1s',
     WEBHOOK_ALLOWED_NETWORKS: '10.0.0.0/8',
@@ -48,19 +48,19 @@ test('what the user sets passes through, above our own defaults', () => {
   expect(env).toMatchObject({ DELIVERY_RETRY_WAITS: '1s', WEBHOOK_ALLOWED_NETWORKS: '10.0.0.0/8', NODE_ENV: 'test' })
 })
 
-test('a variable that is set to nothing is as good as not set', () => {
+test('an empty variable counts as unset', () => {
   expect(environmentOf(memberOf('api'), { NODE_ENV: '', WEBHOOK_ALLOWED_NETWORKS: '' })).toMatchObject({
     NODE_ENV: 'development',
     WEBHOOK_ALLOWED_NETWORKS: '127.0.0.0/8,::1/128',
   })
 })
 
-test('urls and ports are those of this stack, whatever the user has set', () => {
+test('the URLs and ports of the stack override variables of the user', () => {
   const env = environmentOf(memberOf('api'), { HEALTH_PORT: '9100', API_PORT: '0', AMQP_URL: 'amqp://other' })
   expect(env).toMatchObject({ AMQP_URL: 'amqp://broker', REDIS_URL: 'redis://store', API_PORT: '1', HEALTH_PORT: '2' })
 })
 
-test('the api trusts the identity provider once per tenant', () => {
+test('the api trusts one issuer per tenant of the identity provider', () => {
   const issuers: unknown = JSON.parse(String(environmentOf(memberOf('api'), {})['AUTH_ISSUERS']))
   expect(issuers).toEqual(
     ['acme', 'globex'].map((tenant) => ({
@@ -72,7 +72,7 @@ test('the api trusts the identity provider once per tenant', () => {
   )
 })
 
-test('the identity provider keeps its keys in the home and knows nothing of broker and Redis', () => {
+test('the identity provider stores its keys in the home and gets no RabbitMQ or Redis URL', () => {
   const env = environmentOf(memberOf('dev-idp'), {})
   expect(env).toMatchObject({ DEV_IDP_PORT: '1', DEV_IDP_KEYS: '/home/data/dev-idp-keys.json' })
   expect(env).not.toHaveProperty('AMQP_URL')

@@ -1,19 +1,25 @@
 import { join } from 'node:path'
 import { type BackingServices, type Home, repository } from '@switchhook/backing'
-import { addressesOf, DEV_AUDIENCE, DEV_TENANTS } from '@switchhook/dev-idp'
-import type { MemberPorts } from './assign-ports.ts'
+import { addressesOf, DEV_AUDIENCE, devIdpFields, devTenants } from '@switchhook/dev-idp'
 import type { StackOptions } from './stack-options.ts'
 
-/** One process of the stack besides the broker and Redis. */
+/** One process of the stack other than RabbitMQ and Redis. */
 export interface Member {
-  /** `api-1`, `fanout-1`, `delivery-worker-2`, `dev-idp`: names the pid and the log file. */
+  /** `api-1`, `fanout-1`, `delivery-worker-2`, `dev-idp`: also the name of its pid file and log file. */
   readonly name: string
   readonly kind: 'api' | 'fanout' | 'delivery-worker' | 'dev-idp'
-  /** What it is started with, built. */
+  /** The built script that starts it. */
   readonly script: string
 }
 
-/** Every process that should run. */
+export interface MemberPorts {
+  /** The port for clients; only the api and the identity provider have clients. */
+  readonly port?: number
+  /** Every service has one; the identity provider has none. */
+  readonly healthPort?: number
+}
+
+/** The processes that should run. */
 export function membersOf({ replicas }: StackOptions): readonly Member[] {
   const services = (['api', 'fanout', 'delivery-worker'] as const).flatMap((kind) =>
     Array.from({ length: replicas[kind] }, (_, index) => ({
@@ -26,7 +32,7 @@ export function membersOf({ replicas }: StackOptions): readonly Member[] {
   return [{ name: 'dev-idp', kind: 'dev-idp', script }, ...services]
 }
 
-/** The environment of one member: what the user has set goes first, then what fits a stack on one machine. */
+/** The environment of a member: the user's variables, defaults for a local stack, and the URLs and ports of this stack. */
 export function memberEnvironment(
   member: Member,
   own: MemberPorts,
@@ -45,13 +51,13 @@ export function memberEnvironment(
       ...common,
       DEV_IDP_PORT: String(own.port),
       DEV_IDP_KEYS: set['DEV_IDP_KEYS'] ?? join(home.dataDir, 'dev-idp-keys.json'),
-      // One of somebody's own for all services would be taken by then.
+      // A HEALTH_PORT of the user would be taken by another process.
       HEALTH_PORT: '',
     }
   }
   return {
-    AUTH_ISSUERS: authIssuers(idpUrl),
-    // Receivers on this machine are the point of a local stack.
+    AUTH_ISSUERS: authIssuers(idpUrl, devIdpFields.DEV_IDP_TENANTS.parse(set['DEV_IDP_TENANTS'] ?? '0')),
+    // A local stack delivers to receivers on this machine.
     WEBHOOK_ALLOWED_NETWORKS: '127.0.0.0/8,::1/128',
     ...common,
     AMQP_URL: backing.amqpUrl,
@@ -61,10 +67,10 @@ export function memberEnvironment(
   }
 }
 
-/** What the api trusts: one issuer per tenant of the local identity provider. */
-const authIssuers = (idpUrl: string): string =>
+/** The issuers that the api trusts: one per tenant of the local identity provider. */
+const authIssuers = (idpUrl: string, furtherTenants: number): string =>
   JSON.stringify(
-    DEV_TENANTS.map(({ tenant }) => {
+    devTenants(furtherTenants).map(({ tenant }) => {
       const { issuer, jwksUri } = addressesOf(idpUrl, tenant)
       return { issuer, audience: DEV_AUDIENCE, tenant, jwksUri }
     }),

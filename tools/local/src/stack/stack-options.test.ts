@@ -1,6 +1,6 @@
 import { readStackOptions } from './stack-options.ts'
 
-test('without any variable: the standard ports, one api, one fanout, two workers', () => {
+test('the defaults are the standard ports, one api, one fanout and two workers', () => {
   expect(readStackOptions({})).toEqual({
     home: '.local',
     apiPort: 8080,
@@ -9,7 +9,7 @@ test('without any variable: the standard ports, one api, one fanout, two workers
   })
 })
 
-test('every variable counts, and 0 is a port', () => {
+test('reads every variable and accepts port 0', () => {
   const env = {
     SWITCHHOOK_HOME: '/tmp/other',
     API_PORT: '0',
@@ -26,7 +26,7 @@ test('every variable counts, and 0 is a port', () => {
   })
 })
 
-test('every wrong value is named at once', () => {
+test('reports every invalid value at once', () => {
   expect(() => readStackOptions({ API_PORT: '70000', DEV_IDP_PORT: '', REPLICAS_WORKER: '-1' })).toThrow(
     /^API_PORT must be .*\nREPLICAS_WORKER must be [^\n]*$/,
   )

@@ -1,13 +1,13 @@
-/** What `make up` reads from the environment for itself; everything else passes through to the services. */
+/** The variables that the runner itself reads. All others are passed to the services. */
 export interface StackOptions {
   readonly home: string
-  /** 0: any free one. */
+  /** 0 means any free port. */
   readonly apiPort: number
   readonly idpPort: number
   readonly replicas: Readonly<Record<'api' | 'fanout' | 'delivery-worker', number>>
 }
 
-/** A setting that cannot be used; the message names every one. */
+/** Invalid settings. The message names all of them. */
 export class WrongSettings extends Error {
   override readonly name = 'WrongSettings'
 }

@@ -8,7 +8,7 @@ import type { StackFile } from './stack-file.ts'
 
 const run = promisify(execFile)
 
-// Run as `make up` and `make down` run it: built, as a process of its own.
+// Runs the built program in its own process, as `make up` and `make down` do.
 const main = join(repository, 'tools', 'local', 'dist', 'main.js')
 
 let home: string
@@ -71,7 +71,7 @@ test('up starts what is not running, down leaves nothing running', async () => {
   expect(stackFile().urls).toEqual(first.urls)
   await expect(isReady(stackFile())).resolves.toBe(true)
 
-  // A pid file left over from before a reboot may name somebody else's process.
+  // A pid file from before a reboot may name another process.
   writeFileSync(join(home, 'run', 'fanout-9.pid'), '999999999\n')
   await local('down')
   expect(readdirSync(join(home, 'run'))).toEqual([])

@@ -2,12 +2,12 @@ import { existsSync } from 'node:fs'
 import { join } from 'node:path'
 import {
   type BackingServices,
-  composeRung,
+  composeProvider,
   DaemonFailed,
   type Home,
   httpAnswers,
   httpSucceeds,
-  localRung,
+  localProvider,
   openHome,
   repository,
   runningPid,
@@ -17,12 +17,12 @@ import {
   stopDaemon,
   withProgress,
 } from '@switchhook/backing'
-import { assignPorts, type MemberPorts } from './assign-ports.ts'
-import { type Member, memberEnvironment, membersOf } from './members.ts'
+import { assignPorts } from './assign-ports.ts'
+import { type Member, type MemberPorts, memberEnvironment, membersOf } from './members.ts'
 import { readStackFile, type StackFile, writeStackFile } from './stack-file.ts'
 import type { StackOptions } from './stack-options.ts'
 
-/** Starts whatever of the stack is not running, and resolves when all of it is ready. */
+/** Starts the processes of the stack that are not running, and resolves when all are ready. */
 export async function startStack(options: StackOptions, env: NodeJS.ProcessEnv, say: Say): Promise<StackFile> {
   const members = membersOf(options)
   const unbuilt = members.find(({ script }) => !existsSync(script))
@@ -31,12 +31,12 @@ export async function startStack(options: StackOptions, env: NodeJS.ProcessEnv, 
 
   const backing = await startBackingServices({
     env: stickToLocalData(home, env),
-    docker: composeRung(home, say),
-    local: localRung(home, say),
+    docker: composeProvider(home, say),
+    local: localProvider(home, say),
     say,
   })
-  say(`RabbitMQ: ${backing.rungs.rabbitmq}, Redis: ${backing.rungs.redis}`)
-  await stopMisled(home, members, backing)
+  say(`RabbitMQ: ${backing.providers.rabbitmq}, Redis: ${backing.providers.redis}`)
+  await stopOutdated(home, members, backing)
 
   const pids = await Promise.all(members.map(({ name }) => runningPid(home, name)))
   const running = new Set(members.filter((_member, index) => pids[index] !== undefined).map(({ name }) => name))
@@ -69,14 +69,14 @@ export async function startStack(options: StackOptions, env: NodeJS.ProcessEnv, 
   return stack
 }
 
-/** Data that lies in the home was written by local programs: without them it would seem to be lost. */
+/** Data in the home was written by local programs, so they must be used again to find it. */
 function stickToLocalData(home: Home, env: NodeJS.ProcessEnv): NodeJS.ProcessEnv {
   const isThere = ['rabbitmq', 'redis'].some((name) => existsSync(join(home.dataDir, name)))
   return isThere && !env['BACKING'] ? { ...env, BACKING: 'local' } : env
 }
 
-/** Members that an earlier `up` told other urls would wait for ever for what is not there any more. */
-async function stopMisled(home: Home, members: readonly Member[], backing: BackingServices): Promise<void> {
+/** Stops members that an earlier `up` started with other URLs, because those servers may be gone. */
+async function stopOutdated(home: Home, members: readonly Member[], backing: BackingServices): Promise<void> {
   const before = readStackFile(home)?.urls
   if (before === undefined || (before.amqp === backing.amqpUrl && before.redis === backing.redisUrl)) return
   await Promise.all(members.map(({ name }) => stopDaemon(home, name)))
@@ -114,7 +114,7 @@ async function describeStack(
     },
     ports: clientPorts,
     healthPorts: pick('healthPort'),
-    rungs: backing.rungs,
+    providers: backing.providers,
     processes: Object.fromEntries(
       pids.flatMap(([name, pid]) => (pid === undefined ? [] : [[name, { pid, log: home.logFile(name) }]])),
     ),

@@ -1,12 +1,12 @@
 import { existsSync, readdirSync, rmSync } from 'node:fs'
-import { composeRung, localRung, openHome, type Say, stopDaemon, withProgress } from '@switchhook/backing'
+import { composeProvider, localProvider, openHome, type Say, stopDaemon, withProgress } from '@switchhook/backing'
 import { removeStackFile } from './stack-file.ts'
 
 const BACKING = ['rabbitmq.pid', 'redis.pid', 'epmd.pid']
 
 /**
- * Stops every process of this home, the services before what they stand on. Data and logs stay,
- * unless they are to be discarded.
+ * Stops every process of this home: first the services, then RabbitMQ and Redis. Data and logs are kept unless
+ * `discardData` is set.
  */
 export async function stopStack(
   folder: string,
@@ -28,8 +28,8 @@ export async function stopStack(
       }),
     ),
   )
-  await composeRung(home, say, options).stop()
-  await withProgress(say, 'RabbitMQ and Redis are stopping', localRung(home, say).stop())
+  await composeProvider(home, say, options).stop()
+  await withProgress(say, 'RabbitMQ and Redis are stopping', localProvider(home, say).stop())
   removeStackFile(home)
   if (options.discardData) rmSync(home.path, { recursive: true, force: true })
 }

@@ -36,7 +36,7 @@ export interface AriClient {
    * @throws AriUnavailable
    */
   request(method: 'GET' | 'POST' | 'PUT' | 'DELETE', path: string, query?: Query, body?: unknown): Promise<AriAnswer>
-  /** A request to Asterisk's manager interface over the same server: the form goes in the body, so no secret is in a URL. */
+  /** A request to Asterisk's manager interface on the same server. The form is sent in the body, so no URL has a secret. */
   manager(form: Query, cookie: string | null): Promise<{ readonly text: string; readonly cookie: string | null }>
   close(): Promise<void>
 }
@@ -76,7 +76,7 @@ export function createAriClient(server: AriServer): AriClient {
       const response = await pool.request(options)
       return { response, text: await response.body.text() }
     } catch (cause) {
-      // Each kept connection fails once after the link was cut; a question can be asked again.
+      // Each kept connection fails once after the link was cut. A GET can be repeated.
       if (options.method === 'GET' && isReset(cause) && retries > 0) {
         await sleep(RETRY_PAUSE_MS)
         return send(options, retries - 1)

@@ -22,7 +22,7 @@ export interface AriEndpoint {
   readonly state?: string
 }
 
-/** Any event: only what is read, and all of it optional, because it comes from outside. */
+/** The fields of any event that the adapter reads, all optional because they come from outside. */
 export interface AriEvent {
   readonly type: string
   readonly asterisk_id?: string
@@ -39,7 +39,7 @@ export interface AriEvent {
   readonly referred_by?: { readonly source_channel?: AriChannel }
 }
 
-/** @returns undefined for what is not an event */
+/** @returns undefined if the text is not an event */
 export function parseEvent(text: string): AriEvent | undefined {
   try {
     const value: unknown = JSON.parse(text)

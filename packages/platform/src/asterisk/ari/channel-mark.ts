@@ -2,8 +2,8 @@ import { type CallId, isGuid, uuidV5 } from '@switchhook/contracts'
 import type { AriChannel } from './ari-model.ts'
 
 /**
- * The channel variable that says whose channel it is. `channelvars = SH_CALL` in `ari.conf` makes Asterisk repeat it in every
- * event and list, so any replica recognizes any channel.
+ * The channel variable with the channel's session. `channelvars = SH_CALL` in `ari.conf` makes Asterisk repeat it in every
+ * event and list, so every replica recognizes every channel.
  */
 export const MARK_VARIABLE = 'SH_CALL'
 

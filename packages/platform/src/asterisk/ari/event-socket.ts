@@ -4,7 +4,7 @@ import { type AriServer, authorizationOf } from './ari-client.ts'
 import { type AriEvent, parseEvent } from './ari-model.ts'
 
 export interface EventSocket {
-  /** Resolves, with the reason, when no event will come any more. */
+  /** Resolves with the reason when the stream has ended. */
   readonly closed: Promise<string>
   close(): void
 }
@@ -15,7 +15,7 @@ export interface EventSocketOptions {
   readonly onEvent: (event: AriEvent) => void
 }
 
-/** Asterisk sends nothing by itself on an idle link, so the link is asked. */
+/** Asterisk sends nothing on an idle link, so the client sends requests. */
 const PING_EVERY_MS = 5_000
 const SILENT_FOR_MS = 10_000
 const OPEN_WITHIN_MS = 5_000

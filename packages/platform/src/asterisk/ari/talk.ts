@@ -7,8 +7,8 @@ export interface ManagerLogin {
 }
 
 /**
- * Sends a ringing or held phone a NOTIFY with `Event: talk`: it answers, or resumes. ARI cannot do that; the manager interface
- * can. That the NOTIFY was sent proves nothing: only the channel's next event does.
+ * Sends a ringing or held phone a NOTIFY with `Event: talk`, which makes it answer or resume. This needs the manager
+ * interface; ARI cannot send it. Only the channel's next event proves that the phone obeyed.
  */
 export function createTalk(ari: AriClient, login: ManagerLogin | null): (channelId: string) => Promise<void> {
   let cookie: string | null = null
@@ -27,7 +27,7 @@ export function createTalk(ari: AriClient, login: ManagerLogin | null): (channel
     if (cookie === null) await logIn(login)
     const first = await ari.manager(notify, cookie)
     if (first.text.includes('Success')) return
-    // The session has expired, or belongs to an Asterisk that was restarted.
+    // The login has expired, or Asterisk was restarted.
     await logIn(login)
     await ari.manager(notify, cookie)
   }

@@ -2,7 +2,7 @@ import { newCallId } from '@switchhook/contracts'
 import type { AriChannel, AriEvent } from './ari-model.ts'
 import { parseEvent } from './ari-model.ts'
 import { arrivedCallId, markOf, readMark } from './channel-mark.ts'
-import { type Told, translateEvent } from './translate-event.ts'
+import { type PbxEvent, translateEvent } from './translate-event.ts'
 
 const channel = (state: string, channelvars: Record<string, string> = {}): AriChannel => ({
   id: 'c-1',
@@ -15,13 +15,13 @@ const channel = (state: string, channelvars: Record<string, string> = {}): AriCh
 })
 const up = channel('Up')
 const ringing = channel('Ringing')
-const cue = (of: AriChannel, what: Extract<Told, { kind: 'channel' }>['cue']): Told => ({
+const cue = (of: AriChannel, what: Extract<PbxEvent, { kind: 'channel' }>['cue']): PbxEvent => ({
   kind: 'channel',
   channel: of,
   cue: what,
 })
 
-test.each<[string, AriEvent, Told | undefined]>([
+test.each<[string, AriEvent, PbxEvent | undefined]>([
   ['rings', { type: 'ChannelStateChange', channel: ringing }, cue(ringing, { kind: 'ringing', channelId: 'c-1' })],
   ['is up', { type: 'ChannelStateChange', channel: up }, cue(up, { kind: 'up', channelId: 'c-1' })],
   [
@@ -75,10 +75,10 @@ test.each<[string, AriEvent, Told | undefined]>([
     { type: 'ChannelTransfer', refer_to: { destination_channel: ringing }, referred_by: { source_channel: up } },
     { kind: 'phone-transfers', channel: up, target: null },
   ],
-  ['says nothing that matters', { type: 'ChannelDtmfReceived', channel: up }, undefined],
-])('a channel %s', (_name, event, told) => expect(translateEvent(event)).toEqual(told))
+  ['receives a digit', { type: 'ChannelDtmfReceived', channel: up }, undefined],
+])('a channel %s', (_name, event, expected) => expect(translateEvent(event)).toEqual(expected))
 
-test('a registration tells of the device', () => {
+test('a registration changes the state of the device', () => {
   const endpoint = { technology: 'PJSIP', resource: 'alice', state: 'offline' }
   expect(translateEvent({ type: 'ContactStatusChange', endpoint })).toEqual({
     kind: 'device',
@@ -88,14 +88,14 @@ test('a registration tells of the device', () => {
   expect(translateEvent({ type: 'ContactStatusChange', endpoint: { ...endpoint, state: 'unknown' } })).toBeUndefined()
 })
 
-test('what is no event is ignored', () => {
+test('text that is not an event is ignored', () => {
   for (const text of ['', '{', '1', 'null', '{"type":1}']) expect(parseEvent(text)).toBeUndefined()
 })
 
 describe('the mark of a channel', () => {
   const sessionId = newCallId()
 
-  test.each([null, 'acme', 'a:b c'])('says session and tenant: %j', (tenant) => {
+  test.each([null, 'acme', 'a:b c'])('contains session and tenant: %j', (tenant) => {
     const marked = channel('Up', { SH_CALL: markOf('switchhook', { tenant, sessionId }) })
     expect(readMark('switchhook', marked)).toEqual({ tenant, sessionId })
   })

@@ -1,10 +1,10 @@
 import type { ChannelCue } from '../session/cue.ts'
 import type { AriChannel, AriEvent } from './ari-model.ts'
 
-/** What an event of Asterisk means. */
-export type Told =
+/** An event of Asterisk in the terms of the adapter. */
+export type PbxEvent =
   | { readonly kind: 'channel'; readonly channel: AriChannel; readonly cue: PlainCue }
-  /** A caller from outside, for whoever has this number. */
+  /** A caller from outside has dialled this number. */
   | { readonly kind: 'arrives'; readonly channel: AriChannel; readonly called: string; readonly asteriskId: string }
   /** An agent has dialled at the phone. */
   | {
@@ -23,8 +23,8 @@ type PlainCue = Exclude<ChannelCue, { kind: 'phone-transfers' | 'refused' }>
 /** Of `ChannelHangupRequest` with `soft`, where `cause` is a flag and not Q.850. */
 const SHUTDOWN_FLAG = 4
 
-/** Pure; undefined: the event says nothing that matters here. */
-export function translateEvent(event: AriEvent): Told | undefined {
+/** Pure. undefined: the adapter does not need the event. */
+export function translateEvent(event: AriEvent): PbxEvent | undefined {
   const { channel, endpoint } = event
   if (event.type === 'ContactStatusChange' || event.type === 'PeerStatusChange') {
     const isKnown = endpoint?.state === 'online' || endpoint?.state === 'offline'
@@ -40,7 +40,7 @@ export function translateEvent(event: AriEvent): Told | undefined {
 }
 
 /** A channel has entered the application: one of ours, or one that the dialplan hands over. */
-export function entered(channel: AriChannel, args: readonly string[], asteriskId: string): Told | undefined {
+export function entered(channel: AriChannel, args: readonly string[], asteriskId: string): PbxEvent | undefined {
   const [how, first = '', second = ''] = args
   if (how === 'inbound') return { kind: 'arrives', channel, called: first, asteriskId }
   if (how === 'agent-dial') return { kind: 'phone-dials', channel, endpoint: first, called: second, asteriskId }
@@ -70,7 +70,7 @@ function cueOf(event: AriEvent, { id: channelId, state }: AriChannel): PlainCue 
 const sipCodeOf = (techCause: number | undefined): number | null =>
   techCause !== undefined && techCause >= 300 && techCause <= 699 ? techCause : null
 
-function phoneTransfer({ referred_by, refer_to }: AriEvent): Told | undefined {
+function phoneTransfer({ referred_by, refer_to }: AriEvent): PbxEvent | undefined {
   const channel = referred_by?.source_channel
   if (channel === undefined) return undefined
   const target = refer_to?.destination_channel === undefined ? refer_to?.requested_destination?.destination : undefined

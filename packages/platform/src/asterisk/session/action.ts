@@ -1,6 +1,6 @@
 import type { Party } from './call-flow.ts'
 
-/** What is asked of Asterisk. Each action can be repeated. */
+/** A request to Asterisk. Each action can be repeated. */
 export type Action =
   /** Calls an agent's phone in one request; it enters the application when it answers. */
   | {
@@ -8,7 +8,7 @@ export type Action =
       readonly channelId: string
       readonly party: Party
       readonly shows: Party
-      /** The phone is asked to answer by itself. */
+      /** The call carries auto-answer headers. */
       readonly autoAnswer: boolean
     }
   /** Creates the channel to an outside party; it is dialled once it is in the call's bridge. */
@@ -23,7 +23,7 @@ export type Action =
   /** An arrived channel is marked as ours, and its events are subscribed to. */
   | { readonly kind: 'claim'; readonly channelId: string }
   | { readonly kind: 'ring' | 'answer'; readonly channelId: string }
-  /** To a talking bridge, or to one where it hears music and nobody hears it. */
+  /** To a talking bridge, or to a holding bridge with music. */
   | { readonly kind: 'move'; readonly channelIds: readonly string[]; readonly bridge: string; readonly waits: boolean }
   /** A NOTIFY that makes the phone answer, or resume. */
   | { readonly kind: 'talk'; readonly channelId: string }

@@ -1,5 +1,5 @@
 import type { CallId, CommandId } from '@switchhook/contracts'
-import { type CallFlow, ENDINGS, endCall, newDial, type Party } from './call-flow.ts'
+import { beginDial as beginGroup, type CallGroup, ENDINGS, endCall, type Party } from './call-flow.ts'
 import type { Refusal } from './cue.ts'
 import { newChannel, type PbxSession } from './session.ts'
 import { SessionDraft } from './session-draft.ts'
@@ -23,11 +23,11 @@ export interface Dial {
 export function beginDial(dial: Dial, atMs: number): Stepped {
   const { tenant, callId, caller, commandId, refusal, channelId } = dial
   const called = named(dial.called, callId)
-  const { session: flow } = newDial(
+  const { group } = beginGroup(
     { tenant, callId, caller, called, at: new Date(atMs).toISOString() },
     { commandId, cli: dial.cli, correlationId: dial.correlationId },
   )
-  const draft = new SessionDraft(newSession(flow, 1), atMs, commandId)
+  const draft = new SessionDraft(newSession(group, 1), atMs, commandId)
   const call = draft.calls.call(callId)
   if (refusal !== null && call !== undefined) endCall(draft.calls, call, ENDINGS[refusal], 'outside')
   if (channelId !== null && caller.kind === 'agent') arrive(draft, channelId, caller.agentUri)
@@ -38,18 +38,18 @@ export interface Arrival {
   readonly tenant: string | null
   readonly callId: CallId
   readonly channelId: string
-  /** The caller's number as Asterisk tells it. */
+  /** The caller's number as Asterisk reports it. */
   readonly from: string
   readonly called: Party
   readonly refusal: Refusal | null
 }
 
-/** Somebody outside calls an agent. The agent's leg begins when the phone rings. */
+/** An outside party calls an agent. The agent's leg begins when the phone rings. */
 export function beginArrival({ tenant, callId, channelId, from, called, refusal }: Arrival, atMs: number): Stepped {
   const caller = named({ kind: 'outside', address: from }, callId)
-  const flow: CallFlow = { tenant, sessionId: callId, step: 0, calls: {}, legs: [], commands: [] }
-  const draft = new SessionDraft(newSession(flow, 1), atMs, null)
-  const call = draft.calls.put({
+  const group: CallGroup = { tenant, sessionId: callId, step: 0, calls: {}, legs: [], commands: [] }
+  const draft = new SessionDraft(newSession(group, 1), atMs, null)
+  const call = draft.calls.putCall({
     callId,
     phase: refusal === null ? 'seized' : 'over',
     caller,
@@ -69,8 +69,8 @@ function arrive(draft: SessionDraft, channelId: string, line: string): void {
   draft.actions.push({ kind: 'claim', channelId })
 }
 
-const newSession = (flow: CallFlow, named: number): PbxSession => ({
-  flow,
+const newSession = (group: CallGroup, named: number): PbxSession => ({
+  group,
   channels: [],
   bridges: [],
   named,

@@ -1,19 +1,19 @@
 /**
- * The rules of calls and transfers are the same whatever carries the calls. The simulator's files hold them; the Asterisk
- * adapter takes them from here alone.
+ * The rules of calls and transfers are the same on every platform. They are in the simulator's files; the Asterisk adapter
+ * imports them from this file only.
  */
-export { Board as Draft, type EndedByWhom } from '../../simulator/board.ts'
-export { completeTransfer, deviceGone, hangup } from '../../simulator/complete-transfer.ts'
-export { endCall, tellTransfer } from '../../simulator/ending.ts'
-export { ENDINGS } from '../../simulator/endings.ts'
-export { newDial } from '../../simulator/new-session.ts'
-export { originalOf, otherParty } from '../../simulator/parties.ts'
-export type { Party, Session as CallFlow, SwitchedCall } from '../../simulator/session.ts'
-export { connect } from '../../simulator/talking.ts'
+
+export { beginDial } from '../../simulator/begin-call.ts'
+export type { CallGroup, Party, SimulatedCall } from '../../simulator/call-group.ts'
+export { otherParty } from '../../simulator/call-group.ts'
+export { connect, endCall, reportTransfer } from '../../simulator/calls.ts'
+export { Draft, type EndedByParty } from '../../simulator/draft.ts'
+export { ENDINGS } from '../../simulator/end-reasons.ts'
+export { completeTransfer, deviceOffline, hangup } from '../../simulator/leave-call.ts'
 export {
   beginTransfer,
   cancelTransfer,
-  ringOn,
+  ringForCustomer,
   stopRinging,
   targetAnswered,
   targetFailed,

@@ -1,17 +1,16 @@
 import { CallState, Direction, EndReason, Role, TransferStatus } from '@switchhook/contracts'
 import {
   connect,
-  deviceGone,
-  type EndedByWhom,
+  deviceOffline,
+  type EndedByParty,
   endCall,
   hangup,
-  originalOf,
-  ringOn,
-  type SwitchedCall,
+  reportTransfer,
+  ringForCustomer,
+  type SimulatedCall,
   stopRinging,
   targetAnswered,
   targetFailed,
-  tellTransfer,
 } from './call-flow.ts'
 import type { ChannelCue, ListedChannel, SessionCue } from './cue.ts'
 import { type HowEnded, howEnded, isByParty, PLATFORM_LOST } from './end-reason.ts'
@@ -20,10 +19,10 @@ import type { SessionDraft } from './session-draft.ts'
 
 /** A younger channel may be missing from the list because Asterisk has not created it yet. */
 export const YOUNG_MS = 2_000
-/** How often a phone can be in calls of one session, and more. */
+/** More than the calls of one session that a phone can be in. */
 const LEGS_OF_A_PHONE = 4
 
-/** What Asterisk tells of a channel. An event that comes twice or late changes nothing. */
+/** Applies an event of a channel. A repeated or late event changes nothing. */
 export function playChannel(draft: SessionDraft, cue: Exclude<ChannelCue, { kind: 'phone-transfers' }>): void {
   const channel = draft.channel(cue.channelId)
   if (channel === undefined || channel.state === 'gone') return
@@ -56,17 +55,17 @@ function partyRings(draft: SessionDraft, line: string): void {
   const { calls } = draft
   const transferred = draft.transferTo(line)
   if (transferred !== undefined) {
-    if (transferred.transfer?.ringsIn === null) ringOn(calls, transferred)
+    if (transferred.transfer?.ringsIn === null) ringForCustomer(calls, transferred)
     return
   }
   const call = draft.liveCalls().find(({ called, phase }) => phase === 'seized' && lineOf(called) === line)
   if (call === undefined) return
-  const ringing = calls.put({ ...call, phase: 'ringing' })
+  const ringing = calls.putCall({ ...call, phase: 'ringing' })
   const { caller, called, callId } = ringing
-  if (caller.kind === 'agent') calls.tell(calls.leg(callId, caller.agentUri), { state: CallState.proceeding })
-  const original = originalOf(calls, ringing)
-  if (original !== undefined) tellTransfer(calls, original, TransferStatus.ringing)
-  calls.open(ringing, called, caller, {
+  if (caller.kind === 'agent') calls.report(calls.leg(callId, caller.agentUri), { state: CallState.proceeding })
+  const original = calls.originalOf(ringing)
+  if (original !== undefined) reportTransfer(calls, original, TransferStatus.ringing)
+  calls.addLeg(ringing, called, caller, {
     state: CallState.alerting,
     direction: Direction.inbound,
     role: ringing.forCallId === null ? Role.destination : Role.consultant,
@@ -85,7 +84,7 @@ function update(draft: SessionDraft, before: Channel, change: Partial<Channel>):
 
 function partyAnswered(draft: SessionDraft, line: string): void {
   draft.pendingAnswers = draft.pendingAnswers.filter(({ agentUri }) => agentUri !== line)
-  // The ringing may have been too short to be told.
+  // Asterisk may report the answer without the ringing before it.
   partyRings(draft, line)
   const transferred = draft.transferTo(line)
   if (transferred !== undefined) return targetAnswered(draft.calls, transferred)
@@ -116,22 +115,22 @@ function partyLeft(draft: SessionDraft, { line, state }: Channel, how: HowEnded)
   }
 }
 
-const isIn = ({ caller, called }: SwitchedCall, line: string): boolean =>
+const isIn = ({ caller, called }: SimulatedCall, line: string): boolean =>
   lineOf(caller) === line || lineOf(called) === line
 
 /** An agent's phone has ended: each leg that it served ends as if the agent had hung up, or as if the device were lost. */
 function agentLeft(draft: SessionDraft, agentUri: string, how: HowEnded): void {
-  if (!isByParty(how)) return deviceGone(draft.calls, agentUri)
+  if (!isByParty(how)) return deviceOffline(draft.calls, agentUri)
   for (let legs = 0; legs < LEGS_OF_A_PHONE; legs += 1) {
     const [call] = draft.calls
       .callsOf(agentUri)
       .toSorted((a, b) => Number(a.forCallId === null) - Number(b.forCallId === null))
     if (call === undefined) return
-    hangup(draft.calls, call.callId, agentUri)
+    hangup(draft.calls, call, agentUri)
   }
 }
 
-function endedBy(draft: SessionDraft, line: string, how: HowEnded): EndedByWhom {
+function endedBy(draft: SessionDraft, line: string, how: HowEnded): EndedByParty {
   if (!isByParty(how)) return 'switch'
   const isAgent = draft
     .everyCall()
@@ -150,15 +149,15 @@ function phoneHolds(draft: SessionDraft, channel: Channel, isHeld: boolean): voi
   const parties = [call.caller, call.called]
   const holder = parties.find((party) => lineOf(party) === channel.line)
   for (const other of parties.filter((party) => party !== holder)) {
-    if (other.kind === 'agent') calls.tell(calls.leg(call.callId, other.agentUri), { remoteHeld: isHeld })
+    if (other.kind === 'agent') calls.report(calls.leg(call.callId, other.agentUri), { remoteHeld: isHeld })
   }
   if (holder?.kind !== 'agent' || call.transfer !== null) return
   const state = isHeld ? CallState.held : CallState.connected
   const leg = calls.leg(call.callId, holder.agentUri)
-  if (leg !== undefined && leg.state !== state) calls.tell(leg, { state })
+  if (leg !== undefined && leg.state !== state) calls.report(leg, { state })
 }
 
-/** What was missed while nobody listened, read from Asterisk's list of channels. */
+/** Catches up on missed events from Asterisk's list of channels. */
 export function playList(
   draft: SessionDraft,
   { channels, hasRestarted }: Extract<SessionCue, { kind: 'listed' }>,
@@ -175,8 +174,8 @@ export function playList(
 }
 
 /**
- * Asterisk drops a channel that enters the application while no client is connected. If nobody but the agent who dials has
- * been called by then, the channel is asked for again, once.
+ * Asterisk drops a channel that enters the application while no client is connected. If only the agent who dials has been
+ * called by then, the channel is requested again, once.
  */
 function lost(draft: SessionDraft, channel: Channel): void {
   const { line, origin, state, isDialled } = channel
@@ -194,7 +193,7 @@ function catchUp(draft: SessionDraft, channel: Channel, found: ListedChannel): v
   if (channel.isLeaving)
     return void draft.actions.push({ kind: 'drop', channelId: channel.id, cause: null, elsewhere: false })
   const isWaiting = found.state === 'other'
-  // What was asked for and did not happen is asked for again.
+  // Requests without effect are repeated.
   draft.put({
     ...channel,
     bridge: found.bridge,

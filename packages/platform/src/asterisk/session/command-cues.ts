@@ -8,38 +8,38 @@ import {
   endCall,
   hangup,
   otherParty,
-  type SwitchedCall,
+  type SimulatedCall,
   targetFailed,
 } from './call-flow.ts'
 import type { CommandCue } from './cue.ts'
 import { drop } from './plan-channels.ts'
 import type { SessionDraft } from './session-draft.ts'
 
-/** So long a phone has to answer when it is asked to. */
+/** The time in which a phone must answer after a request to answer. */
 const ANSWER_WITHIN_MS = 3_000
 
 interface Subject {
-  readonly call: SwitchedCall
+  readonly call: SimulatedCall
   readonly leg: LegReport
 }
 
 /**
- * What an agent does with a leg, by command or at the phone. If it does not fit the leg's state, the command is reported as
- * failed; if the leg is already as the command wants it, nothing happens.
+ * Applies an agent's action on a leg, by command or at the phone. A command that does not fit the leg's state is reported
+ * as failed. A command whose result the leg already has changes nothing.
  */
 export function playCommand(draft: SessionDraft, cue: CommandCue): void {
   const call = draft.calls.call(cue.callId)
   const leg = draft.calls.leg(cue.callId, cue.agentUri)
   if (call === undefined || leg === undefined) return
   if (!isCarriedOut(draft, cue, { call, leg }) && cue.commandId !== null) {
-    draft.calls.tell(leg, { failedCommand: failed(cue.kind, cue.commandId) })
+    draft.calls.report(leg, { failedCommand: failed(cue.kind, cue.commandId) })
   }
 }
 
 function isCarriedOut(draft: SessionDraft, cue: CommandCue, subject: Subject): boolean {
   switch (cue.kind) {
     case 'hangup':
-      hangup(draft.calls, cue.callId, cue.agentUri)
+      hangup(draft.calls, subject.call, cue.agentUri)
       return true
     case 'answer':
       return answer(draft, cue, subject)
@@ -75,7 +75,7 @@ function answer(draft: SessionDraft, { callId, agentUri, commandId, how, isInVai
 function hold(draft: SessionDraft, { call, leg }: Subject): boolean {
   if (leg.state === CallState.held) return true
   if (leg.state !== CallState.connected) return false
-  tellHold(draft, { call, leg }, true)
+  reportHold(draft, { call, leg }, true)
   return true
 }
 
@@ -90,7 +90,7 @@ function resume(draft: SessionDraft, { agentUri, commandId, how, isInVain }: Tal
   if (leg.state !== CallState.held) return false
   const channel = draft.channelOf(agentUri)
   if (channel?.isHeldAtPhone !== true) {
-    tellHold(draft, subject, false)
+    reportHold(draft, subject, false)
     return true
   }
   // The phone itself holds the call, so the phone has to resume it.
@@ -100,10 +100,10 @@ function resume(draft: SessionDraft, { agentUri, commandId, how, isInVain }: Tal
   return true
 }
 
-function tellHold({ calls }: SessionDraft, { call, leg }: Subject, isHeld: boolean): void {
-  calls.tell(leg, { state: isHeld ? CallState.held : CallState.connected })
+function reportHold({ calls }: SessionDraft, { call, leg }: Subject, isHeld: boolean): void {
+  calls.report(leg, { state: isHeld ? CallState.held : CallState.connected })
   const other = otherParty(call, leg.agentUri)
-  if (other.kind === 'agent') calls.tell(calls.leg(call.callId, other.agentUri), { remoteHeld: isHeld })
+  if (other.kind === 'agent') calls.report(calls.leg(call.callId, other.agentUri), { remoteHeld: isHeld })
 }
 
 function transfer(

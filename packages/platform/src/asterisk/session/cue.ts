@@ -2,7 +2,7 @@ import type { CallId, CommandId } from '@switchhook/contracts'
 import type { Party } from './call-flow.ts'
 import type { RemoteAnswer } from './session.ts'
 
-/** Why a party cannot even be called. */
+/** Why a party cannot be called. */
 export type Refusal = 'badAddress' | 'busy' | 'deviceUnavailable'
 
 /** A channel as Asterisk lists it. */
@@ -17,7 +17,7 @@ export interface ListedChannel {
 /** Something that happens to a session. */
 export type Cue = ChannelCue | CommandCue | SessionCue
 
-/** What Asterisk tells of one channel. */
+/** An event of one channel. */
 export type ChannelCue = { readonly channelId: string } & (
   | { readonly kind: 'ringing' | 'up' | 'phone-holds' | 'phone-resumes' }
   /** It has entered our application. */
@@ -32,7 +32,7 @@ export type ChannelCue = { readonly channelId: string } & (
 
 type Target = Party & { readonly asked: string; readonly refusal: Refusal | null }
 
-/** What an agent does with a leg. `commandId` null: at the phone. */
+/** An agent's action on a leg. `commandId` null: at the phone. */
 export type CommandCue = {
   readonly callId: CallId
   readonly agentUri: string

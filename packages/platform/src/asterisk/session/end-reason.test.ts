@@ -19,7 +19,7 @@ test.each<[string, Channel, number, number | null, EndReason]>([
   ['incomplete number', channel('asked'), 28, 484, EndReason.badAddress],
   ['declined', channel('ringing'), 21, 603, EndReason.rejected],
   ['answered elsewhere', channel('ringing'), 26, null, EndReason.answeredElsewhere],
-  ['rang, and nobody answered', channel('ringing'), 19, 480, EndReason.noAnswer],
+  ['rang without an answer', channel('ringing'), 19, 480, EndReason.noAnswer],
   ['never rang', channel('asked'), 19, 480, EndReason.deviceUnavailable],
   ['the trunk refused', channel('asked'), 34, 503, EndReason.failed],
 ])('%s', (_name, ended, cause, sipCode, endReason) => {

@@ -7,7 +7,7 @@ export type HowEnded = Omit<Ending, 'endedBy'>
 const { normal, busy, badAddress, noAnswer, cancelled, rejected, failed, deviceUnavailable, answeredElsewhere } =
   EndReason
 
-/** Q.850 causes of a leg that never was answered. Causes that are not listed are `failed`. */
+/** Q.850 causes of a leg that was never answered. Other causes are `failed`. */
 const UNANSWERED: Readonly<Record<number, EndReason>> = {
   1: badAddress,
   17: busy,
@@ -29,7 +29,7 @@ const NORMAL_CAUSES = [0, 16]
 const NO_ANSWER_CAUSES = [18, 19]
 const REQUEST_TERMINATED = 487
 
-/** Why a channel ended, by the Q.850 cause and the SIP status that Asterisk tells. */
+/** Why a channel ended, from the Q.850 cause and the SIP status that Asterisk reports. */
 export function howEnded(channel: Channel, cause: number, sipCode: number | null): HowEnded {
   return { endReason: endReasonOf(channel, cause, sipCode), cause, sipCode }
 }
@@ -43,9 +43,9 @@ function endReasonOf({ state, origin }: Channel, cause: number, sipCode: number 
   return UNANSWERED[cause] ?? failed
 }
 
-/** Asterisk has stopped, or lost the call without saying why. */
+/** Asterisk has stopped, or lost the call without giving a cause. */
 export const PLATFORM_LOST: HowEnded = { endReason: EndReason.platformLost, cause: null, sipCode: null }
 
-/** Whether the end was the party's own doing, as opposed to the network's or Asterisk's. */
+/** Whether the party ended the call, as opposed to the network or Asterisk. */
 export const isByParty = ({ endReason }: HowEnded): boolean =>
   [normal, busy, badAddress, cancelled, rejected].some((reason) => reason === endReason)

@@ -1,21 +1,21 @@
 import { CallState } from '@switchhook/contracts'
-import { otherParty, type Party, type SwitchedCall } from './call-flow.ts'
+import { otherParty, type Party, type SimulatedCall } from './call-flow.ts'
 import { type Channel, lineOf, newChannel } from './session.ts'
 import type { SessionDraft } from './session-draft.ts'
 
-/** What a party of a live call needs: a channel, and a bridge for it. */
+/** The channel and the bridge that a party of a live call needs. */
 interface Need {
   readonly party: Party
-  readonly call: SwitchedCall
+  readonly call: SimulatedCall
   readonly bridge: { readonly id: string; readonly waits: boolean } | null
 }
 
-/** What Asterisk answers a caller whose call ended unanswered, if the legs do not say. */
+/** The Q.850 cause for a caller whose call ended unanswered, if the legs have none. */
 const NO_ANSWER = 19
 
 /**
- * Compares what the calls need with what Asterisk was asked for last, and asks for the difference. Whatever has changed the
- * calls, and whatever Asterisk has lost, the same comparison repairs it.
+ * Compares the channels and bridges that the calls need with those requested from Asterisk, and requests the difference.
+ * The same comparison follows every change of a call and repairs every loss in Asterisk.
  */
 export function planChannels(draft: SessionDraft): void {
   const needs = needsOf(draft)
@@ -31,7 +31,7 @@ export function planChannels(draft: SessionDraft): void {
 
 function needsOf(draft: SessionDraft): ReadonlyMap<string, Need> {
   const needs = new Map<string, Need>()
-  const need = (call: SwitchedCall, party: Party, bridge: Need['bridge']): void =>
+  const need = (call: SimulatedCall, party: Party, bridge: Need['bridge']): void =>
     void needs.set(lineOf(party), { party, call, bridge })
   const calls = draft.everyCall()
   // A consultation comes last: while it lasts, the agent's phone belongs there.
@@ -53,13 +53,13 @@ function needsOf(draft: SessionDraft): ReadonlyMap<string, Need> {
 }
 
 /** A customer who was transferred to an outside party: no agent is left, and both talk until one hangs up. */
-function connectedOutside(draft: SessionDraft, { caller, called }: SwitchedCall): readonly Party[] {
+function connectedOutside(draft: SessionDraft, { caller, called }: SimulatedCall): readonly Party[] {
   const parties = [caller, called]
   const isTalk = parties.every((party) => party.kind === 'outside' && draft.channelOf(lineOf(party))?.state === 'up')
   return isTalk ? parties : []
 }
 
-function partiesOf(draft: SessionDraft, call: SwitchedCall): readonly Party[] {
+function partiesOf(draft: SessionDraft, call: SimulatedCall): readonly Party[] {
   const { caller, called, phase, callId } = call
   const isIn = (party: Party): boolean =>
     party.kind === 'outside' || draft.calls.leg(callId, party.agentUri) !== undefined
@@ -71,7 +71,7 @@ function partiesOf(draft: SessionDraft, call: SwitchedCall): readonly Party[] {
   return isReady && (phase === 'seized' || isIn(called)) ? [...callers, called] : callers
 }
 
-function bridgeFor(draft: SessionDraft, call: SwitchedCall, party: Party): Need['bridge'] {
+function bridgeFor(draft: SessionDraft, call: SimulatedCall, party: Party): Need['bridge'] {
   const { callId, phase, transfer } = call
   if (phase !== 'talking') {
     // Ringback and announcements are heard in the bridge. Agents' phones and callers join once the call is answered.
@@ -85,7 +85,7 @@ function bridgeFor(draft: SessionDraft, call: SwitchedCall, party: Party): Need[
   return waits ? { id: `${callId}-h`, waits } : { id: callId, waits }
 }
 
-const otherOf = (call: SwitchedCall, party: Party): Party =>
+const otherOf = (call: SimulatedCall, party: Party): Party =>
   party.kind === 'agent'
     ? otherParty(call, party.agentUri)
     : lineOf(call.caller) === lineOf(party)
@@ -129,12 +129,12 @@ export function drop(draft: SessionDraft, channel: Channel, elsewhere = false): 
   draft.actions.push({ kind: 'drop', channelId: channel.id, cause, elsewhere })
 }
 
-/** Why an unanswered caller's call ended: as the agent's leg says. */
+/** The cause for an unanswered caller, taken from the agent's leg. */
 function causeFor(draft: SessionDraft, { line }: Channel): number {
   const call = draft.everyCall().find(({ caller }) => lineOf(caller) === line)
   const legs = draft.calls
     .finish()
-    .session.legs.filter(({ callId, state }) => callId === call?.callId && state === CallState.ended)
+    .group.legs.filter(({ callId, state }) => callId === call?.callId && state === CallState.ended)
   return legs.find(({ ending }) => ending?.cause != null)?.ending?.cause ?? NO_ANSWER
 }
 
@@ -154,7 +154,7 @@ function move(draft: SessionDraft, needs: ReadonlyMap<string, Need>): void {
   }
 }
 
-/** A created channel is dialled once it is where its ringback is heard. */
+/** A created channel is dialled once it is in the bridge where its ringback is heard. */
 function dial(draft: SessionDraft, channel: Channel | undefined): void {
   if (channel === undefined || channel.origin !== 'placed' || channel.state !== 'asked') return
   if (!channel.isReady || channel.isDialled) return
@@ -162,7 +162,7 @@ function dial(draft: SessionDraft, channel: Channel | undefined): void {
   draft.actions.push({ kind: 'dial', channelId: channel.id })
 }
 
-/** Bridges outlive everything that was in them. */
+/** Asterisk keeps empty bridges, so they are deleted explicitly. */
 function dropBridges(draft: SessionDraft, needs: ReadonlyMap<string, Need>): void {
   const isUsed = (id: string): boolean =>
     [...needs.values()].some(({ bridge }) => bridge?.id === id) ||

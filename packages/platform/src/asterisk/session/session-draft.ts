@@ -1,16 +1,16 @@
 import { type CallId, CallState, type CommandId } from '@switchhook/contracts'
 import type { Action } from './action.ts'
-import { Draft, type Party, type SwitchedCall } from './call-flow.ts'
+import { Draft, type Party, type SimulatedCall } from './call-flow.ts'
 import type { Cue } from './cue.ts'
 import { type Channel, channelOf, isLive, lineOf, type PbxSession, type PendingAnswer } from './session.ts'
 
-/** A cue that falls due later. */
+/** A cue to apply later. */
 export interface LaterCue {
   readonly cue: Cue
   readonly dueInMs: number
 }
 
-/** A session while one step changes it. `calls` holds the calls and legs; the rest is what carries them. */
+/** A session while one step changes it. `calls` holds the calls and legs, the other fields the channels and bridges. */
 export class SessionDraft {
   readonly calls: Draft
   readonly atMs: number
@@ -20,14 +20,14 @@ export class SessionDraft {
   readonly #channels: Map<string, Channel>
   bridges: readonly string[]
   pendingAnswers: readonly PendingAnswer[]
-  /** A command that was accepted, and whose effect comes with a later cue. */
+  /** A command that was accepted and takes effect with a later cue. */
   accepted: CommandId | null = null
   #named: number
 
   constructor(before: PbxSession, atMs: number, commandId: CommandId | null) {
     this.#before = before
     this.atMs = atMs
-    this.calls = new Draft(before.flow, new Date(atMs).toISOString(), commandId)
+    this.calls = new Draft(before.group, new Date(atMs).toISOString(), commandId)
     this.#channels = new Map(before.channels.map((channel) => [channel.id, channel]))
     this.bridges = before.bridges
     this.pendingAnswers = before.pendingAnswers
@@ -35,12 +35,12 @@ export class SessionDraft {
   }
 
   /** Calls that are not over, as they are at this point of the step. */
-  liveCalls(): readonly SwitchedCall[] {
+  liveCalls(): readonly SimulatedCall[] {
     return this.everyCall().filter(({ phase }) => phase !== 'over')
   }
 
-  everyCall(): readonly SwitchedCall[] {
-    return Object.values(this.calls.finish().session.calls)
+  everyCall(): readonly SimulatedCall[] {
+    return Object.values(this.calls.finish().group.calls)
   }
 
   channel(id: string): Channel | undefined {
@@ -68,7 +68,7 @@ export class SessionDraft {
   /** An id that no channel of this session has had. */
   newName(): string {
     this.#named += 1
-    return `${this.#before.flow.sessionId}-${this.#named}`
+    return `${this.#before.group.sessionId}-${this.#named}`
   }
 
   isConnected(callId: CallId, agentUri: string): boolean {
@@ -80,17 +80,17 @@ export class SessionDraft {
   }
 
   /** The call whose transfer rings this line, or is about to, without a consultation. */
-  transferTo(line: string): SwitchedCall | undefined {
+  transferTo(line: string): SimulatedCall | undefined {
     return this.liveCalls().find(
       ({ transfer }) => transfer !== null && transfer.consultation === null && lineOf(transfer.target) === line,
     )
   }
 
   finish(): PbxSession {
-    const flow = this.calls.finish().session
-    const commands = this.accepted === null ? flow.commands : [this.accepted, ...flow.commands]
+    const group = this.calls.finish().group
+    const commands = this.accepted === null ? group.commands : [this.accepted, ...group.commands]
     return {
-      flow: { ...flow, commands },
+      group: { ...group, commands },
       channels: this.channels(),
       bridges: this.bridges,
       named: this.#named,

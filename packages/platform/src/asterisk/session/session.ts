@@ -1,5 +1,5 @@
 import type { CallId, CommandId } from '@switchhook/contracts'
-import type { CallFlow, Party } from './call-flow.ts'
+import type { CallGroup, Party } from './call-flow.ts'
 
 /** A SIP leg that Asterisk carries for this session. */
 export interface Channel {
@@ -19,9 +19,9 @@ export interface Channel {
   /** An arrived channel hears ringback. */
   readonly isRung: boolean
   readonly isAnswered: boolean
-  /** We are ending it, so its end says nothing about its party. */
+  /** The adapter is ending it, so its end is not an action of its party. */
   readonly isLeaving: boolean
-  /** Who asked for the end, as Asterisk told before the end itself. */
+  /** Who asked for the end. Asterisk reports it before the end itself. */
   readonly endAskedBy: 'party' | 'shutdown' | null
   /** The agent has pressed hold at the phone. */
   readonly isHeldAtPhone: boolean
@@ -32,7 +32,7 @@ export interface PendingAnswer {
   readonly callId: CallId
   readonly agentUri: string
   readonly commandId: CommandId
-  /** `again`: the phone is called anew, and is asked to answer by itself. */
+  /** `again`: the phone is called again with auto-answer headers. */
   readonly how: RemoteAnswer
 }
 
@@ -43,9 +43,9 @@ export type RemoteAnswer =
   /** By a second call with auto-answer headers that replaces the first. */
   | 'again'
 
-/** What is stored for a call and its consultations: the calls, and the channels and bridges that carry them. */
+/** The stored record of a call and its consultations, with the channels and bridges that carry them. */
 export interface PbxSession {
-  readonly flow: CallFlow
+  readonly group: CallGroup
   readonly channels: readonly Channel[]
   /** Bridges that have been asked for and not been deleted. */
   readonly bridges: readonly string[]
@@ -54,7 +54,7 @@ export interface PbxSession {
   readonly pendingAnswers: readonly PendingAnswer[]
 }
 
-/** An outside party; `line` tells two parties with the same number apart. */
+/** An outside party. `line` distinguishes two parties with the same number. */
 export type OutsideLine = Extract<Party, { kind: 'outside' }> & { readonly line: string }
 
 /** The line of a party: the key of its channel. */
@@ -67,9 +67,9 @@ export const isLive = ({ state }: Channel): boolean => state !== 'gone'
 export const channelOf = (channels: readonly Channel[], line: string): Channel | undefined =>
   channels.find((channel) => channel.line === line && isLive(channel) && !channel.isLeaving)
 
-/** Nothing is left to do for it: every call is over and every channel has ended. */
-export const isFinished = ({ flow, channels, bridges }: PbxSession): boolean =>
-  Object.values(flow.calls).every(({ phase }) => phase === 'over') && !channels.some(isLive) && bridges.length === 0
+/** Every call is over, and every channel and bridge has ended. */
+export const isFinished = ({ group, channels, bridges }: PbxSession): boolean =>
+  Object.values(group.calls).every(({ phase }) => phase === 'over') && !channels.some(isLive) && bridges.length === 0
 
 export const newChannel = (channel: Pick<Channel, 'id' | 'line' | 'origin' | 'askedAtMs'>): Channel => ({
   state: 'asked',

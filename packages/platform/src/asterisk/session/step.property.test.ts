@@ -13,7 +13,7 @@ const CAROL = 'sip:carol@acme.example'
 const agent = (agentUri: string): Party => ({ kind: 'agent', agentUri, device: 'PJSIP/x' })
 const outside: Party = { kind: 'outside', address: '+15550100' }
 
-/** A cue for whatever the session has at that moment: indices choose among its calls, legs and channels. */
+/** Becomes a cue for the session's present state: indices choose among its calls, legs and channels. */
 interface Wish {
   readonly what: number
   readonly which: number
@@ -33,7 +33,7 @@ const wish: fc.Arbitrary<Wish> = fc.record({
 function cueOf(session: PbxSession, { what, which, cause, isAttended, target }: Wish): Cue | undefined {
   const live = session.channels.filter(isLive)
   const channelId = live[which % Math.max(live.length, 1)]?.id
-  const legs = session.flow.legs.filter(({ state }) => state !== CallState.ended)
+  const legs = session.group.legs.filter(({ state }) => state !== CallState.ended)
   const leg = legs[which % Math.max(legs.length, 1)]
   const base = leg && { callId: leg.callId, agentUri: leg.agentUri, commandId: newCommandId() }
   const ofChannel: Cue[] =
@@ -119,13 +119,13 @@ const beginnings: readonly (() => Stepped)[] = [
     ),
 ]
 
-/** Runs the wishes, and checks at every step what must always hold. */
+/** Applies the wishes and checks the invariants after every step. */
 function run(begin: () => Stepped, wishes: readonly Wish[]): PbxSession {
   const legs = new Map<string, Leg>()
   let stepped = begin()
   const check = (before: PbxSession | undefined): void => {
     const { session, actions } = stepped
-    for (const report of session.flow.legs.filter(({ order }) => order > (before?.flow.step ?? 0))) {
+    for (const report of session.group.legs.filter(({ order }) => order > (before?.group.step ?? 0))) {
       const key = `${report.callId} ${report.agentUri}`
       const leg = legs.get(key)
       if (leg !== undefined) {
@@ -136,7 +136,7 @@ function run(begin: () => Stepped, wishes: readonly Wish[]): PbxSession {
       const next = applyReport(leg, report)
       if (next !== undefined) legs.set(key, next)
     }
-    // Nobody is asked anything of a channel or bridge that is gone, and no id is used twice.
+    // No action names a channel that is gone, and no id is used twice.
     const gone = new Set(session.channels.filter(({ state }) => state === 'gone').map(({ id }) => id))
     const known = new Set(before?.channels.map(({ id }) => id))
     for (const action of actions) {
@@ -158,7 +158,7 @@ function run(begin: () => Stepped, wishes: readonly Wish[]): PbxSession {
   return stepped.session
 }
 
-/** Asterisk ends whatever we asked to end. */
+/** Asterisk ends every channel that it was asked to end. */
 function endLeaving(session: PbxSession): PbxSession {
   return session.channels
     .filter((one) => isLive(one) && one.isLeaving)
@@ -168,7 +168,7 @@ function endLeaving(session: PbxSession): PbxSession {
     )
 }
 
-test('every leg moves as the call model allows, and ends once, whatever happens in whatever order', () => {
+test('every leg moves as the call model allows, and ends once, for every order of cues', () => {
   fc.assert(
     fc.property(fc.constantFrom(...beginnings), fc.array(wish, { maxLength: 25 }), (begin, wishes) => {
       run(begin, wishes)
@@ -184,7 +184,7 @@ test('when Asterisk has lost every channel, each leg has ended and nothing is le
       const lost = step(before, { kind: 'listed', channels: [], hasRestarted: true }, START_MS + 1_000_000)
       const again = step(lost.session, { kind: 'listed', channels: [], hasRestarted: true }, START_MS + 2_000_000)
       const session = endLeaving(again.session)
-      expect(session.flow.legs.filter(({ state }) => state !== CallState.ended)).toEqual([])
+      expect(session.group.legs.filter(({ state }) => state !== CallState.ended)).toEqual([])
       expect(isFinished(session)).toBe(true)
     }),
     { numRuns: 300 },
@@ -200,7 +200,7 @@ test('when every party hangs up, each leg has ended, and every channel and bridg
           session = step(session, { kind: 'gone', channelId: id, cause: 16, sipCode: null }, START_MS + 500_000).session
         }
       }
-      expect(session.flow.legs.filter(({ state }) => state !== CallState.ended)).toEqual([])
+      expect(session.group.legs.filter(({ state }) => state !== CallState.ended)).toEqual([])
       expect(isFinished(session)).toBe(true)
     }),
     { numRuns: 300 },
@@ -217,7 +217,7 @@ test('a cue that comes twice changes nothing the second time', () => {
       if (cue.kind === 'phone-transfers' || cue.kind === 'listed') return
       const once = step(before, cue, START_MS + 100_000).session
       const twice = step(once, cue, START_MS + 100_000).session
-      expect(twice.flow.legs).toEqual(once.flow.legs)
+      expect(twice.group.legs).toEqual(once.group.legs)
     }),
     { numRuns: 300 },
   )

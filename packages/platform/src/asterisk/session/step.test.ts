@@ -11,7 +11,7 @@ const BOB = 'sip:bob@acme.example'
 const agent = (agentUri: string): Party => ({ kind: 'agent', agentUri, device: null })
 const AT_MS = Date.UTC(2026, 0, 1)
 
-/** Plays cues on a call, and keeps what was asked of Asterisk. */
+/** Applies cues to a call, and keeps the actions requested from Asterisk. */
 class Play {
   stepped: Stepped
   readonly callId = newCallId()
@@ -44,7 +44,7 @@ class Play {
   }
 
   get state(): CallState | undefined {
-    return this.stepped.session.flow.legs.find(({ agentUri }) => agentUri === ALICE)?.state
+    return this.stepped.session.group.legs.find(({ agentUri }) => agentUri === ALICE)?.state
   }
 
   id(nth: number): string {
@@ -134,7 +134,7 @@ describe('answer', () => {
     play.on(answer)
     expect(play.asked).toEqual(['talk 2'])
     play.on({ kind: 'ready', channelId: play.id(2), isUp: true })
-    const leg = play.stepped.session.flow.legs[0]
+    const leg = play.stepped.session.group.legs[0]
     expect(leg).toMatchObject({ state: CallState.connected, commandId: 'commandId' in answer ? answer.commandId : '' })
   })
 
@@ -152,7 +152,7 @@ describe('answer', () => {
   test('of a phone that cannot be made to is reported as failed', () => {
     const play = ringing()
     play.on(play.answer(null))
-    expect(play.stepped.session.flow.legs[0]).toMatchObject({
+    expect(play.stepped.session.group.legs[0]).toMatchObject({
       state: CallState.alerting,
       failedCommand: { command: 'answer' },
     })
@@ -166,7 +166,7 @@ describe('answer', () => {
       { cue: { kind: 'answer-overdue', commandId: expect.any(String) }, dueInMs: 3_000 },
     ])
     for (const { cue } of play.stepped.later) play.on(cue)
-    expect(play.stepped.session.flow.legs[0]).toMatchObject({
+    expect(play.stepped.session.group.legs[0]).toMatchObject({
       state: CallState.alerting,
       failedCommand: { command: 'answer' },
     })
@@ -200,7 +200,7 @@ describe('compared with what Asterisk has', () => {
   test('a party who is gone ends the call with reason 12', () => {
     const play = talking()
     play.on(listed([{ id: play.id(2), state: 'up', isReady: true, bridge: play.callId }]))
-    expect(play.stepped.session.flow.legs[0]).toMatchObject({
+    expect(play.stepped.session.group.legs[0]).toMatchObject({
       state: CallState.ended,
       ending: { endReason: 12, endedBy: 3 },
     })
@@ -209,7 +209,7 @@ describe('compared with what Asterisk has', () => {
 
   test('after a restart of Asterisk every leg has ended with reason 12', () => {
     const play = talking().on(listed([], true))
-    expect(play.stepped.session.flow.legs[0]).toMatchObject({ ending: { endReason: 12 } })
+    expect(play.stepped.session.group.legs[0]).toMatchObject({ ending: { endReason: 12 } })
     expect(play.asked).toEqual(['drop-bridge'])
   })
 })

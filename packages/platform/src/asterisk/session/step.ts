@@ -1,6 +1,6 @@
 import { CallState, type CommandId } from '@switchhook/contracts'
 import type { Action } from './action.ts'
-import { deviceGone } from './call-flow.ts'
+import { deviceOffline } from './call-flow.ts'
 import { playChannel, playList } from './channel-cues.ts'
 import { failed, playCommand } from './command-cues.ts'
 import type { Cue } from './cue.ts'
@@ -8,7 +8,7 @@ import { planChannels } from './plan-channels.ts'
 import type { PbxSession } from './session.ts'
 import { type LaterCue, SessionDraft } from './session-draft.ts'
 
-/** What became of a session, and what is to be asked of Asterisk. The actions can be repeated. */
+/** The next state of a session, and the actions to request from Asterisk. The actions can be repeated. */
 export interface Stepped {
   readonly session: PbxSession
   readonly actions: readonly Action[]
@@ -16,8 +16,8 @@ export interface Stepped {
 }
 
 /**
- * The life of a session, one step at a time. Pure: the same cue on the same session gives the same step. A cue that no longer
- * fits changes nothing; a command is carried out once.
+ * Applies one cue to a session. Pure: the same cue on the same session gives the same step. A cue that no longer fits
+ * changes nothing. A command is carried out once.
  */
 export function step(session: PbxSession, cue: Cue, atMs: number): Stepped {
   const commandId = commandOf(session, cue)
@@ -28,14 +28,14 @@ export function step(session: PbxSession, cue: Cue, atMs: number): Stepped {
   return finishStep(draft)
 }
 
-/** The step ends: the channels and bridges that the calls need now are asked for. */
+/** Ends the step: requests the channels and bridges that the calls need now. */
 export function finishStep(draft: SessionDraft): Stepped {
   planChannels(draft)
   return { session: draft.finish(), actions: draft.actions, later: draft.later }
 }
 
-const isKnown = ({ flow }: PbxSession, commandId: CommandId | null): boolean =>
-  commandId !== null && flow.commands.includes(commandId)
+const isKnown = ({ group }: PbxSession, commandId: CommandId | null): boolean =>
+  commandId !== null && group.commands.includes(commandId)
 
 /** The command that the reports of this step name as their cause. */
 function commandOf({ pendingAnswers, channels }: PbxSession, cue: Cue): CommandId | null {
@@ -51,7 +51,7 @@ function play(draft: SessionDraft, cue: Cue): void {
     case 'listed':
       return playList(draft, cue)
     case 'device-gone':
-      return deviceGone(draft.calls, cue.agentUri)
+      return deviceOffline(draft.calls, cue.agentUri)
     case 'answer-overdue':
       return answerOverdue(draft, cue.commandId)
     case 'phone-transfers':
@@ -61,16 +61,16 @@ function play(draft: SessionDraft, cue: Cue): void {
   }
 }
 
-/** The phone was asked to answer, and did not: the call goes on ringing. */
+/** The phone did not answer when requested. The call continues to ring. */
 function answerOverdue(draft: SessionDraft, commandId: CommandId): void {
   const pending = draft.pendingAnswers.find((one) => one.commandId === commandId)
   if (pending === undefined) return
   draft.pendingAnswers = draft.pendingAnswers.filter((one) => one !== pending)
   const leg = draft.calls.leg(pending.callId, pending.agentUri)
-  if (leg?.state === CallState.alerting) draft.calls.tell(leg, { failedCommand: failed('answer', commandId) })
+  if (leg?.state === CallState.alerting) draft.calls.report(leg, { failedCommand: failed('answer', commandId) })
 }
 
-/** Asterisk has left the transfer to us: it is played like the command. */
+/** Asterisk leaves the transfer to the adapter, which applies it like the command. */
 function phoneTransfers(draft: SessionDraft, cue: Extract<Cue, { kind: 'phone-transfers' }>): void {
   const line = draft.channel(cue.channelId)?.line ?? ''
   const call = draft.calls

@@ -1,4 +1,4 @@
-/** Work with the same key runs one after the other, other work beside it. */
+/** Work with the same key runs in order, other work concurrently. */
 export interface Lanes {
   run<T>(key: string, work: () => Promise<T>): Promise<T>
   /** Resolves when no work is left. */

@@ -10,16 +10,16 @@ export interface PbxChange {
     /** 0: there must be none. */
     readonly expectedVersion: number
     readonly value: unknown
-    /** Forgotten after so long. */
+    /** The record expires after this time. */
     readonly ttlMs: number
     /** Whether `list` returns the key from now on. */
     readonly isListed: boolean
   }[]
-  /** A timer with an id that is already set replaces it. Timers fall due even if this process dies: `AsteriskPlatform.due`. */
+  /** A timer with an id that is already set replaces it. Timers outlive this process: `AsteriskPlatform.due`. */
   readonly timers: readonly { readonly id: string; readonly dueInMs: number; readonly payload: unknown }[]
 }
 
-/** Where the adapter keeps what must survive this process, shared by all replicas. */
+/** The storage of the adapter, shared by all replicas. It survives the process. */
 export interface PbxMemory {
   /** In the order of the keys, all of one moment. */
   read(tenant: string | null, keys: readonly string[]): Promise<readonly PbxRecord[]>

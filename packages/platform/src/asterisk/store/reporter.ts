@@ -10,7 +10,7 @@ export interface ReporterDeps {
 }
 
 export interface Reporter {
-  /** Reports every leg that has news; what cannot be stored is reported again, with growing pauses, until it is. */
+  /** Reports every changed leg. Reports that cannot be stored are repeated with growing pauses. */
   report(session: PbxSession): Promise<void>
   forget(sessionId: CallId): void
   stop(): void
@@ -26,11 +26,11 @@ export function createReporter({ listener, find, onError }: ReporterDeps): Repor
   const waiting = new Map<CallId, NodeJS.Timeout>()
   let isStopped = false
 
-  async function tell({ flow }: PbxSession): Promise<boolean> {
-    const { sessionId, step, legs } = flow
+  async function send({ group }: PbxSession): Promise<boolean> {
+    const { sessionId, step, legs } = group
     const known = reported.get(sessionId) ?? 0
     const to = listener()
-    // Nobody listens yet, or any more: the session's timer reports it later.
+    // Without a listener, the session's timer reports it later.
     if (to === undefined) return true
     const news = legs.filter(({ order }) => order > known)
     if (news.length > 0) await to.legs(news)
@@ -42,12 +42,12 @@ export function createReporter({ listener, find, onError }: ReporterDeps): Repor
   }
 
   async function attempt(session: PbxSession, pauseMs: number): Promise<void> {
-    const { sessionId, tenant } = session.flow
-    const isTold = await tell(session).catch((error: unknown) => {
+    const { sessionId, tenant } = session.group
+    const isReported = await send(session).catch((error: unknown) => {
       if (pauseMs === FIRST_PAUSE_MS) onError('a call could not be reported, will try again', error)
       return false
     })
-    if (isTold || isStopped || waiting.has(sessionId)) return
+    if (isReported || isStopped || waiting.has(sessionId)) return
     const again = async (): Promise<void> => {
       waiting.delete(sessionId)
       const newest = await find({ tenant, sessionId }).catch(() => session)

@@ -4,7 +4,7 @@ import { isFinished, type PbxSession } from '../session/session.ts'
 import type { LaterCue } from '../session/session-draft.ts'
 import type { PbxMemory } from './memory.ts'
 
-/** What the timer of a session carries; `cue` null: compares with Asterisk, and reports what was not reported. */
+/** The payload of a session's timer. `cue` null: compare with Asterisk, and repeat missing reports. */
 export interface SessionTimer {
   readonly sessionId: CallId
   readonly cue: Cue | null
@@ -15,15 +15,15 @@ interface Loaded {
   readonly version: number
 }
 
-/** Longer than any call; every change begins it anew. */
+/** Longer than any call. Every change restarts this time. */
 const KEPT_MS = 24 * 60 * 60_000
 /** A finished session is kept for late commands. */
 const KEPT_AFTER_MS = 15 * 60_000
-/** After this time another replica takes over what a dead one has left half done. */
+/** After this time another replica completes the step of a dead one. */
 const CHECK_AFTER_MS = 5_000
 const PREFIX = 'asterisk:'
 
-/** Under the id of a consultation: where to look. */
+/** Stored under the id of a consultation: the session that contains it. */
 interface Alias {
   readonly alias: CallId
 }
@@ -52,7 +52,7 @@ export function createSessionStore(memory: PbxMemory): SessionStore {
   return {
     load,
     save(session, expectedVersion, later, known) {
-      const { tenant, sessionId, calls } = session.flow
+      const { tenant, sessionId, calls } = session.group
       const isOver = isFinished(session)
       const aliases = Object.keys(calls).filter((id) => id !== sessionId && !known.includes(id as CallId))
       const timers: readonly SessionTimer[] = [{ sessionId, cue: null }]

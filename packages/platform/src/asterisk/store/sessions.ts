@@ -16,7 +16,7 @@ export interface SessionsDeps {
   readonly carryOut: (session: SessionName, action: Action) => Promise<Cue | undefined>
   readonly listener: () => PlatformListener | undefined
   readonly onError: (message: string, error: unknown) => void
-  /** Asterisk did not do what a step asked: the session has to be compared with Asterisk. */
+  /** An action of a step failed, so the session must be compared with Asterisk. */
   readonly onUnsettled: (session: SessionName) => void
   /** Milliseconds since 1970. */
   readonly now: () => number
@@ -24,7 +24,7 @@ export interface SessionsDeps {
 
 export interface Sessions {
   /**
-   * Stores a new session and carries its first step out. One that exists stays as it is.
+   * Stores a new session and carries out its first step. An existing session is not changed.
    * @throws PlatformUnavailable when the session has certainly not been stored
    */
   begin(stepped: Stepped): Promise<void>
@@ -34,16 +34,16 @@ export interface Sessions {
    */
   apply(tenant: string | null, callId: CallId, cue: Cue): Promise<boolean>
   find(tenant: string | null, callId: CallId): Promise<PbxSession | undefined>
-  /** Reports again what was not stored. */
+  /** Repeats the reports that were not stored. */
   report(tenant: string | null, callId: CallId): Promise<void>
-  /** Resolves when nothing is under way; ends all repeating. */
+  /** Ends all repeating. Resolves when no work is in progress. */
   stop(): Promise<void>
 }
 
 /**
- * Runs the steps of the sessions, one after the other for each. A step is stored with compare-and-set, then carried out, and
- * reported last: a report never tells what Asterisk has not been asked for. A process may die anywhere: every action can be
- * repeated, and the stored session says which ones are due.
+ * Runs the steps of the sessions, one at a time per session. A step is stored with compare-and-set, then carried out, and
+ * reported last, so that no report is ahead of the requests to Asterisk. A process may die at any point: every action can
+ * be repeated, and the stored session shows which ones are due.
  */
 export function createSessions(deps: SessionsDeps): Sessions {
   const { store, onError, now } = deps
@@ -57,7 +57,7 @@ export function createSessions(deps: SessionsDeps): Sessions {
   const find = async (tenant: string | null, callId: CallId) => (await store.load(tenant, callId))?.session
 
   async function settle(stepped: Stepped): Promise<readonly Cue[] | 'unsettled'> {
-    const { tenant, sessionId } = stepped.session.flow
+    const { tenant, sessionId } = stepped.session.group
     const cues: Cue[] = []
     try {
       for (const action of stepped.actions) {
@@ -73,7 +73,7 @@ export function createSessions(deps: SessionsDeps): Sessions {
     return cues
   }
 
-  /** Plays a cue, and whatever Asterisk's answers bring about. */
+  /** Applies a cue, and the cues that follow from Asterisk's answers. */
   async function play(tenant: string | null, sessionId: CallId, first: Cue): Promise<boolean> {
     const cues = [first]
     for (let cue = cues.shift(); cue !== undefined; cue = cues.shift()) {
@@ -95,7 +95,7 @@ export function createSessions(deps: SessionsDeps): Sessions {
       const { session, version } = loaded
       const stepped = step(session, cue, now())
       if (isDeepStrictEqual(stepped.session, session)) return stepped
-      const known = Object.keys(session.flow.calls) as CallId[]
+      const known = Object.keys(session.group.calls) as CallId[]
       const result = await store.save(stepped.session, version, stepped.later, known).catch(inDoubt)
       if (result !== 'conflict') return stepped
     }
@@ -110,7 +110,7 @@ export function createSessions(deps: SessionsDeps): Sessions {
   return {
     find,
     async begin(stepped) {
-      const { sessionId, tenant } = stepped.session.flow
+      const { sessionId, tenant } = stepped.session.group
       await lanes.run(sessionId, async () => {
         const result = await store.save(stepped.session, 0, stepped.later, []).catch(inDoubt)
         if (result === 'conflict') return
@@ -123,14 +123,14 @@ export function createSessions(deps: SessionsDeps): Sessions {
         throw new PlatformUnavailable('the stored calls cannot be read', { cause })
       })
       if (loaded === undefined) return false
-      const { sessionId } = loaded.session.flow
+      const { sessionId } = loaded.session.group
       const isDone = await lanes.run(sessionId, () => play(tenant, sessionId, cue))
       if (isFinished(loaded.session)) reporter.forget(sessionId)
       return isDone
     },
     async report(tenant, callId) {
       const session = await find(tenant, callId)
-      if (session !== undefined) await lanes.run(session.flow.sessionId, () => reporter.report(session))
+      if (session !== undefined) await lanes.run(session.group.sessionId, () => reporter.report(session))
     },
     async stop() {
       reporter.stop()

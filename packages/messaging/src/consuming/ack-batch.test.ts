@@ -1,0 +1,92 @@
+import type { Channel, Message } from 'amqplib'
+import * as fc from 'fast-check'
+import { AckBatch } from './ack-batch.ts'
+
+interface Ack {
+  readonly tag: number
+  readonly allUpTo: boolean
+}
+
+/** How a broker interprets the acks of a channel: AMQP 0-9-1, basic.ack. */
+class Broker {
+  readonly outstanding = new Set<number>()
+  readonly acked: number[] = []
+  readonly acks: Ack[] = []
+
+  channel(): Channel {
+    const ack = ({ fields: { deliveryTag: tag } }: Message, allUpTo = false): void => {
+      this.acks.push({ tag, allUpTo })
+      const meant = allUpTo ? [...this.outstanding].filter((each) => each <= tag) : [tag]
+      for (const each of meant) {
+        if (!this.outstanding.delete(each)) throw new Error('acked twice, which ends the channel')
+        this.acked.push(each)
+      }
+    }
+    return { ack } as unknown as Channel
+  }
+}
+
+const message = (deliveryTag: number) => ({ fields: { deliveryTag } }) as Message
+
+function given(count: number) {
+  const broker = new Broker()
+  const batch = new AckBatch(broker.channel())
+  const messages = Array.from({ length: count }, (_, i) => message(i + 1))
+  for (const { fields } of messages) broker.outstanding.add(fields.deliveryTag)
+  for (const each of messages) batch.taken(each)
+  return { broker, batch, messages }
+}
+
+test('one ack covers the messages up to the oldest in flight; later ones get one ack each', () => {
+  const { broker, batch, messages } = given(6)
+  for (const done of [4, 1, 0, 2, 5]) batch.done(messages[done] ?? message(0))
+  batch.flush()
+  expect(broker.acks).toEqual([
+    { tag: 3, allUpTo: true },
+    { tag: 5, allUpTo: false },
+    { tag: 6, allUpTo: false },
+  ])
+})
+
+test('with no message in flight, one ack covers everything', () => {
+  const { broker, batch, messages } = given(100)
+  for (const each of messages.toReversed()) batch.done(each)
+  batch.flush()
+  expect(broker.acks).toEqual([{ tag: 100, allUpTo: true }])
+  expect(broker.outstanding.size).toBe(0)
+})
+
+test('in any order, exactly the handled messages are acknowledged, each once', () => {
+  const step = fc.record({ at: fc.nat(), what: fc.constantFrom('done', 'done', 'given back', 'taken', 'flush') })
+  fc.assert(
+    fc.property(fc.array(step, { maxLength: 200 }), (steps) => {
+      const broker = new Broker()
+      const batch = new AckBatch(broker.channel())
+      const inFlight: Message[] = []
+      const done: number[] = []
+      let tags = 0
+      for (const { at, what } of steps) {
+        if (what === 'flush') batch.flush()
+        else if (what === 'taken' || inFlight.length === 0) {
+          tags += 1
+          broker.outstanding.add(tags)
+          inFlight.push(message(tags))
+          batch.taken(message(tags))
+        } else {
+          const [chosen = message(0)] = inFlight.splice(at % inFlight.length, 1)
+          const { deliveryTag } = chosen.fields
+          if (what === 'done') {
+            done.push(deliveryTag)
+            batch.done(chosen)
+          } else {
+            batch.returned(chosen)
+            broker.outstanding.delete(deliveryTag)
+          }
+        }
+      }
+      batch.flush()
+      expect(new Set(broker.acked)).toEqual(new Set(done))
+      expect(broker.acked).toHaveLength(done.length)
+    }),
+  )
+})

@@ -1,0 +1,167 @@
+import type { Channel, ConsumeMessage } from 'amqplib'
+import pTimeout from 'p-timeout'
+import { type Session, toError } from '../link/session.ts'
+import { AckBatch, answer } from './ack-batch.ts'
+
+export interface ConsumerChannelOptions {
+  readonly queue: string
+  /** Limit of unacknowledged messages. */
+  readonly concurrency: number
+  /** After this long without an answer on this channel, the connection is given up. */
+  readonly answerMs: number
+  readonly take: (message: ConsumeMessage, from: ConsumerChannel) => void
+  readonly closed: (channel: ConsumerChannel) => void
+}
+
+/** A queue and its consumer at one moment, as seen by the broker and by this channel. */
+export interface Sighting {
+  /** Consumers of the queue, those of other processes included. */
+  readonly consumers: number
+  /** Messages that wait in the queue. */
+  readonly ready: number
+  /** Messages received on this channel since it was opened. */
+  readonly taken: number
+  /** The channel may receive more messages. */
+  readonly hasRoom: boolean
+}
+
+const CLOSE_TIMEOUT_MS = 3_000
+
+/**
+ * One queue's consumer on one channel of one connection. The consumer tag and the acknowledgements belong to the channel
+ * and are never carried over to the next one. If the broker refuses or does not answer, the session fails and the link
+ * reconnects.
+ */
+export class ConsumerChannel {
+  readonly session: Session
+  readonly #channel: Channel
+  readonly #options: ConsumerChannelOptions
+  readonly #acks: AckBatch
+  #tag: string | undefined
+  #isConsuming = false
+  #isRetired = false
+  #inFlight = 0
+  #taken = 0
+
+  static async open(session: Session, options: ConsumerChannelOptions): Promise<ConsumerChannel> {
+    const opening = session.model.createChannel().then(async (channel) => {
+      const opened = new ConsumerChannel(session, channel, options)
+      await channel.prefetch(options.concurrency)
+      return opened
+    })
+    return await pTimeout(opening, {
+      milliseconds: options.answerMs,
+      message: `RabbitMQ opened no channel for ${options.queue}`,
+    })
+  }
+
+  private constructor(session: Session, channel: Channel, options: ConsumerChannelOptions) {
+    this.session = session
+    this.#channel = channel
+    this.#options = options
+    this.#acks = new AckBatch(channel)
+    channel.on('error', session.fail)
+    channel.on('close', () => {
+      if (this.#isRetired) return
+      session.fail(new Error(`the channel that consumes ${options.queue} was closed`))
+      this.retire()
+      options.closed(this)
+    })
+  }
+
+  /** The broker has confirmed the consumer on this channel, and nothing has cancelled it since. */
+  isConsuming(): boolean {
+    return this.#isConsuming && !this.#isRetired
+  }
+
+  /** This channel is lost or replaced: the broker redelivers its unacknowledged messages elsewhere. */
+  isRetired(): boolean {
+    return this.#isRetired
+  }
+
+  retire(): void {
+    this.#isRetired = true
+  }
+
+  async subscribe(tag: string): Promise<void> {
+    if (this.#tag !== undefined || this.#isRetired) return
+    const { queue, answerMs, take } = this.#options
+    this.#tag = tag
+    const receive = (message: ConsumeMessage | null): void => {
+      // The broker cancels a consumer when its queue is deleted; the next connection declares the queue again.
+      if (message === null) this.session.fail(new Error(`RabbitMQ cancelled the consumer of ${queue}`))
+      // This process cannot acknowledge on a replaced channel; the broker redelivers the message.
+      else if (!this.#isRetired) take(message, this)
+    }
+    try {
+      const consuming = this.#channel.consume(queue, receive, { consumerTag: tag })
+      await pTimeout(consuming, {
+        milliseconds: answerMs,
+        message: `RabbitMQ did not confirm the consumer of ${queue}`,
+      })
+      this.#isConsuming = this.#tag === tag
+    } catch (error) {
+      this.session.fail(toError(error))
+    }
+  }
+
+  /** Resolves when the broker sends no more messages, or when the connection is given up. */
+  async unsubscribe(): Promise<void> {
+    const tag = this.#tag
+    this.#tag = undefined
+    this.#isConsuming = false
+    if (tag === undefined || this.#isRetired) return
+    const { queue, answerMs } = this.#options
+    try {
+      await pTimeout(this.#channel.cancel(tag), {
+        milliseconds: answerMs,
+        message: `RabbitMQ did not cancel the consumer of ${queue}`,
+      })
+    } catch (error) {
+      this.session.fail(toError(error))
+    }
+  }
+
+  /** Must be called for each message before it is acknowledged or returned. */
+  taken(message: ConsumeMessage): void {
+    this.#inFlight += 1
+    this.#taken += 1
+    this.#acks.taken(message)
+  }
+
+  done(message: ConsumeMessage): void {
+    this.#inFlight -= 1
+    this.#acks.done(message)
+  }
+
+  /** Returns the message to the queue. From RabbitMQ 4.3 on only a failure counts towards the delivery limit. */
+  return(message: ConsumeMessage, isFailure: boolean): void {
+    this.#inFlight -= 1
+    this.#acks.returned(message)
+    if (this.#isRetired) return
+    answer(() => (isFailure ? this.#channel.reject(message, true) : this.#channel.nack(message, false, true)))
+  }
+
+  /** @throws Error if the broker does not answer on this channel */
+  async look(): Promise<Sighting> {
+    const { queue, answerMs, concurrency } = this.#options
+    const asking = this.#channel.checkQueue(queue)
+    const { consumerCount, messageCount } = await pTimeout(asking, {
+      milliseconds: answerMs,
+      message: `RabbitMQ did not answer the check of ${queue}`,
+    })
+    return {
+      consumers: consumerCount,
+      ready: messageCount,
+      taken: this.#taken,
+      hasRoom: this.#inFlight < concurrency,
+    }
+  }
+
+  /** Closes the channel before its connection, so that the broker reads the last acknowledgements. */
+  async close(): Promise<void> {
+    this.#acks.flush()
+    this.retire()
+    await pTimeout(this.#channel.close(), { milliseconds: CLOSE_TIMEOUT_MS }).catch(() => {})
+  }
+}

@@ -1,0 +1,128 @@
+import { eventually, type TestBroker, testBroker } from '@switchhook/testkit'
+import { type Channel, type ChannelModel, connect } from 'amqplib'
+import { type Broker, openBroker } from '../broker.ts'
+import type { Session } from '../link/session.ts'
+import { recordingLog } from '../testing/recording.ts'
+import { sampleEvent } from '../testing/samples.ts'
+import { assertTopology, Queue, serviceTopology } from '../topology/topology.ts'
+import { QueueConsumer } from './consumer.ts'
+
+let server: TestBroker
+let model: ChannelModel
+const opened: Broker[] = []
+
+beforeEach(async () => {
+  server = await testBroker()
+  model = await connect(server.amqpUrl)
+})
+
+afterEach(async () => {
+  await Promise.all(opened.splice(0).map((broker) => broker.close()))
+  await model.close()
+  await server.close()
+})
+
+/** A consumer on a real connection, with a way to remove it on the broker alone. */
+async function consumeHere() {
+  const failures: Error[] = []
+  const channels: Channel[] = []
+  const created = async (): Promise<Channel> => {
+    const channel = await model.createChannel()
+    channels.push(channel)
+    return channel
+  }
+  const session: Session = {
+    model: { createChannel: created } as ChannelModel,
+    fail: (error) => void failures.push(error),
+  }
+  await assertTopology({ model, fail: session.fail }, serviceTopology([]))
+  const consumer = new QueueConsumer(
+    {
+      queue: Queue.fanoutEvents,
+      parse: () => undefined,
+      handle: () => Promise.resolve(),
+      concurrency: 5,
+      recovered: () => Promise.resolve(),
+    },
+    { log: recordingLog(), publish: () => Promise.resolve(), brokerReady: () => Promise.resolve(), name: 'here' },
+  )
+  await consumer.attach(session)
+  return {
+    consumer,
+    session,
+    failures,
+    /**
+     * Removes the consumer on the broker; this process is not notified. The queue counts a consumer for a moment after its
+     * cancel is confirmed, as long as it holds unacknowledged messages.
+     */
+    lose: async () => {
+      const [channel] = channels
+      if (channel === undefined) throw new Error('the consumer has no channel')
+      const countConsumers = async () => (await channel.checkQueue(Queue.fanoutEvents)).consumerCount
+      const before = await countConsumers()
+      await channel.cancel(`here.${Queue.fanoutEvents}.1`)
+      await eventually(async () => expect(await countConsumers()).toBe(before - 1))
+    },
+  }
+}
+
+test('a consumer that the broker lost is found missing on a queue without other consumers', async () => {
+  const { consumer, session, failures, lose } = await consumeHere()
+  for (let n = 0; n < 3; n++) await consumer.check(session)
+  expect(failures).toEqual([])
+  await lose()
+  for (let n = 0; n < 2; n++) await consumer.check(session)
+  expect(failures).toHaveLength(1)
+  expect(consumer.isConsuming(session)).toBe(false)
+})
+
+test('a consumer that the broker lost is found missing while another replica is busy', async () => {
+  const { consumer, session, failures, lose } = await consumeHere()
+  const other = await model.createChannel()
+  await other.prefetch(1)
+  await other.consume(Queue.fanoutEvents, () => {})
+  const broker = await openBroker({
+    url: server.amqpUrl,
+    topology: serviceTopology([]),
+    log: recordingLog(),
+    name: 'test',
+  })
+  opened.push(broker)
+  const publish = () => Promise.all(Array.from({ length: 5 }, () => broker.publishEvent(sampleEvent())))
+  await publish()
+  for (let n = 0; n < 3; n++) await consumer.check(session)
+  expect(failures).toEqual([])
+  await lose()
+  await publish()
+  await eventually(async () => expect((await other.checkQueue(Queue.fanoutEvents)).messageCount).toBeGreaterThan(0))
+  for (let n = 0; n < 3; n++) await consumer.check(session)
+  expect(failures.map(({ message }) => message)).toEqual([expect.stringContaining('has 1 consumers')])
+})
+
+test('checks do not disturb a busy consumer', async () => {
+  const log = recordingLog()
+  const broker = await openBroker({
+    url: server.amqpUrl,
+    topology: serviceTopology([]),
+    log,
+    name: 'test',
+    consumerTiming: { firstPauseMs: 20, longestPauseMs: 50, holdMs: 60_000, bugHoldMs: 5, checkMs: 250 },
+  })
+  let handled = 0
+  opened.push(broker)
+  await broker.consume({
+    queue: Queue.fanoutEvents,
+    parse: () => undefined,
+    handle: async () => void (handled += 1),
+    concurrency: 50,
+    recovered: () => Promise.resolve(),
+  })
+  expect(broker.isConsuming()).toBe(true)
+  let published = 0
+  for (const end = performance.now() + 1_000; performance.now() < end; published += 20) {
+    await Promise.all(Array.from({ length: 20 }, () => broker.publishEvent(sampleEvent())))
+  }
+  await eventually(() => expect(handled).toBe(published))
+  expect(broker.isConsuming()).toBe(true)
+  expect(log.count('closing a failed RabbitMQ connection')).toBe(0)
+})

@@ -1,0 +1,200 @@
+import { Unavailable } from '@switchhook/contracts'
+import { eventually } from '@switchhook/testkit'
+import { type FakeSession, fakeMessage, fakeSession, never } from '../testing/fake-session.ts'
+import { Gate } from '../testing/gate.ts'
+import { recordingLog } from '../testing/recording.ts'
+import { type ConsumeOptions, type ConsumerTiming, QueueConsumer } from './consumer.ts'
+
+const FAST: ConsumerTiming = { firstPauseMs: 1, longestPauseMs: 5, holdMs: 60_000, bugHoldMs: 1, answerMs: 20 }
+const log = recordingLog()
+const opened: QueueConsumer<unknown>[] = []
+
+afterEach(() => {
+  for (const consumer of opened.splice(0)) consumer.stop()
+})
+
+function create(options: Partial<ConsumeOptions<unknown>> = {}, timing = FAST): QueueConsumer<unknown> {
+  const consumer = new QueueConsumer<unknown>(
+    {
+      queue: 'q',
+      parse: () => undefined,
+      handle: () => Promise.resolve(),
+      concurrency: 5,
+      recovered: () => Promise.resolve(),
+      ...options,
+    },
+    { log, publish: () => Promise.resolve(), brokerReady: () => Promise.resolve(), name: 'test', timing },
+  )
+  opened.push(consumer)
+  return consumer
+}
+
+const away = (): Promise<never> => Promise.reject(new Unavailable('redis', 'away'))
+
+const count = ({ requests }: FakeSession, name: string): number => requests.filter((request) => request === name).length
+
+describe('a second connection', () => {
+  test('gets a consumer although the first one never confirmed its consumer and never closed', async () => {
+    const consumer = create()
+    const [first, second] = [fakeSession({ consume: never }), fakeSession()]
+    void consumer.attach(first)
+    await eventually(() => expect(count(first, 'consume')).toBe(1))
+    await consumer.attach(second)
+    expect(count(second, 'consume')).toBe(1)
+    expect([consumer.isConsuming(first), consumer.isConsuming(second)]).toEqual([false, true])
+  })
+
+  test('keeps its consumer when the close event of the first channel comes late', async () => {
+    const consumer = create()
+    const [first, second] = [fakeSession(), fakeSession()]
+    await consumer.attach(first)
+    await consumer.attach(second)
+    first.channel.emit('close')
+    expect(consumer.isConsuming(second)).toBe(true)
+  })
+
+  test('ignores messages that still arrive on the first one', async () => {
+    let handled = 0
+    const consumer = create({ handle: async () => void (handled += 1) })
+    const [first, second] = [fakeSession(), fakeSession()]
+    await consumer.attach(first)
+    await consumer.attach(second)
+    first.receive(fakeMessage())
+    second.receive(fakeMessage())
+    await eventually(() => expect(second.requests).toContain('ack'))
+    expect(handled).toBe(1)
+    expect(first.requests).not.toContain('nack')
+  })
+
+  test('releases messages of the first one that wait for the end of a pause', async () => {
+    const back = new Gate()
+    let calls = 0
+    const consumer = create({
+      handle: async () => {
+        calls += 1
+        await away()
+      },
+      recovered: () => back.opened,
+    })
+    const [first, second] = [fakeSession(), fakeSession()]
+    await consumer.attach(first)
+    first.receive(fakeMessage())
+    await eventually(() => expect(consumer.isPaused()).toBe(true))
+    await consumer.attach(second)
+    await eventually(() => expect(consumer.inFlight()).toBe(0))
+    expect(count(second, 'consume')).toBe(0)
+    back.open()
+    await eventually(() => expect(count(second, 'consume')).toBe(1))
+    expect(calls).toBe(1)
+  })
+})
+
+test.each(['prefetch', 'consume'])('a %s that is not answered costs the connection', async (request) => {
+  const session = fakeSession({ [request]: never })
+  const attaching = create().attach(session)
+  await attaching.catch(session.fail)
+  await eventually(() => expect(session.failures).toHaveLength(1))
+})
+
+test('a cancel that is not answered costs the connection, and the pause continues', async () => {
+  const session = fakeSession({ cancel: never })
+  const consumer = create({ handle: away, recovered: never as () => Promise<never> })
+  await consumer.attach(session)
+  session.receive(fakeMessage())
+  await eventually(() => expect(session.failures).toHaveLength(1))
+  // The link then closes the channel.
+  await consumer.attach(fakeSession())
+  await eventually(() => expect(consumer.inFlight()).toBe(0))
+})
+
+test('a consume that is refused after a pause costs the connection', async () => {
+  const session = fakeSession({
+    consume: () => (count(session, 'consume') > 1 ? Promise.reject(new Error('refused')) : Promise.resolve({})),
+  })
+  let calls = 0
+  const consumer = create({ handle: () => (++calls === 1 ? away() : Promise.resolve()) })
+  await consumer.attach(session)
+  session.receive(fakeMessage())
+  await eventually(() => expect(session.failures.map(({ message }) => message)).toEqual(['refused']))
+  expect(consumer.isConsuming(session)).toBe(false)
+})
+
+test('a channel that closes unexpectedly costs the connection', async () => {
+  const session = fakeSession()
+  const consumer = create()
+  await consumer.attach(session)
+  session.channel.emit('close')
+  expect(session.failures).toHaveLength(1)
+  expect(consumer.isConsuming(session)).toBe(false)
+})
+
+test('a paused consumer does not consume, and isConsuming is false', async () => {
+  const back = new Gate()
+  const consumer = create({ handle: away, recovered: () => back.opened })
+  const session = fakeSession()
+  await consumer.attach(session)
+  expect(consumer.isConsuming(session)).toBe(true)
+  session.receive(fakeMessage())
+  await eventually(() => expect(consumer.isConsuming(session)).toBe(false))
+  await consumer.check(session)
+  await consumer.check(session)
+  expect(session.failures).toEqual([])
+})
+
+test('several short pauses do not hold a message for longer than one hold', async () => {
+  const consumer = create({ handle: away }, { ...FAST, holdMs: 30 })
+  const session = fakeSession()
+  await consumer.attach(session)
+  session.receive(fakeMessage())
+  await eventually(() => expect(session.requests).toContain('nack'))
+})
+
+describe('a check', () => {
+  const sees = (consumerCount: number, messageCount: number) => () => Promise.resolve({ consumerCount, messageCount })
+
+  test.each<[string, () => Promise<unknown>]>([
+    ['finds no consumer on the queue', sees(0, 0)],
+    ['finds ready messages while the channel has room for them', sees(2, 7)],
+    ['is refused', () => Promise.reject(new Error('closed'))],
+    ['is not answered', never],
+  ])('that %s costs the connection when it repeats', async (_case, checkQueue) => {
+    const session = fakeSession({ checkQueue })
+    const consumer = create()
+    await consumer.attach(session)
+    await consumer.check(session)
+    expect(session.failures).toEqual([])
+    for (let n = 0; n < 2; n++) await consumer.check(session)
+    expect(session.failures).toHaveLength(1)
+    expect(consumer.isConsuming(session)).toBe(false)
+  })
+
+  test('that finds the consumer again makes isConsuming true', async () => {
+    const consumer = create()
+    const [missing, found] = [fakeSession({ checkQueue: sees(0, 0) }), fakeSession({ checkQueue: sees(1, 0) })]
+    await consumer.attach(missing)
+    for (let n = 0; n < 2; n++) await consumer.check(missing)
+    await consumer.attach(found)
+    expect(consumer.isConsuming(found)).toBe(false)
+    await consumer.check(found)
+    expect(consumer.isConsuming(found)).toBe(true)
+  })
+
+  test('that misses the consumer once changes nothing', async () => {
+    const counts = [0, 1, 0, 1]
+    const session = fakeSession({ checkQueue: () => sees(counts.shift() ?? 1, 0)() })
+    const consumer = create()
+    await consumer.attach(session)
+    for (let n = 0; n < 5; n++) await consumer.check(session)
+    expect(session.failures).toEqual([])
+    expect(consumer.isConsuming(session)).toBe(true)
+  })
+
+  test('costs a connection on which the consumer was never created', async () => {
+    const consumer = create()
+    await consumer.attach(fakeSession())
+    const present = fakeSession()
+    expect(consumer.isConsuming(present)).toBe(false)
+    for (let n = 0; n < 2; n++) await consumer.check(present)
+    expect(present.failures).toHaveLength(1)
+  })
+})

@@ -1,0 +1,104 @@
+import { eventually, startTcpProxy, type TcpProxy, type TestBroker, testBroker } from '@switchhook/testkit'
+import { recordingLog } from '../testing/recording.ts'
+import { type Link, openLink } from './link.ts'
+import type { Session } from './session.ts'
+
+let server: TestBroker
+let proxy: TcpProxy
+let link: Link | undefined
+
+beforeEach(async () => {
+  server = await testBroker()
+  proxy = await startTcpProxy(server.amqpUrl)
+})
+
+afterEach(async () => {
+  await link?.close()
+  await proxy.close()
+  await server.close()
+})
+
+function open(setUp: (session: Session, generation: number) => Promise<void>): Promise<Link> {
+  let generation = 0
+  return openLink({
+    url: proxy.url,
+    name: 'test',
+    log: recordingLog(),
+    changed: () => {},
+    setUp: (session) => setUp(session, ++generation),
+  })
+}
+
+const sessionOf = (opened: Link): Promise<Session> =>
+  eventually(() => {
+    const session = opened.session()
+    if (session === undefined) throw new Error('not connected')
+    return session
+  })
+
+test('a connection that is lost unnoticed during its set-up is replaced', async () => {
+  const generations: number[] = []
+  link = await open(async ({ model }, generation) => {
+    generations.push(generation)
+    if (generation > 1) return
+    const closed = new Promise<void>((resolve) => {
+      model.on('close', () => resolve())
+    })
+    proxy.cut()
+    await closed
+  })
+  const session = await sessionOf(link)
+  await session.model.createChannel()
+  expect(generations).toEqual([1, 2])
+})
+
+test('a channel that fails unnoticed during the set-up costs the connection', async () => {
+  link = await open(async ({ model, fail }, generation) => {
+    const [doomed, other] = [await model.createChannel(), await model.createChannel()]
+    doomed.on('error', fail)
+    if (generation === 1) await doomed.checkQueue('no such queue').catch(() => {})
+    await other.prefetch(generation)
+    if (generation === 2) await other.close()
+  })
+  const { model } = await sessionOf(link)
+  expect(proxy.accepted()).toBe(2)
+  await model.createChannel()
+})
+
+test('a failed set-up is repeated', async () => {
+  const generations: number[] = []
+  link = await open(async (_session, generation) => {
+    generations.push(generation)
+    if (generation < 3) throw new Error('not yet')
+  })
+  await sessionOf(link)
+  expect(generations).toEqual([1, 2, 3])
+  await eventually(() => expect(proxy.connections()).toBe(1))
+})
+
+test('failing a connection several times opens one new connection', async () => {
+  link = await open(() => Promise.resolve())
+  const session = await sessionOf(link)
+  for (let n = 0; n < 5; n++) session.fail(new Error('unusable'))
+  await eventually(() => expect(link?.session()).toBeUndefined())
+  expect(await sessionOf(link)).not.toBe(session)
+  expect(proxy.accepted()).toBe(2)
+})
+
+test('closing a link ends although the server does not answer', async () => {
+  link = await open(() => Promise.resolve())
+  await sessionOf(link)
+  proxy.freeze()
+  await link.close()
+  expect(link.session()).toBeUndefined()
+}, 10_000)
+
+test('a connection that is lost while it is given up is replaced', async () => {
+  link = await open(() => Promise.resolve())
+  const session = await sessionOf(link)
+  proxy.freeze()
+  session.fail(new Error('unusable'))
+  await eventually(() => expect(link?.session()).toBeUndefined())
+  proxy.thaw()
+  expect(await sessionOf(link)).not.toBe(session)
+})

@@ -1,0 +1,147 @@
+import type { Duplex } from 'node:stream'
+import type { Logger } from '@switchhook/runtime'
+import { type ChannelModel, connect } from 'amqplib'
+import pTimeout from 'p-timeout'
+import { createBrokerNodes } from './broker-nodes.ts'
+import { type Session, toError } from './session.ts'
+
+export interface LinkOptions {
+  /** Several URLs are the nodes of one cluster. When a connection is lost or its set-up fails, the next node is tried. */
+  readonly url: string | readonly string[]
+  /** The connection's name in RabbitMQ's management pages. */
+  readonly name: string
+  readonly log: Logger
+  /** Creates the channels and consumers of a connection. Runs on every new connection. */
+  readonly setUp: (session: Session) => Promise<void>
+  /** Called when the link goes up or down. */
+  readonly changed: () => void
+}
+
+/** A connection that reconnects until it is closed. */
+export interface Link {
+  /** The current connection once it is set up; undefined while there is none. */
+  session(): Session | undefined
+  close(): Promise<void>
+}
+
+const CONNECT_TIMEOUT_MS = 10_000
+const SET_UP_TIMEOUT_MS = 30_000
+const CLOSE_TIMEOUT_MS = 3_000
+const FIRST_RETRY_MS = 250
+const MAX_RETRY_MS = 5_000
+const REPEAT_WARNING_MS = 30_000
+
+/** Resolves without waiting for the broker; `changed` reports the first connection. */
+export async function openLink({ url, name, log, setUp, changed }: LinkOptions): Promise<Link> {
+  let current: Session | undefined
+  let candidate: Session | undefined
+  let closing = false
+  const mayWarn = atMostEvery(REPEAT_WARNING_MS)
+
+  async function giveUp(session: Session, error: Error): Promise<void> {
+    if (current !== session || closing) return
+    log.warn('closing a failed RabbitMQ connection', { connection: name, error })
+    await pTimeout(session.model.close(), { milliseconds: CLOSE_TIMEOUT_MS }).catch(() => {
+      dropSocket(session.model, error)
+      // amqplib misses a connection that is lost while it closes; the event makes it reconnect.
+      if (current === session) session.model.emit('close', error)
+    })
+  }
+
+  async function setUpModel(model: ChannelModel): Promise<void> {
+    let lost: Error | undefined
+    const session: Session = {
+      model,
+      fail: (error) => {
+        if (lost !== undefined) return
+        lost = error
+        // Deferred: a connection that closes closes its channels first, and each of them reports its error here.
+        setImmediate(() => void giveUp(session, error))
+      },
+    }
+    // An error without a listener ends the process, so listen before the first await. 'close' follows with the reason.
+    model.on('error', () => {})
+    model.on('close', (error) => {
+      lost ??= error ?? new Error('connection closed')
+      if (current !== session) return
+      current = undefined
+      changed()
+    })
+    candidate = session
+    try {
+      await pTimeout(setUp(session), {
+        milliseconds: SET_UP_TIMEOUT_MS,
+        message: `the connection was not set up within ${SET_UP_TIMEOUT_MS} ms`,
+      })
+      // amqplib listens for 'close' only after the set-up; an earlier close would never be noticed.
+      if (lost !== undefined) throw lost
+    } catch (error) {
+      // amqplib closes a connection whose set-up failed and waits for the answer without a limit. After this close its
+      // own one returns at once.
+      await pTimeout(model.close(), { milliseconds: CLOSE_TIMEOUT_MS }).catch(() => dropSocket(model, toError(error)))
+      throw error
+    }
+  }
+
+  const nodes = createBrokerNodes([url].flat())
+  // amqplib reads the target again for every connection.
+  const recovering = await connect(nodes.target, {
+    noDelay: true,
+    keepAlive: true,
+    timeout: CONNECT_TIMEOUT_MS,
+    clientProperties: { connection_name: name },
+    recovery: { initialDelay: FIRST_RETRY_MS, maxDelay: MAX_RETRY_MS, waitForConnect: false, setup: setUpModel },
+  })
+  recovering.on('error', () => {})
+  recovering.on('reconnect-scheduled', () => nodes.next())
+  recovering.on('connect', () => {
+    current = candidate
+    log.info('connected to RabbitMQ', { connection: name, host: nodes.target.hostname, port: nodes.target.port })
+    changed()
+  })
+  recovering.on('disconnect', (error) => {
+    if (!closing) log.warn('lost the connection to RabbitMQ', { connection: name, error })
+  })
+  recovering.on('connect-failed', (error) => {
+    if (closing) return
+    if (needsAnOperator(error)) log.error('RabbitMQ refuses the set-up; retrying', { connection: name, error })
+    else if (mayWarn()) log.warn('waiting for RabbitMQ', { connection: name, error })
+  })
+
+  return {
+    session: () => current,
+    close: async () => {
+      closing = true
+      await pTimeout(recovering.close(), {
+        milliseconds: CLOSE_TIMEOUT_MS,
+        message: 'RabbitMQ did not confirm the close',
+      }).catch((error: unknown) => {
+        log.warn('RabbitMQ connection dropped without a clean close', { connection: name, error })
+      })
+      current = undefined
+      changed()
+    },
+  }
+}
+
+/**
+ * Destroys the socket of a connection whose broker does not answer the close. The broker then redelivers the unacknowledged
+ * messages at the end of the stream. Otherwise it would serve the old consumers until a heartbeat is missed.
+ */
+function dropSocket({ connection }: ChannelModel, error: Error): void {
+  const { stream } = connection as unknown as { readonly stream?: Pick<Duplex, 'destroy'> }
+  stream?.destroy(error)
+}
+
+/** Access refused (403), or a queue or exchange exists with other arguments (406): retrying does not help. */
+const needsAnOperator = (error: Error): boolean => 'code' in error && (error.code === 403 || error.code === 406)
+
+function atMostEvery(ms: number): () => boolean {
+  let last = Number.NEGATIVE_INFINITY
+  return () => {
+    const now = performance.now()
+    if (now - last < ms) return false
+    last = now
+    return true
+  }
+}

@@ -1,0 +1,253 @@
+import { Unavailable } from '@switchhook/contracts'
+import { type ConfirmChannel, IllegalOperationError, type Options } from 'amqplib'
+import { type Session, toError } from '../link/session.ts'
+import { type BrokerMeter, NO_METER, type PublishFailure } from '../meters.ts'
+
+export interface OutgoingMessage {
+  readonly exchange: string
+  readonly routingKey: string
+  readonly content: Buffer
+  readonly properties: Readonly<
+    Pick<
+      Options.Publish,
+      'appId' | 'contentEncoding' | 'contentType' | 'correlationId' | 'headers' | 'messageId' | 'timestamp' | 'type'
+    >
+  >
+}
+
+interface Pending {
+  readonly exchange: string
+  readonly routingKey: string
+  readonly messageId: string | undefined
+  returned: boolean
+  readonly settle: Settle
+}
+
+type Settle = (error?: Error, reason?: PublishFailure) => void
+
+/** How a publish is sent, and what happens at each of its possible outcomes. */
+interface PublishMode {
+  readonly mandatory: boolean
+  readonly timeoutMs: number
+  readonly notConnected: (reason: PublishFailure) => void
+  readonly timedOut: (channel: ConfirmChannel, settle: Settle) => void
+  readonly refused: (cause: Error, channel: ConfirmChannel, settle: Settle) => void
+  readonly confirmed: (wasReturned: boolean, settle: Settle) => void
+  readonly stored: (ms: number) => void
+}
+
+export type Route = Pick<OutgoingMessage, 'exchange' | 'routingKey'>
+
+export interface PublisherOptions {
+  /** Called when the broker blocks or unblocks this connection. */
+  readonly changed: () => void
+  /** Called when the broker returns a message because no queue accepts it. */
+  readonly returned?: (route: Route) => void
+  readonly confirmTimeoutMs?: number
+  /** A route on which no message was stored for this long costs the connection: the link then tries another node. */
+  readonly stuckAfterMs?: number
+  readonly meter?: Pick<BrokerMeter, 'confirmed' | 'failed'>
+}
+
+/** The time limit of a publish, from sending to its confirm. */
+export const CONFIRM_TIMEOUT_MS = 10_000
+/**
+ * A node without a majority keeps its connections and confirms nothing. After a failover, channels were also seen that
+ * refused every message.
+ */
+const STUCK_AFTER_MS = 30_000
+/** In an alarm, the broker still confirms the messages that it had already read. It reads the others after the alarm. */
+const CONFIRM_IN_ALARM_MS = 1_000
+
+/** The time limit of a copy's confirm. */
+const COPY_CONFIRM_MS = 1_000
+/** After an unconfirmed copy, copies are sent without waiting for their confirms for this long. */
+const COPIES_SLOW_MS = 10_000
+/** amqplib's error message for a negative confirm. A closed channel has a different one. */
+const NACKED = 'message nacked'
+
+/** Publishes on one confirm channel. Each connection gets a new one. */
+export class Publisher {
+  readonly #confirmTimeoutMs: number
+  readonly #changed: () => void
+  readonly #returned: (route: Route) => void
+  readonly #stuckAfterMs: number
+  readonly #meter: Pick<BrokerMeter, 'confirmed' | 'failed'>
+  readonly #inFlight = new Set<Pending>()
+  /** By route: since when every publish has failed. */
+  readonly #failingSince = new Map<string, number>()
+  #channel: ConfirmChannel | undefined
+  #blocked = false
+  #copiesSlowUntil = 0
+  #giveUp: Session['fail'] = () => {}
+
+  constructor(options: PublisherOptions) {
+    this.#changed = options.changed
+    this.#returned = options.returned ?? (() => {})
+    this.#stuckAfterMs = options.stuckAfterMs ?? STUCK_AFTER_MS
+    this.#meter = options.meter ?? NO_METER
+    this.#confirmTimeoutMs = options.confirmTimeoutMs ?? CONFIRM_TIMEOUT_MS
+  }
+
+  /** Part of a connection's set-up: later publishes use this connection. */
+  async attach({ model, fail }: Session): Promise<void> {
+    this.#blocked = false
+    this.#failingSince.clear()
+    const channel = await model.createConfirmChannel()
+    channel.on('error', fail)
+    channel.on('close', () => {
+      if (this.#channel === channel) this.#channel = undefined
+    })
+    channel.on('return', ({ fields, properties }) => this.#markReturned({ ...fields, messageId: properties.messageId }))
+    model.on('blocked', () => this.#setBlocked(true))
+    model.on('unblocked', () => this.#setBlocked(false))
+    this.#channel = channel
+    this.#giveUp = fail
+  }
+
+  /**
+   * RabbitMQ has a memory or disk alarm and reads nothing from this connection. It notifies only connections that publish,
+   * so the first message after the alarm started is still sent.
+   */
+  isBlocked(): boolean {
+    return this.#blocked
+  }
+
+  /**
+   * Resolves once the broker has stored the message in at least one queue.
+   * @throws Unavailable if it was not stored, or if that is unknown; an unconfirmed message may still be delivered
+   */
+  publish(message: OutgoingMessage): Promise<void> {
+    const { exchange, routingKey } = message
+    return this.#send(message, {
+      // Without `mandatory` the broker confirms a message that no queue accepts.
+      mandatory: true,
+      timeoutMs: this.#confirmTimeoutMs,
+      notConnected: (reason) => this.#meter.failed(reason),
+      timedOut: (channel, settle) => {
+        this.#noteFailure(exchange, routingKey, channel)
+        settle(new Unavailable('rabbitmq', `no confirm within ${this.#confirmTimeoutMs} ms`), 'timeout')
+      },
+      refused: (cause, channel, settle) => {
+        this.#noteFailure(exchange, routingKey, channel)
+        settle(new Unavailable('rabbitmq', 'RabbitMQ rejected the message', { cause }), 'refused')
+      },
+      confirmed: (wasReturned, settle) => {
+        if (this.#failingSince.size > 0) this.#failingSince.delete(`${exchange} ${routingKey}`)
+        if (wasReturned) {
+          settle(new Unavailable('rabbitmq', `no queue accepts ${routingKey} on ${exchange}`), 'unroutable')
+          return
+        }
+        settle()
+      },
+      stored: (ms) => this.#meter.confirmed(ms),
+    })
+  }
+
+  /**
+   * Publishes a copy for the queues that other systems have bound. Their queues must not delay the original, so this also
+   * resolves when such a queue refuses the copy or does not confirm it in time.
+   * @throws Unavailable if the broker cannot be reached or has an alarm
+   */
+  publishCopy(message: OutgoingMessage): Promise<void> {
+    return this.#send(message, {
+      mandatory: false,
+      timeoutMs: performance.now() < this.#copiesSlowUntil ? 0 : COPY_CONFIRM_MS,
+      notConnected: () => {},
+      timedOut: (_channel, settle) => {
+        const now = performance.now()
+        if (now >= this.#copiesSlowUntil) {
+          this.#copiesSlowUntil = now + COPIES_SLOW_MS
+          this.#meter.failed('copy')
+        }
+        settle()
+      },
+      refused: (cause, _channel, settle) => {
+        if (cause.message !== NACKED) return settle(unavailable(cause))
+        this.#meter.failed('copy')
+        settle()
+      },
+      confirmed: (_wasReturned, settle) => settle(),
+      stored: () => {},
+    })
+  }
+
+  #send({ exchange, routingKey, content, properties }: OutgoingMessage, mode: PublishMode): Promise<void> {
+    const channel = this.#channel
+    if (channel === undefined || this.#blocked) {
+      mode.notConnected(channel === undefined ? 'not-connected' : 'alarm')
+      return Promise.reject(channel === undefined ? unavailable() : inAlarm())
+    }
+    return new Promise((resolve, reject) => {
+      const startedAt = performance.now()
+      const settle: Settle = (error, reason) => {
+        clearTimeout(timer)
+        // A confirm after the time limit changes nothing.
+        if (!this.#inFlight.delete(pending)) return
+        if (reason !== undefined) this.#meter.failed(reason)
+        if (error !== undefined) return reject(error)
+        mode.stored(performance.now() - startedAt)
+        resolve()
+      }
+      const timer = setTimeout(() => mode.timedOut(channel, settle), mode.timeoutMs)
+      const pending: Pending = { exchange, routingKey, messageId: properties.messageId, returned: false, settle }
+      this.#inFlight.add(pending)
+      try {
+        const options = { ...properties, mandatory: mode.mandatory, persistent: true }
+        channel.publish(exchange, routingKey, content, options, (error: unknown) => {
+          if (error) mode.refused(toError(error), channel, settle)
+          else mode.confirmed(pending.returned, settle)
+        })
+      } catch (error) {
+        if (error instanceof IllegalOperationError) settle(unavailable(error), 'not-connected')
+        else settle(error as Error)
+      }
+    })
+  }
+
+  /** Failures on a replaced channel or during an alarm do not count. */
+  #noteFailure(exchange: string, routingKey: string, channel: ConfirmChannel): void {
+    if (this.#channel !== channel || this.#blocked) return
+    const route = `${exchange} ${routingKey}`
+    const since = this.#failingSince.get(route)
+    if (since === undefined) this.#failingSince.set(route, performance.now())
+    else if (performance.now() - since > this.#stuckAfterMs) {
+      this.#giveUp(new Error(`no message was stored under ${routingKey} for ${this.#stuckAfterMs} ms`))
+    }
+  }
+
+  /** RabbitMQ returns a message before it confirms it, and identifies it only by route and message id. */
+  #markReturned(message: { exchange: string; routingKey: string; messageId: unknown }): void {
+    for (const pending of this.#inFlight) {
+      if (
+        !pending.returned &&
+        pending.messageId === message.messageId &&
+        pending.routingKey === message.routingKey &&
+        pending.exchange === message.exchange
+      ) {
+        pending.returned = true
+        break
+      }
+    }
+    this.#returned(message)
+  }
+
+  #setBlocked(blocked: boolean): void {
+    this.#blocked = blocked
+    if (blocked) this.#expire([...this.#inFlight])
+    this.#changed()
+  }
+
+  /** Publishers must not wait for the end of the alarm. A message that is read afterwards arrives as a duplicate. */
+  #expire(pending: readonly Pending[]): void {
+    setTimeout(() => {
+      if (this.#blocked) for (const { settle } of pending) settle(inAlarm(), 'alarm')
+    }, CONFIRM_IN_ALARM_MS).unref()
+  }
+}
+
+const inAlarm = (): Unavailable =>
+  new Unavailable('rabbitmq', 'RabbitMQ accepts no messages: it has a memory or disk alarm')
+
+const unavailable = (cause?: Error): Unavailable =>
+  new Unavailable('rabbitmq', 'not connected to RabbitMQ', cause && { cause })

@@ -1,0 +1,138 @@
+import { Unavailable } from '@switchhook/contracts'
+import { type Channel, type ChannelModel, connect, type GetMessage } from 'amqplib'
+import pTimeout from 'p-timeout'
+import type { Session } from '../link/session.ts'
+import { Publisher } from '../publishing/publisher.ts'
+import { assertTopology, Queue, serviceTopology } from '../topology/topology.ts'
+import { type Origin, originOf, releasedMessage } from './quarantine-message.ts'
+
+export interface QuarantinedMessage {
+  /** undefined: the message was published to the quarantine by hand, so it cannot be sent back. */
+  readonly origin: Origin | undefined
+  readonly messageId: string | undefined
+  readonly type: string | undefined
+  readonly headers: Readonly<Record<string, unknown>>
+  readonly content: Buffer
+}
+
+export interface RequeueResult {
+  readonly requeued: number
+  /** Messages that stay in quarantine, because their origin is unknown or no queue accepts them there. */
+  readonly kept: number
+}
+
+/** An operator's access to the messages that could not be handled. */
+export interface Quarantine {
+  /** Oldest first. The messages stay in quarantine. */
+  list(limit: number): Promise<QuarantinedMessage[]>
+  /** Sends the oldest messages back to their origin. A message that returns to quarantine meanwhile is not sent twice. */
+  requeue(limit: number): Promise<RequeueResult>
+  close(): Promise<void>
+}
+
+const CONNECT_TIMEOUT_MS = 10_000
+const CLOSE_TIMEOUT_MS = 5_000
+/** Messages that are published in parallel, and held in memory meanwhile. */
+const BATCH = 50
+
+/**
+ * For a command-line tool, not for a service: does not wait for the broker.
+ * @throws Unavailable
+ */
+export async function openQuarantine({
+  url,
+  name,
+}: {
+  readonly url: string | readonly string[]
+  readonly name: string
+}): Promise<Quarantine> {
+  const model = await connectToAny([url].flat(), name)
+  model.on('error', () => {}) // The pending calls reject.
+  const session: Session = { model, fail: () => {} }
+  await assertTopology(session, serviceTopology([]))
+  const publisher = new Publisher({ changed: () => {} })
+  await publisher.attach(session)
+
+  return {
+    list: (limit) =>
+      onOwnChannel(session, async (channel) => {
+        const messages = await take(channel, limit)
+        return messages.map(describe)
+      }),
+    requeue: (limit) =>
+      onOwnChannel(session, async (channel) => {
+        const { messageCount } = await channel.checkQueue(Queue.quarantine)
+        const total = Math.min(limit, messageCount)
+        let [seen, requeued] = [0, 0]
+        while (seen < total) {
+          const batch = await take(channel, Math.min(BATCH, total - seen))
+          if (batch.length === 0) break
+          const released = await Promise.all(batch.map((message) => release(publisher, message)))
+          batch.forEach((message, at) => released[at] && channel.ack(message))
+          seen += batch.length
+          requeued += released.filter(Boolean).length
+        }
+        return { requeued, kept: seen - requeued }
+      }),
+    close: async () => {
+      await pTimeout(model.close(), {
+        milliseconds: CLOSE_TIMEOUT_MS,
+        message: 'RabbitMQ did not confirm the close',
+      })
+    },
+  }
+}
+
+/** Tries each url once. @throws Unavailable */
+export async function connectToAny(urls: readonly string[], name: string): Promise<ChannelModel> {
+  let cause: unknown
+  for (const url of urls) {
+    try {
+      return await connect(url, {
+        timeout: CONNECT_TIMEOUT_MS,
+        noDelay: true,
+        clientProperties: { connection_name: name },
+      })
+    } catch (error) {
+      cause = error
+    }
+  }
+  throw new Unavailable('rabbitmq', 'RabbitMQ cannot be reached', { cause })
+}
+
+/** Closing the channel returns the messages that `work` took and did not acknowledge. */
+async function onOwnChannel<T>({ model, fail }: Session, work: (channel: Channel) => Promise<T>): Promise<T> {
+  const channel = await model.createChannel()
+  channel.on('error', fail)
+  const result = await work(channel)
+  await channel.close()
+  return result
+}
+
+async function take(channel: Channel, limit: number): Promise<GetMessage[]> {
+  const messages: GetMessage[] = []
+  while (messages.length < limit) {
+    const message = await channel.get(Queue.quarantine)
+    if (message === false) break
+    messages.push(message)
+  }
+  return messages
+}
+
+/** Resolves to whether the message was sent back. */
+async function release(publisher: Publisher, message: GetMessage): Promise<boolean> {
+  const origin = originOf(message)
+  if (origin === undefined) return false
+  try {
+    await publisher.publish(releasedMessage(message, origin))
+    return true
+  } catch (error) {
+    if (error instanceof Unavailable) return false
+    throw error
+  }
+}
+
+function describe(message: GetMessage): QuarantinedMessage {
+  const { messageId, type, headers } = message.properties
+  return { origin: originOf(message), messageId, type, headers: headers ?? {}, content: message.content }
+}

@@ -1,0 +1,187 @@
+import { crc32 } from 'node:zlib'
+import type { SubscriptionId } from '@switchhook/contracts'
+import type { Session } from '../link/session.ts'
+
+/** The exchanges, queues and bindings that must exist on the broker. Declared on each connection. */
+export interface Topology {
+  readonly exchanges: Readonly<Record<string, 'topic' | 'direct' | 'fanout' | 'headers'>>
+  /** Exchange → its alternate exchange, which receives the messages that match none of its bindings. */
+  readonly alternates?: Readonly<Record<string, string>>
+  /** Queue name → arguments. RabbitMQ cannot change the arguments of an existing queue: a new value needs a new name. */
+  readonly queues: Readonly<Record<string, Readonly<Record<string, string | number>>>>
+  readonly bindings: readonly Binding[]
+  /** Bindings from one exchange to another. */
+  readonly links?: readonly Link[]
+  /** Bindings of earlier versions, removed after everything else is declared. */
+  readonly obsolete?: readonly Binding[]
+}
+
+/** A binding whose target is an exchange. */
+interface Link extends Binding {
+  readonly arguments?: Readonly<Record<string, string | boolean>>
+}
+
+export interface Binding {
+  readonly from: string
+  readonly key: string
+  readonly to: string
+}
+
+/** Public interface: any platform may publish events here, and any system may bind a queue to receive all events. */
+export const EVENTS_EXCHANGE = 'switchhook.events'
+
+/** Private: bound only to `fanout.events`, so a confirm proves that the event is in that queue. */
+export const FANOUT_EXCHANGE = 'switchhook.fanout'
+
+/** Separates the messages of the public exchange: copies of our own events are dropped, all others go to fan-out. */
+const INTAKE_EXCHANGE = 'switchhook.intake'
+/** Has no bindings, so it drops the copies of our own events. Queues of other systems have received them by then. */
+const COPIES_EXCHANGE = 'switchhook.copies'
+
+/** Marks a copy on the public exchange; its original was published to fan-out. */
+export const COPY_HEADER = 'switchhook-copy'
+
+/** The routing key is the name of the target queue. */
+export const DELIVERY_EXCHANGE = 'switchhook.delivery'
+
+export const Queue = {
+  fanoutEvents: 'fanout.events',
+  /** The first shard. Messages of the wait queues return here. */
+  deliveryDue: 'delivery.due',
+  /** Requests for a test POST to an endpoint. A separate queue, because the rules of deliveries do not apply to them. */
+  receiverChecks: 'delivery.checks',
+  /** Messages that cannot be parsed or failed too often, for an operator to inspect. */
+  quarantine: 'quarantine',
+} as const
+
+/** The highest number of shards that can be configured. */
+export const MOST_SHARDS = 64
+
+/** Due deliveries. With several shards the leader of one queue is not the throughput limit; the default is one. */
+const dueQueue = (shard: number): string => (shard === 0 ? Queue.deliveryDue : `${Queue.deliveryDue}.${shard}`)
+export const dueQueues = (shards: number): readonly string[] => Array.from({ length: shards }, (_, n) => dueQueue(n))
+/** Every worker consumes all shards, so any would do. Choosing by subscription keeps one endpoint's burst in one queue. */
+export const dueQueueFor = (subscription: SubscriptionId, shards: number): string =>
+  dueQueue(crc32(subscription) % shards)
+
+/** Named by the wait, not by its slot: a new schedule adds queues and redeclares none. */
+export const waitQueue = (waitMs: number): string => `delivery.wait.${waitMs}`
+
+/** Deliveries that wait for a turn, because their subscription has used up all of its turns. */
+export const laneQueue = (lane: number): string => `delivery.lane.${lane}`
+export const laneQueues = (lanes: number): readonly string[] =>
+  Array.from({ length: lanes }, (_, lane) => laneQueue(lane))
+
+/** On a queue without consumers only looking at messages counts as a delivery. That must never move one. */
+const UNLIMITED_LOOKS = 1_000_000_000
+
+/** Explicit, because the default differs between RabbitMQ 3 (none) and 4 (20). */
+const DELIVERY_LIMIT = 20
+
+/** At-least-once dead-lettering needs reject-publish; without it RabbitMQ silently falls back to at-most-once. */
+const deadLetterTo = (key: string) => ({
+  'x-dead-letter-exchange': DELIVERY_EXCHANGE,
+  'x-dead-letter-routing-key': key,
+  'x-dead-letter-strategy': 'at-least-once',
+  'x-overflow': 'reject-publish',
+})
+
+const quorum = { 'x-queue-type': 'quorum' }
+const work = { ...quorum, ...deadLetterTo(Queue.quarantine), 'x-delivery-limit': DELIVERY_LIMIT }
+const idle = { ...quorum, 'x-delivery-limit': UNLIMITED_LOOKS }
+
+/**
+ * The topology of a service.
+ * @param waitsMs the waits of a service that publishes retries, else `[]`
+ * @param lanes the number of lanes of a service that moves deliveries to lanes
+ * @param shards the number of shards of a service that publishes or consumes due deliveries
+ */
+export function serviceTopology(waitsMs: readonly number[], lanes = 0, shards = 1): Topology {
+  const waits = [...new Set(waitsMs)]
+  const workQueues = [...dueQueues(shards), ...laneQueues(lanes), Queue.receiverChecks]
+  const waitQueues = waits.map((ms) => [
+    waitQueue(ms),
+    { ...idle, ...deadLetterTo(Queue.deliveryDue), 'x-message-ttl': ms },
+  ])
+  return {
+    exchanges: {
+      [EVENTS_EXCHANGE]: 'topic',
+      [DELIVERY_EXCHANGE]: 'direct',
+      [FANOUT_EXCHANGE]: 'fanout',
+      [COPIES_EXCHANGE]: 'fanout',
+      [INTAKE_EXCHANGE]: 'headers',
+    },
+    alternates: { [INTAKE_EXCHANGE]: FANOUT_EXCHANGE },
+    queues: {
+      [Queue.quarantine]: { ...idle, 'x-overflow': 'reject-publish' },
+      [Queue.fanoutEvents]: work,
+      ...Object.fromEntries(workQueues.map((name) => [name, work])),
+      ...Object.fromEntries(waitQueues),
+    },
+    bindings: [
+      // Targets of dead letters first: a message must never wait in a queue whose dead-letter target is not bound yet.
+      ...[Queue.quarantine, ...workQueues, ...waits.map(waitQueue)].map((name) => ({
+        from: DELIVERY_EXCHANGE,
+        key: name,
+        to: name,
+      })),
+      { from: FANOUT_EXCHANGE, key: '#', to: Queue.fanoutEvents },
+    ],
+    links: [
+      { from: INTAKE_EXCHANGE, key: '', to: COPIES_EXCHANGE, arguments: { 'x-match': 'all', [COPY_HEADER]: true } },
+      { from: EVENTS_EXCHANGE, key: '#', to: INTAKE_EXCHANGE },
+    ],
+    obsolete: [{ from: EVENTS_EXCHANGE, key: '#', to: Queue.fanoutEvents }],
+  }
+}
+
+/** The number of shards of due deliveries in a topology. */
+export const shardsOf = ({ queues }: Topology): number =>
+  Object.keys(queues).filter((name) => name === Queue.deliveryDue || name.startsWith(`${Queue.deliveryDue}.`)).length
+
+/** Whether a queue should receive messages with this exchange and routing key. */
+export const hasRoute = ({ bindings }: Topology, exchange: string, routingKey: string): boolean =>
+  bindings.some(({ from, key }) => from === exchange && (key === routingKey || key === '#'))
+
+/** Exchanges and queues that a topology names but does not declare, and dead-letter keys without a binding. */
+export function danglingNames({ exchanges, alternates = {}, queues, bindings, links = [] }: Topology): string[] {
+  const names = [
+    ...[...bindings, ...links].map(({ from }) => from).filter((name) => !(name in exchanges)),
+    ...bindings.map(({ to }) => to).filter((name) => !(name in queues)),
+    ...[...links.map(({ to }) => to), ...Object.entries(alternates).flat()].filter((name) => !(name in exchanges)),
+  ]
+  const deadLetters = Object.values(queues).flatMap((queue) => {
+    const exchange = queue['x-dead-letter-exchange']
+    const key = queue['x-dead-letter-routing-key']
+    if (exchange === undefined) return []
+    if (!(exchange in exchanges)) return [String(exchange)]
+    return bindings.some((binding) => binding.from === exchange && binding.key === key) ? [] : [String(key)]
+  })
+  return [...new Set([...names, ...deadLetters])]
+}
+
+/**
+ * Declares a topology; existing queues and exchanges stay. Rejects if one exists with other arguments (406) or may not be
+ * declared (403); the connection is then given up. Removes obsolete bindings last, so that messages always have a route.
+ */
+export async function assertTopology(
+  { model, fail }: Session,
+  { exchanges, alternates = {}, queues, bindings, links = [], obsolete = [] }: Topology,
+): Promise<void> {
+  const channel = await model.createChannel()
+  channel.on('error', fail)
+  for (const [name, type] of Object.entries(exchanges)) {
+    const alternateExchange = alternates[name]
+    await channel.assertExchange(name, type, {
+      durable: true,
+      ...(alternateExchange !== undefined && { alternateExchange }),
+    })
+  }
+  for (const [name, queueArguments] of Object.entries(queues)) {
+    await channel.assertQueue(name, { durable: true, arguments: queueArguments })
+  }
+  for (const { from, key, to } of bindings) await channel.bindQueue(to, from, key)
+  for (const { from, key, to, arguments: matching } of links) await channel.bindExchange(to, from, key, matching)
+  for (const { from, key, to } of obsolete) await channel.unbindQueue(to, from, key)
+  await channel.close()
+}

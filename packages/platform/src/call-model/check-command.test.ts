@@ -1,0 +1,116 @@
+import {
+  CallState,
+  type CallStatus,
+  EndReason,
+  newCallId,
+  newCommandId,
+  type Transfer,
+  TransferRole,
+  TransferStatus,
+} from '@switchhook/contracts'
+import { aReport } from '../testing/report.ts'
+import { type CommandOnLeg, checkCommand, isSameAddress } from './check-command.ts'
+import { applyReport } from './leg.ts'
+
+const { initiated, alerting, proceeding, connected, held, ended, unknown } = CallState
+const commandId = newCommandId()
+
+function inState(state: CallState, transfer: Transfer | null = null): CallStatus {
+  const leg = applyReport(undefined, aReport({ state, transfer }))
+  if (leg === undefined) throw new Error('a first report always makes a leg')
+  return leg.status
+}
+
+/** The verdict on each command in each state. */
+const TABLE: readonly [CallState, Record<CommandOnLeg, 'send' | 'noop' | 'refuse'>][] = [
+  [initiated, { answer: 'refuse', hold: 'refuse', resume: 'refuse', transfer: 'refuse', hangup: 'send' }],
+  [proceeding, { answer: 'refuse', hold: 'refuse', resume: 'refuse', transfer: 'refuse', hangup: 'send' }],
+  [alerting, { answer: 'send', hold: 'refuse', resume: 'refuse', transfer: 'refuse', hangup: 'send' }],
+  [connected, { answer: 'noop', hold: 'send', resume: 'noop', transfer: 'send', hangup: 'send' }],
+  [held, { answer: 'refuse', hold: 'noop', resume: 'send', transfer: 'send', hangup: 'send' }],
+  [ended, { answer: 'refuse', hold: 'refuse', resume: 'refuse', transfer: 'refuse', hangup: 'noop' }],
+  [unknown, { answer: 'refuse', hold: 'refuse', resume: 'refuse', transfer: 'refuse', hangup: 'send' }],
+]
+
+const rows = TABLE.flatMap(([state, commands]) =>
+  Object.entries(commands).map(([command, kind]) => [command as CommandOnLeg, state, kind] as const),
+)
+
+test.each(rows)('%s in state %i: %s', (command, state, kind) => {
+  expect(checkCommand(command, inState(state), { commandId, target: '+15550111' }).kind).toBe(kind)
+})
+
+test.each<[CommandOnLeg, CallState, CommandOnLeg[]]>([
+  ['hold', initiated, ['hangup']],
+  ['transfer', alerting, ['answer', 'hangup']],
+  ['answer', held, ['resume', 'transfer', 'hangup']],
+  ['resume', ended, []],
+])('a refused %s names the state (%i) and the allowed commands', (command, currentState, allowedCommands) => {
+  const refusal = { kind: 'refuse', code: 'invalid-call-state', currentState, allowedCommands }
+  expect(checkCommand(command, inState(currentState), { commandId })).toEqual(refusal)
+})
+
+test('a leg that the platform has not reported yet can only be hung up', () => {
+  expect(checkCommand('hangup', undefined, { commandId })).toEqual({ kind: 'send', as: 'hangup' })
+  expect(checkCommand('hold', undefined, { commandId })).toMatchObject({ kind: 'refuse', currentState: initiated })
+})
+
+test.each<CommandOnLeg>(['answer', 'hangup', 'hold', 'resume', 'transfer'])(
+  '%s that has caused the current state and is repeated after a crash is neither sent again nor a no-op',
+  (command) => {
+    const status = { ...inState(connected), commandId }
+    expect(checkCommand(command, status, { commandId, target: '+15550111' })).toEqual({ kind: 'done' })
+  },
+)
+
+describe('a transfer while another one is pending', () => {
+  const otherCallId = newCallId()
+  const transfer = (more: Partial<Transfer> = {}): Transfer => ({
+    blind: false,
+    target: '+15550111',
+    role: TransferRole.transferring,
+    status: TransferStatus.ringing,
+    failReason: EndReason.none,
+    otherCallId,
+    ...more,
+  })
+  const check = (pending: Transfer, target: string, consultationCallId = newCallId()) =>
+    checkCommand('transfer', inState(held, pending), { commandId, target, consultationCallId })
+
+  test('to the same target completes it', () => {
+    expect(check(transfer(), '+15550111')).toEqual({ kind: 'send', as: 'completeTransfer' })
+  })
+  test('to the same number in another notation completes it', () => {
+    expect(check(transfer(), 'tel:+1-555-0111')).toEqual({ kind: 'send', as: 'completeTransfer' })
+  })
+  test('to another target is refused', () => {
+    expect(check(transfer(), '+15550112')).toMatchObject({ kind: 'refuse', code: 'transfer-in-progress' })
+  })
+  test('to the same target of a blind transfer is a no-op', () => {
+    expect(check(transfer({ blind: true, otherCallId: null }), '+15550111')).toEqual({ kind: 'noop' })
+  })
+  test('that repeats the pending one after a crash does not complete it', () => {
+    expect(check(transfer(), '+15550111', otherCallId)).toEqual({ kind: 'done' })
+  })
+  test('by the agent who is being transferred is refused', () => {
+    expect(check(transfer({ role: TransferRole.transferred }), '+15550111')).toMatchObject({
+      code: 'transfer-in-progress',
+    })
+  })
+  test.each([TransferStatus.completed, TransferStatus.failed, TransferStatus.cancelled])(
+    'is a new one when the earlier one has ended (%i)',
+    (status) => {
+      expect(check(transfer({ status }), '+15550112')).toEqual({ kind: 'send', as: 'transfer' })
+    },
+  )
+})
+
+test.each([
+  ['+15550100', 'tel:+15550100', true],
+  ['+1 (555) 0100', 'tel:+1-555-0100', true],
+  ['15550100', '+15550100', false],
+  ['sip:bob@acme.example', 'sip:bob@acme.example', true],
+  ['sip:bob@acme.example', 'sip:BOB@acme.example', false],
+])('%s and %s are the same address: %p', (one, other, same) => {
+  expect(isSameAddress(one, other)).toBe(same)
+})

@@ -1,0 +1,102 @@
+import {
+  type CallCommand,
+  type CallId,
+  CallState,
+  type CallStatus,
+  type CommandId,
+  type Transfer,
+  TransferRole,
+  TransferStatus,
+} from '@switchhook/contracts'
+
+/** Every command except dial, which creates its leg. */
+export type CommandOnLeg = Exclude<CallCommand, 'dial'>
+
+/** What the api does with a command. */
+export type Verdict =
+  /** Send it to the platform. */
+  | { readonly kind: 'send'; readonly as: CommandOnLeg | 'completeTransfer' }
+  /** Accept it without sending: the leg is already in the requested state. */
+  | { readonly kind: 'noop' }
+  /** Accept it without sending: this commandId was carried out before, and the request is repeated after a crash. */
+  | { readonly kind: 'done' }
+  | {
+      readonly kind: 'refuse'
+      readonly code: 'invalid-call-state' | 'transfer-in-progress'
+      readonly currentState: CallState
+      readonly allowedCommands: readonly CommandOnLeg[]
+    }
+
+const { unknown, initiated, alerting, connected, held, ended, proceeding } = CallState
+
+/** The commands that change something in each state. All others are refused, except those in `ALREADY`. */
+const ALLOWED: Readonly<Record<CallState, readonly CommandOnLeg[]>> = {
+  [unknown]: ['hangup'],
+  [initiated]: ['hangup'],
+  [proceeding]: ['hangup'],
+  [alerting]: ['answer', 'hangup'],
+  [connected]: ['hold', 'transfer', 'hangup'],
+  [held]: ['resume', 'transfer', 'hangup'],
+  [ended]: [],
+  [CallState.queued]: [],
+  [CallState.failed]: [],
+}
+
+/** The commands whose result the leg already has: a repeated command must not look like an error. */
+const ALREADY: Readonly<Partial<Record<CallState, readonly CommandOnLeg[]>>> = {
+  [connected]: ['answer', 'resume'],
+  [held]: ['hold'],
+  [ended]: ['hangup'],
+}
+
+interface CommandDetails {
+  readonly commandId: CommandId
+  readonly target?: string
+  /** The id that the consultation call gets if this command starts an attended transfer. */
+  readonly consultationCallId?: CallId
+}
+
+/**
+ * The call state machine's check of a command: decides by the stored snapshot of the leg whether the command is sent to
+ * the platform. Pure.
+ * @param status undefined: the call was dialled, and the platform has not reported the leg yet
+ */
+export function checkCommand(command: CommandOnLeg, status: CallStatus | undefined, details: CommandDetails): Verdict {
+  const state = status?.state ?? initiated
+  if (status?.commandId === details.commandId) return { kind: 'done' }
+  if (ALREADY[state]?.includes(command) === true) return { kind: 'noop' }
+  if (!ALLOWED[state].includes(command)) return refusal('invalid-call-state', state)
+  const transfer = command === 'transfer' ? pendingTransfer(status) : undefined
+  return transfer === undefined ? { kind: 'send', as: command } : checkSecondTransfer(transfer, state, details)
+}
+
+/** While a transfer is pending, a transfer to the same target completes it; one to another target is refused. */
+function checkSecondTransfer(transfer: Transfer, state: CallState, details: CommandDetails): Verdict {
+  if (transfer.otherCallId !== null && transfer.otherCallId === details.consultationCallId) return { kind: 'done' }
+  const isOwn = transfer.role === TransferRole.transferring
+  if (!isOwn || !isSameAddress(transfer.target, details.target ?? '')) return refusal('transfer-in-progress', state)
+  return transfer.blind ? { kind: 'noop' } : { kind: 'send', as: 'completeTransfer' }
+}
+
+const refusal = (code: 'invalid-call-state' | 'transfer-in-progress', currentState: CallState): Verdict => ({
+  kind: 'refuse',
+  code,
+  currentState,
+  allowedCommands: ALLOWED[currentState],
+})
+
+function pendingTransfer(status: CallStatus | undefined): Transfer | undefined {
+  const transfer = status?.transfer ?? undefined
+  const isPending = transfer?.status === TransferStatus.started || transfer?.status === TransferStatus.ringing
+  return isPending ? transfer : undefined
+}
+
+/** Numbers are compared without the `tel:` scheme and visual separators (RFC 3966), other addresses literally. */
+export function isSameAddress(one: string, other: string): boolean {
+  return canonical(one) === canonical(other)
+}
+
+const canonical = (address: string): string => {
+  const number = /^(?:tel:)?(\+?[0-9][0-9().\- ]*)$/i.exec(address.trim())?.[1]
+  return number === undefined ? address.trim() : number.replaceAll(/[().\- ]/g, '')
+}

@@ -1,0 +1,64 @@
+import { type CallCommand, CallState, type CommandId, EndReason } from '@switchhook/contracts'
+import type { AgentStep, Party, SimulatedCall } from './call-group.ts'
+import { otherParty } from './call-group.ts'
+import { connect } from './calls.ts'
+import { behaviourOf } from './destinations.ts'
+import type { Draft } from './draft.ts'
+import { completeTransfer, hangup } from './leave-call.ts'
+import { beginTransfer, cancelTransfer, targetAnswered } from './transfers.ts'
+
+/** An agent acts on a leg. A command that does not fit the leg's state is reported as failed. */
+export function applyAgentStep(draft: Draft, step: AgentStep): void {
+  const { callId, agentUri } = step
+  const call = draft.call(callId)
+  const leg = draft.leg(callId, agentUri)
+  if (call === undefined || leg === undefined) return
+  const { state } = leg
+  const isTalk = state === CallState.connected || state === CallState.held
+  if (step.kind === 'hangup') return hangup(draft, call, agentUri)
+  if (step.kind === 'answer' && state === CallState.alerting) return answer(draft, call)
+  if (step.kind === 'transfer' && isTalk && call.transfer === null && call.phase === 'talking') {
+    return beginTransfer(draft, call, step)
+  }
+  if (step.kind === 'completeTransfer' && call.transfer?.by === agentUri && call.transfer.consultation !== null) {
+    return completeTransfer(draft, call)
+  }
+  if (step.kind === 'resume' && call.transfer?.by === agentUri) return cancelTransfer(draft, call)
+  const isHold = step.kind === 'hold'
+  if ((isHold && state === CallState.held) || (step.kind === 'resume' && state === CallState.connected)) return
+  const other = otherParty(call, agentUri)
+  if ((isHold || step.kind === 'resume') && isTalk && !(isHold && refusesHold(other))) {
+    draft.report(leg, { state: isHold ? CallState.held : CallState.connected })
+    if (other.kind === 'agent') draft.report(draft.leg(callId, other.agentUri), { remoteHeld: isHold })
+    return
+  }
+  if (step.commandId !== null) draft.report(leg, { failedCommand: failed(step.kind, step.commandId) })
+}
+
+const refusesHold = (party: Party): boolean => {
+  const behaviour = party.kind === 'outside' ? behaviourOf(party.address) : undefined
+  return behaviour?.kind === 'answers' && behaviour.refusesHold === true
+}
+
+const COMMANDS: Readonly<Record<AgentStep['kind'], CallCommand>> = {
+  answer: 'answer',
+  hangup: 'hangup',
+  hold: 'hold',
+  resume: 'resume',
+  transfer: 'transfer',
+  completeTransfer: 'transfer',
+  'fail-answer': 'answer',
+  'fail-resume': 'resume',
+}
+
+const failed = (kind: AgentStep['kind'], commandId: CommandId) => ({
+  commandId,
+  command: COMMANDS[kind],
+  reason: EndReason.failed,
+})
+
+function answer(draft: Draft, call: SimulatedCall): void {
+  const transferred = draft.transferRingingIn(call.callId)
+  if (transferred === undefined) connect(draft, call)
+  else targetAnswered(draft, transferred)
+}

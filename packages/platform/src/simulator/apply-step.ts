@@ -1,0 +1,59 @@
+import { EndReason } from '@switchhook/contracts'
+import { applyAgentStep } from './agent-actions.ts'
+import type { CallGroup, DeviceState, Step, StepResult } from './call-group.ts'
+import { remote, ringOut, route } from './calls.ts'
+import { Draft } from './draft.ts'
+import { deviceOffline } from './leave-call.ts'
+import { routeTransfer, stopRinging, targetAnswered, targetFailed } from './transfers.ts'
+
+export interface StepContext {
+  /** ISO 8601, UTC. */
+  readonly at: string
+  /** Of the agent that `agentToRing` names. */
+  readonly deviceOf: (agentUri: string) => DeviceState
+}
+
+/**
+ * The rules of the simulated switch: computes the next call group, with its reports, and the steps to schedule. Pure:
+ * the same step on the same call group gives the same result. A step that no longer fits (a timer after the hang-up)
+ * changes nothing. A command that no longer fits a live leg is reported as failed. A repeated command has no effect.
+ */
+export function applyStep(group: CallGroup, step: Step, context: StepContext): StepResult {
+  const commandId = 'commandId' in step ? step.commandId : null
+  if (commandId !== null && group.commands.includes(commandId)) return { group, scheduled: [] }
+  const draft = new Draft(group, context.at, commandId)
+  apply(draft, step, context.deviceOf)
+  return draft.finish()
+}
+
+/** The agent whose device this step rings, if it rings one. */
+export function agentToRing(group: CallGroup, step: Step): string | undefined {
+  if (step.kind !== 'route' && step.kind !== 'transfer-route') return undefined
+  const call = group.calls[step.callId]
+  const party = step.kind === 'route' ? call?.called : call?.transfer?.target
+  return party?.kind === 'agent' ? party.agentUri : undefined
+}
+
+function apply(draft: Draft, step: Step, deviceOf: StepContext['deviceOf']): void {
+  if (step.kind === 'tell') return
+  if (step.kind === 'device-offline') return deviceOffline(draft, step.agentUri)
+  if ('agentUri' in step) return applyAgentStep(draft, step)
+  const call = draft.call(step.callId)
+  if (call === undefined) return
+  switch (step.kind) {
+    case 'route':
+      return route(draft, call, deviceOf)
+    case 'ring-out':
+      return ringOut(draft, call)
+    case 'remote':
+      return remote(draft, call, step.action)
+    case 'transfer-route':
+      return routeTransfer(draft, call, deviceOf)
+    case 'transfer-answer':
+      return targetAnswered(draft, call)
+    case 'transfer-ring-out':
+      if (call.transfer?.ringsIn == null) return
+      stopRinging(draft, call, 'noAnswer')
+      return targetFailed(draft, call, EndReason.noAnswer)
+  }
+}

@@ -1,0 +1,118 @@
+import type { CallId, CommandId } from '@switchhook/contracts'
+import type { LegReport } from '../platform.ts'
+
+// Call groups and scheduled steps are stored, and replicas of two versions read each other's. Names of their fields and kinds
+// of steps that are scheduled must not change.
+
+export type Party =
+  | { readonly kind: 'agent'; readonly agentUri: string; readonly device: string | null }
+  /** `address` as dialled, or as received from the caller. */
+  | { readonly kind: 'outside'; readonly address: string }
+
+/** A transfer that has not ended yet. */
+export interface PendingTransfer {
+  /** The agent who transfers. */
+  readonly by: string
+  readonly target: Party
+  /**
+   * The call in which the target rings for the customer; null: the target does not ring yet, or is consulted. It is
+   * another call if the target is an agent whose leg of this call has ended, because an ended leg is final.
+   */
+  readonly ringsIn: CallId | null
+  /** null: a blind transfer, or one that was completed while the target was ringing. */
+  readonly consultation: CallId | null
+  /** The agent has left; the customer waits for the target alone. */
+  readonly isAbandoned: boolean
+}
+
+/** A call has two parties, and during a transfer a third one. */
+export interface SimulatedCall {
+  readonly callId: CallId
+  /** seized: the called party is not ringing yet. `over` is final. */
+  readonly phase: 'seized' | 'ringing' | 'talking' | 'over'
+  readonly caller: Party
+  readonly called: Party
+  readonly cli: string | null
+  readonly correlationId: string | null
+  /** How long an outside caller talks after the answer; null: `LONGEST_TALK_MS`. */
+  readonly talkMs: number | null
+  /** Of a consultation: the original call. */
+  readonly forCallId: CallId | null
+  readonly transfer: PendingTransfer | null
+}
+
+/**
+ * A call and its consultations, stored as one record because they change together. `legs` has the latest report of
+ * every leg, ended legs included. The reports whose order equals `step` belong to the last step; a process that does
+ * not know whether they were delivered to the listener delivers them again.
+ */
+export interface CallGroup {
+  readonly tenant: string | null
+  /** The id of the first call. */
+  readonly sessionId: CallId
+  /** Counts the steps that changed something. */
+  readonly step: number
+  readonly calls: Readonly<Record<CallId, SimulatedCall>>
+  readonly legs: readonly LegReport[]
+  /** The latest commands, so that a repeated one has no effect. */
+  readonly commands: readonly CommandId[]
+}
+
+export type RemoteAction = 'answer' | 'hangup' | 'hold' | 'resume'
+
+/** Something that happens to a call group: a command, an action of the outside party, or a timer. */
+export type Step =
+  /** The called party has been found. */
+  | { readonly kind: 'route'; readonly callId: CallId }
+  | { readonly kind: 'ring-out'; readonly callId: CallId }
+  | { readonly kind: 'remote'; readonly callId: CallId; readonly action: RemoteAction }
+  /** The same for the target of a transfer. `callId` is the transferred call. */
+  | { readonly kind: 'transfer-route' | 'transfer-answer' | 'transfer-ring-out'; readonly callId: CallId }
+  | AgentStep
+  | { readonly kind: 'device-offline'; readonly agentUri: string }
+  /** Changes nothing. Applying it repeats the last reports if necessary. */
+  | { readonly kind: 'tell' }
+
+/** An agent acts on a leg, by a command or (`commandId` null) at the phone. */
+export type AgentStep = {
+  readonly callId: CallId
+  readonly agentUri: string
+  readonly commandId: CommandId | null
+} & (
+  | { readonly kind: 'answer' | 'hangup' | 'hold' | 'resume' | 'completeTransfer' }
+  /** The command fails, because another call of the agent could not be held first. */
+  | { readonly kind: 'fail-answer' | 'fail-resume' }
+  | {
+      readonly kind: 'transfer'
+      /** `asked` is the address as requested. */
+      readonly target: Party & { readonly asked: string }
+      readonly correlationId: string | null
+      readonly consultationCallId: CallId | null
+    }
+)
+
+/** Whether a device can ring: busy means that all its lines are in use. */
+export type DeviceState = 'free' | 'busy' | 'offline'
+
+export interface ScheduledStep {
+  readonly step: Step
+  readonly dueInMs: number
+}
+
+export interface StepResult {
+  /** The same object if the step changed nothing. */
+  readonly group: CallGroup
+  readonly scheduled: readonly ScheduledStep[]
+}
+
+export const reportsOfLastStep = ({ legs, step }: CallGroup): readonly LegReport[] =>
+  legs.filter(({ order }) => order === step)
+
+export const isOver = ({ calls }: CallGroup): boolean => Object.values(calls).every(({ phase }) => phase === 'over')
+
+export const isAgent = (party: Party, agentUri: string): boolean =>
+  party.kind === 'agent' && party.agentUri === agentUri
+
+/** The party that the agent talks to. */
+export const otherParty = ({ caller, called }: SimulatedCall, agentUri: string): Party =>
+  isAgent(caller, agentUri) ? called : caller

@@ -1,0 +1,44 @@
+import * as fc from 'fast-check'
+import { type ClockState, classifySkew, SKEWED_MS, skewOf, UNFIT_MS } from './clock-watch.ts'
+
+const NOON_MS = Date.UTC(2026, 10, 20, 12)
+
+test.each<[string, number, number, ClockState]>([
+  ['the clocks agree', 0, 0, 'fits'],
+  ['ahead by a second', 1_000, 0, 'fits'],
+  ['ahead by more than a second', 1_001, 0, 'skewed'],
+  ['behind by more than a second', -1_001, 0, 'skewed'],
+  ['ahead by a minute', 60_000, 0, 'skewed'],
+  ['ahead by more than a minute', 60_001, 0, 'unfit'],
+  ['behind by an hour', -3_600_000, 0, 'unfit'],
+  ['a second and a half off, with a round trip of three seconds', 1_500, 3_000, 'fits'],
+  ['three seconds off, with a round trip of three seconds', 3_000, 3_000, 'skewed'],
+  ['61 seconds off, with a round trip of three seconds', 61_000, 3_000, 'skewed'],
+  ['62 seconds off, with a round trip of three seconds', 62_000, 3_000, 'unfit'],
+])('%s: offset %i ms, round trip %i ms: %s', (_case, offsetMs, roundTripMs, state) => {
+  const localMs = NOON_MS + offsetMs + roundTripMs / 2
+  expect(classifySkew(skewOf({ localMs, serverMs: NOON_MS, roundTripMs }))).toBe(state)
+})
+
+test('the true skew is within the tolerance, whenever during the round trip Redis read its clock', () => {
+  fc.assert(
+    fc.property(
+      fc.integer({ min: -1e7, max: 1e7 }),
+      fc.integer({ min: 0, max: 5_000 }),
+      fc.integer({ min: 0, max: 5_000 }),
+      (offsetMs, beforeMs, afterMs) => {
+        // By Redis's clock: the question is sent at noon, read `beforeMs` later, and the answer arrives `afterMs` after that.
+        const reading = {
+          localMs: NOON_MS + beforeMs + afterMs + offsetMs,
+          serverMs: NOON_MS + beforeMs,
+          roundTripMs: beforeMs + afterMs,
+        }
+        const { skewMs, toleranceMs } = skewOf(reading)
+        expect(Math.abs(skewMs - offsetMs)).toBeLessThanOrEqual(toleranceMs)
+        const state = classifySkew({ skewMs, toleranceMs })
+        if (Math.abs(offsetMs) <= SKEWED_MS) expect(state).toBe('fits')
+        if (Math.abs(offsetMs) <= UNFIT_MS) expect(state).not.toBe('unfit')
+      },
+    ),
+  )
+})

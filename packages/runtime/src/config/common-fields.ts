@@ -1,0 +1,106 @@
+import type { Config } from './config.ts'
+import {
+  choice,
+  described,
+  duration,
+  type Field,
+  fraction,
+  integer,
+  networks,
+  optional,
+  port,
+  url,
+  urls,
+} from './fields.ts'
+
+/** A single Redis, several sentinels, or several nodes of a cluster. */
+const redisUrls = (): Field<readonly string[]> =>
+  urls(['redis', 'rediss', 'redis+sentinel', 'rediss+sentinel', 'redis+cluster', 'rediss+cluster'], {
+    alone: ['redis', 'rediss'],
+  })
+
+/**
+ * OpenTelemetry's variables for the endpoint and the sampler. The exporter reads the others (headers, certificates, timeout,
+ * resource attributes) itself. https://opentelemetry.io/docs/specs/otel/configuration/sdk-environment-variables/
+ */
+export const tracingFields = {
+  OTEL_EXPORTER_OTLP_ENDPOINT: described(
+    'Base URL of the OTLP collector, such as `http://collector:4318` ([tracing](tracing.md)). Unset: tracing is off.',
+    optional(url(['http', 'https'])),
+  ),
+  OTEL_EXPORTER_OTLP_TRACES_ENDPOINT: described(
+    'Full URL for traces, such as `http://collector:4318/v1/traces`; overrides the base URL.',
+    optional(url(['http', 'https'])),
+  ),
+  OTEL_EXPORTER_OTLP_PROTOCOL: described('The only supported protocol.', choice(['http/json'], 'http/json')),
+  OTEL_TRACES_SAMPLER: described(
+    'The OpenTelemetry sampler that decides which traces are exported.',
+    choice(
+      [
+        'always_on',
+        'always_off',
+        'traceidratio',
+        'parentbased_always_on',
+        'parentbased_always_off',
+        'parentbased_traceidratio',
+      ],
+      'parentbased_always_on',
+    ),
+  ),
+  OTEL_TRACES_SAMPLER_ARG: described(
+    'The share of traces that the `traceidratio` samplers export, 0 to 1.',
+    fraction(1),
+  ),
+}
+
+export type TracingConfig = Config<typeof tracingFields>
+
+/** The variables that every service reads. */
+export const commonFields = {
+  AMQP_URL: described(
+    'RabbitMQ, `amqp://` or `amqps://`. Separate the nodes of a cluster with commas ([scaling](scaling.md)).',
+    urls(['amqp', 'amqps']),
+  ),
+  REDIS_URL: described(
+    'Redis, `redis://` or `rediss://`; also Sentinel and Cluster ([scaling](scaling.md)).',
+    redisUrls(),
+  ),
+  NODE_ENV: described(
+    '`production` refuses a Redis without AOF or with eviction, webhook URLs with `http`, and a missing `SECRET_KEYS`.',
+    choice(['development', 'test', 'production'], 'development'),
+  ),
+  LOG_LEVEL: described('`error`, `warn`, `info` or `debug`.', choice(['error', 'warn', 'info', 'debug'], 'info')),
+  SHUTDOWN_GRACE: described(
+    'Time limit for finishing work after SIGTERM. Must exceed `DELIVERY_TIMEOUT`.',
+    duration('30s'),
+  ),
+  HEALTH_PORT: described(
+    'Port of `/healthz`, `/readyz` and `/metrics`, which need no token; 0: any free port.',
+    port(9100),
+  ),
+  ...tracingFields,
+}
+
+/** Variables that several services read, with the same meaning in each. */
+export const sharedFields = {
+  DELIVERY_RETENTION: described(
+    'How long an acknowledged delivery can be looked up; about 0.6 KB of Redis memory each.',
+    duration('1h', { minMs: 60_000 }),
+  ),
+  PARKED_LIMIT_PER_SUBSCRIPTION: described(
+    'Parked deliveries of one subscription that keep their body; the same number of older ones is kept without it ([notices](notices.md#parked-deliveries)).',
+    integer({ min: 1, max: 100_000_000 }, 100_000),
+  ),
+  WEBHOOK_ALLOWED_NETWORKS: described(
+    'Private networks (CIDRs) that webhooks may be sent to. Without it, only public addresses are allowed.',
+    networks(''),
+    'none',
+  ),
+}
+
+/** `DELIVERY_SHARDS` of fan-out and of the workers. `most` is the topology's limit. */
+export const deliveryShardsField = (most: number): Field<number> =>
+  described(
+    'Number of queues for due deliveries. Fan-out and workers must have the same value ([scaling](scaling.md)).',
+    integer({ min: 1, max: most }, 1),
+  )

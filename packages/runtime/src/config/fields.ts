@@ -1,0 +1,179 @@
+import { readFileSync } from 'node:fs'
+import { isIP } from 'node:net'
+import { compileSchema } from '@switchhook/contracts'
+
+/** How one environment variable is read. `parse` throws a FieldError that states what is expected, without the value. */
+export interface Field<T> {
+  readonly parse: (raw: string) => T
+  /** The default, as written in the environment; undefined: the variable is required. */
+  readonly fallback: string | undefined
+  /** One or two sentences for the variable's row in docs/configuration.md. */
+  readonly about?: string
+  /** The default in words, if the fallback itself is long or says little. */
+  readonly shownDefault?: string
+}
+
+/** Adds the field's text in the configuration reference. */
+export const described = <T>(about: string, field: Field<T>, shownDefault?: string): Field<T> => ({
+  ...field,
+  about,
+  ...(shownDefault !== undefined && { shownDefault }),
+})
+
+export class FieldError extends Error {
+  override readonly name = 'FieldError'
+}
+
+const field = <T>(parse: (raw: string) => T, fallback?: string): Field<T> => ({ parse, fallback })
+
+export const text = (fallback?: string): Field<string> => field((raw) => raw, fallback)
+
+/** A variable that may be unset. */
+export const optional = <T>(inner: Field<T>): Field<T | undefined> =>
+  field((raw) => (raw === '' ? undefined : inner.parse(raw)), '')
+
+export const choice = <const T extends string>(values: readonly T[], fallback?: T): Field<T> =>
+  field((raw) => {
+    const found = values.find((value) => value === raw)
+    if (found === undefined) throw new FieldError(`must be one of ${values.join(', ')}`)
+    return found
+  }, fallback)
+
+export const flag = (fallback?: boolean): Field<boolean> =>
+  field((raw) => {
+    if (raw !== 'true' && raw !== 'false') throw new FieldError('must be true or false')
+    return raw === 'true'
+  }, fallback?.toString())
+
+export const integer = (range: { min: number; max: number }, fallback?: number): Field<number> =>
+  field((raw) => {
+    const value = Number(raw)
+    if (!/^-?\d+$/.test(raw) || value < range.min || value > range.max) {
+      throw new FieldError(`must be a whole number from ${range.min} to ${range.max}`)
+    }
+    return value
+  }, fallback?.toString())
+
+/** From 0 to 1. */
+export const fraction = (fallback?: number): Field<number> =>
+  field((raw) => {
+    const value = Number(raw)
+    if (!/^\d*\.?\d+$/.test(raw) || value > 1) throw new FieldError('must be a number from 0 to 1')
+    return value
+  }, fallback?.toString())
+
+/** A TCP port; 0 asks the operating system for a free one. */
+export const port = (fallback?: number): Field<number> => integer({ min: 0, max: 65_535 }, fallback)
+
+const isUrl = (raw: string, schemes: readonly string[]): boolean =>
+  URL.canParse(raw) && schemes.includes(new URL(raw).protocol.slice(0, -1))
+
+const beginnings = (schemes: readonly string[]): string => schemes.map((scheme) => `${scheme}://`).join(' or ')
+
+export const url = (schemes: readonly string[], fallback?: string): Field<string> =>
+  field((raw) => {
+    if (!isUrl(raw, schemes)) throw new FieldError(`must be a URL that starts with ${beginnings(schemes)}`)
+    return raw
+  }, fallback)
+
+/**
+ * `amqp://a,amqp://b`: one or more URLs; a URL with a scheme of `alone` must be the only one. Only a comma before another
+ * URL separates, because passwords may contain commas.
+ */
+export const urls = (
+  schemes: readonly string[],
+  { alone = [] }: { alone?: readonly string[] } = {},
+): Field<readonly string[]> =>
+  field((raw) => {
+    const parts = raw.split(/,\s*(?=[a-z+]+:\/\/)/)
+    // URL parsers treat a comma as part of the host.
+    if (!parts.every((part) => isUrl(part, schemes) && !new URL(part).hostname.includes(','))) {
+      throw new FieldError(`must be URLs that start with ${beginnings(schemes)}, separated by commas`)
+    }
+    if (parts.length > 1 && parts.some((part) => isUrl(part, alone))) {
+      throw new FieldError(`must be a single URL if it starts with ${beginnings(alone)}`)
+    }
+    return parts
+  })
+
+const UNIT_MS: Readonly<Record<string, number>> = { ms: 1, s: 1_000, m: 60_000, h: 3_600_000, d: 86_400_000 }
+
+/** The longest Node timer, 2^31 - 1 ms, rounded down to days. RabbitMQ's `x-message-ttl` allows twice that. */
+const MAX_TIMER_MS = 24 * 86_400_000
+
+/** `250ms`, `10s`, `5m`, `2h`, `7d`, read as milliseconds. */
+export const duration = (fallback?: string, { minMs = 0, maxMs = MAX_TIMER_MS } = {}): Field<number> =>
+  field((raw) => toMs(raw, minMs, maxMs), fallback)
+
+/** `10s,1m,5m`, read as milliseconds; `none` is the empty list, because an empty variable means the default. */
+export const durations = (fallback?: string): Field<readonly number[]> =>
+  field((raw) => (raw === 'none' ? [] : raw.split(',').map((part) => toMs(part.trim(), 1, MAX_TIMER_MS))), fallback)
+
+/** A number of requests per time window. */
+export interface Rate {
+  readonly requests: number
+  readonly windowMs: number
+}
+
+/** `600/1m`: requests per window, which is a whole number of seconds up to a day; `off` is null. */
+export const rate = (fallback?: string): Field<Rate | null> =>
+  field((raw) => {
+    if (raw === 'off') return null
+    const [, requests, window] = /^([1-9]\d{0,8})\/(\d+[smhd])$/.exec(raw) ?? []
+    if (requests === undefined || window === undefined) throw new FieldError('must be off, or a rate such as 600/1m')
+    return { requests: Number(requests), windowMs: toMs(window, 1_000, 86_400_000) }
+  }, fallback)
+
+function toMs(raw: string, minMs: number, maxMs: number): number {
+  const [, amount, unit] = /^(\d{1,12})(ms|s|m|h|d)$/.exec(raw) ?? []
+  const ms = Number(amount) * (UNIT_MS[unit ?? ''] ?? Number.NaN)
+  if (Number.isNaN(ms)) throw new FieldError('must be a duration such as 250ms, 10s, 5m or 2h')
+  if (ms < minMs || ms > maxMs) throw new FieldError(`must be from ${minMs}ms to ${maxMs / 86_400_000}d`)
+  return ms
+}
+
+/** Networks such as `10.0.0.0/8,fd00::/8`; a bare address is a network of one. */
+export const networks = (fallback?: string): Field<readonly string[]> =>
+  field((raw) => {
+    const cidrs = raw.split(',').flatMap((part) => part.trim() || [])
+    if (!cidrs.every(isCidr)) throw new FieldError('must be networks such as 10.0.0.0/8, separated by commas')
+    return cidrs
+  }, fallback)
+
+function isCidr(cidr: string): boolean {
+  const [address = '', prefix, ...rest] = cidr.split('/')
+  const family = isIP(address)
+  if (family === 0 || rest.length > 0) return false
+  return prefix === undefined || (/^\d{1,3}$/.test(prefix) && Number(prefix) <= (family === 4 ? 32 : 128))
+}
+
+/** JSON that conforms to a JSON Schema. */
+export function json<T>(schema: object, fallback?: string): Field<T> {
+  const validate = compileSchema<T>(schema)
+  return field((raw) => {
+    const result = validate(parseJson(raw))
+    if (!result.ok)
+      throw new FieldError(result.faults.map(({ pointer, detail }) => `${pointer || '/'} ${detail}`).join('; '))
+    return result.value
+  }, fallback)
+}
+
+/** The path of a file that `parse` reads. The message of its errors is shown, so it must not contain secrets. */
+export const file = <T>(parse: (content: string) => T): Field<T> =>
+  field((raw) => {
+    try {
+      return parse(readFileSync(raw, 'utf8'))
+    } catch (error) {
+      const isUnreadable = error instanceof Error && 'code' in error && 'syscall' in error
+      throw new FieldError(isUnreadable ? 'must be the path of a file that can be read' : String(error))
+    }
+  })
+
+function parseJson(raw: string): unknown {
+  try {
+    return JSON.parse(raw)
+  } catch {
+    // The parser's own message quotes the value, which may contain a secret.
+    throw new FieldError('must be JSON')
+  }
+}

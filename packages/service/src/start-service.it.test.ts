@@ -1,0 +1,156 @@
+import { type ChildProcess, spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { join } from 'node:path'
+import {
+  eventually,
+  startTcpProxy,
+  type TcpProxy,
+  type TestBroker,
+  type TestRedis,
+  testBroker,
+  testRedis,
+} from '@switchhook/testkit'
+
+const index = JSON.stringify(join(import.meta.dirname, 'index.ts'))
+
+let rabbit: TestBroker
+let redisServer: TestRedis
+let redisProxy: TcpProxy
+const services: Service[] = []
+
+beforeEach(async () => {
+  ;[rabbit, redisServer] = await Promise.all([testBroker(), testRedis()])
+  redisProxy = await startTcpProxy(redisServer.redisUrl)
+})
+
+afterEach(async () => {
+  for (const { process: child, exitCode } of services.splice(0)) {
+    child.kill('SIGKILL')
+    await exitCode
+  }
+  await redisProxy.close()
+  await Promise.all([rabbit.close(), redisServer.close()])
+})
+
+interface LogLine {
+  readonly message: string
+  readonly [field: string]: unknown
+}
+
+interface Service {
+  readonly process: ChildProcess
+  readonly exitCode: Promise<number | null>
+  /** The log lines with this message. */
+  logged(message: string): readonly LogLine[]
+  errors(): string
+}
+
+/** Runs a service in a process of its own. `start` is the source text of its start function's body. */
+function run(start: string, env: Readonly<Record<string, string>> = {}): Service {
+  const script = `
+    import { serviceTopology } from '@switchhook/messaging'
+    import { commonFields } from '@switchhook/runtime'
+    import { openBacking, startService } from ${index}
+    const rules = [({ LOG_LEVEL }) => LOG_LEVEL === 'warn' ? 'LOG_LEVEL=warn is not allowed here' : undefined]
+    startService({ name: 'sample', fields: commonFields, rules }, async (service) => {
+      const { config, log, shutdown } = service
+      ${start}
+    })`
+  const child = spawn(process.execPath, ['--conditions=source', '--input-type=module', '--eval', script], {
+    cwd: import.meta.dirname,
+    env: {
+      AMQP_URL: rabbit.amqpUrl,
+      REDIS_URL: redisProxy.url,
+      HEALTH_PORT: '0',
+      NODE_ENV: 'test',
+      LOG_LEVEL: 'debug',
+      ...env,
+    },
+    stdio: ['ignore', 'pipe', 'pipe'],
+  })
+  const output = { stdout: '', stderr: '' }
+  for (const name of ['stdout', 'stderr'] as const) {
+    child[name].on('data', (chunk: Buffer) => (output[name] += chunk.toString()))
+  }
+  const service: Service = {
+    process: child,
+    exitCode: once(child, 'close').then(([code]) => code as number | null),
+    logged: (message) =>
+      output.stdout
+        .split('\n')
+        .filter((line) => line.startsWith('{') && line.endsWith('}'))
+        .map((line) => JSON.parse(line) as LogLine)
+        .filter((line) => line.message === message),
+    errors: () => output.stderr,
+  }
+  services.push(service)
+  return service
+}
+
+const WITH_BACKING = `
+  const { readiness } = await openBacking(service, { topology: () => serviceTopology([]) })
+  shutdown.defer('part', () => {})
+  return { readiness, optional: { extra: () => false }, details: { concurrency: 7 } }`
+
+/** Resolves to the health port. */
+async function started(service: Service): Promise<number> {
+  await eventually(() => expect(service.logged('started')).toHaveLength(1), { timeoutMs: 20_000 })
+  const [line] = service.logged('started')
+  expect(line).toMatchObject({ service: 'sample', concurrency: 7, healthPort: expect.any(Number) as number })
+  return Number(line?.['healthPort'])
+}
+
+const readyz = async (port: number): Promise<unknown> => {
+  const response = await fetch(`http://127.0.0.1:${port}/readyz`)
+  return { code: response.status, ...((await response.json()) as object) }
+}
+
+test('a started service reports `started` and its readiness, and SIGTERM closes its parts in reverse order', async () => {
+  const service = run(WITH_BACKING)
+  const port = await started(service)
+  const checks = { redis: true, rabbitmq: true, consumers: true, clock: true, installation: true }
+  expect(await readyz(port)).toEqual({ code: 200, status: 'ready', checks, degraded: ['extra'] })
+  service.process.kill('SIGTERM')
+  expect(await service.exitCode).toBe(0)
+  expect(service.logged('closed').map(({ step }) => step)).toEqual([
+    'part',
+    'broker',
+    'installation',
+    'clock',
+    'redis',
+    'tracing',
+    'health',
+  ])
+})
+
+test('readiness follows the backing', async () => {
+  const port = await started(run(WITH_BACKING))
+  redisProxy.refuse()
+  await eventually(async () => expect(await readyz(port)).toMatchObject({ checks: { redis: false, rabbitmq: true } }))
+  redisProxy.accept()
+  await eventually(async () => expect(await readyz(port)).toMatchObject({ checks: { redis: true } }))
+})
+
+test('the health port is open and not ready while `start` runs', async () => {
+  const proxy = await startTcpProxy('redis://127.0.0.1')
+  await proxy.close()
+  const service = run(
+    `const [health, ready] = await Promise.all(['healthz', 'readyz'].map((path) =>
+       fetch('http://127.0.0.1:' + config.HEALTH_PORT + '/' + path)))
+     log.info('asked', { health: health.status, ready: ready.status })
+     return { readiness: {} }`,
+    { HEALTH_PORT: String(proxy.port) },
+  )
+  await eventually(() => expect(service.logged('asked')).toMatchObject([{ health: 200, ready: 503 }]))
+  await eventually(async () => expect(await readyz(proxy.port)).toMatchObject({ code: 200, checks: {} }))
+})
+
+test.each<[string, Record<string, string>, string]>([
+  ['a wrong field', { AMQP_URL: 'http://user:secret@host' }, 'AMQP_URL must be'],
+  ['a broken rule', { LOG_LEVEL: 'warn' }, 'LOG_LEVEL=warn is not allowed here'],
+])('%s ends the process before `start` is called', async (_case, env, problem) => {
+  const service = run(`process.stderr.write('start was called'); return { readiness: {} }`, env)
+  expect(await service.exitCode).toBe(1)
+  expect(service.errors()).toContain(problem)
+  expect(service.errors()).not.toMatch(/start was called|secret/)
+})

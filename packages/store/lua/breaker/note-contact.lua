@@ -1,0 +1,16 @@
+-- Notes when an endpoint last acknowledged a delivery and when an attempt last failed. Older times change nothing.
+-- KEYS    1 contact
+-- ARGV    1 acknowledged at, ms since 1970, '' for unknown   2 failed at, likewise   3 result of the failed attempt
+--         4 retention in ms
+-- result  1
+local function isNewer(field, value)
+  return value ~= '' and tonumber(value) > tonumber(redis.call('HGET', KEYS[1], field) or '-1')
+end
+if isNewer('successAt', ARGV[1]) then
+  redis.call('HSET', KEYS[1], 'successAt', ARGV[1])
+end
+if isNewer('failureAt', ARGV[2]) then
+  redis.call('HSET', KEYS[1], 'failureAt', ARGV[2], 'failure', ARGV[3])
+end
+redis.call('PEXPIRE', KEYS[1], ARGV[4])
+return 1

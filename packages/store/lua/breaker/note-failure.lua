@@ -1,0 +1,27 @@
+-- Counts a transient failure of an endpoint. The Nth failure in a row opens the breaker in the same step; a failed probe
+-- starts a new cool-down. While the breaker is open, any other failure changes nothing: its attempt began before the
+-- breaker opened, or its claim to probe has lapsed.
+-- KEYS    1 breaker
+-- ARGV    1 failures in a row that open it   2 cool-down in ms   3 the probe's claim, '' for none   4 retention in ms
+--         5 result of the attempt, for the notice
+-- result  1 this failure starts a cool-down, else 0
+local openUntil, probe = unpack(redis.call('HMGET', KEYS[1], 'openUntil', 'probe'))
+if openUntil and (ARGV[3] == '' or probe ~= ARGV[3]) then
+  return 0
+end
+local failures = redis.call('HINCRBY', KEYS[1], 'failures', 1)
+redis.call('PEXPIRE', KEYS[1], ARGV[4])
+if not openUntil and failures < tonumber(ARGV[1]) then
+  return 0
+end
+local time = redis.call('TIME')
+local now = time[1] * 1000 + math.floor(time[2] / 1000)
+local untilMs = string.format('%.0f', now + ARGV[2])
+redis.call('HDEL', KEYS[1], 'probe', 'probeUntil', 'recoveredAt')
+redis.call('HSET', KEYS[1], 'openUntil', untilMs)
+if not openUntil then
+  -- Written once per outage, so that a repeated notice is identical.
+  redis.call('HDEL', KEYS[1], 'told')
+  redis.call('HSET', KEYS[1], 'opening', string.format('%.0f %d %s %s', now, failures, untilMs, ARGV[5]))
+end
+return 1

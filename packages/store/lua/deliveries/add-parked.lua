@@ -1,0 +1,18 @@
+-- Adds a parked delivery to its subscription's list and removes entries older than the retention.
+-- KEYS    1 parked
+-- ARGV    1 '<delivery>:<run>'   2 retention in ms
+-- result  when it was first added, in µs; unique within the list, so that it can be a cursor
+local since = redis.call('ZSCORE', KEYS[1], ARGV[1])
+if not since then
+  local time = redis.call('TIME')
+  local now = time[1] * 1000000 + time[2]
+  local newest = redis.call('ZRANGE', KEYS[1], 0, 0, 'REV', 'WITHSCORES')[2]
+  if newest and tonumber(newest) >= now then
+    now = tonumber(newest) + 1
+  end
+  since = string.format('%.0f', now)
+  redis.call('ZADD', KEYS[1], since, ARGV[1])
+  redis.call('ZREMRANGEBYSCORE', KEYS[1], '-inf', string.format('%.0f', now - ARGV[2] * 1000))
+end
+redis.call('PEXPIRE', KEYS[1], ARGV[2])
+return since

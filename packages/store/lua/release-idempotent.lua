@@ -1,9 +1,0 @@
--- Ends a claim that came to no answer, so that the next request need not wait for its lease.
--- KEYS    1 the request
--- ARGV    1 this claim
--- result  1 released, 0 not this claim's any more
-if redis.call('HGET', KEYS[1], 'claim') ~= ARGV[1] then
-  return 0
-end
-redis.call('HDEL', KEYS[1], 'claim', 'leaseEnd')
-return 1

@@ -1,0 +1,31 @@
+-- Writes one subscription if it has not changed since it was read. The new revision invalidates every cache.
+-- KEYS    1 the tenant's subscriptions   2 the tenant's revision   3 their order
+-- ARGV    1 id   2 JSON as read, '' for none   3 JSON to write, '' to remove   4 the new revision   5 its place in the order
+-- result  1 written, 0 changed by another writer since it was read
+local present = redis.call('HGET', KEYS[1], ARGV[1]) or ''
+if present ~= ARGV[2] then
+  return 0
+end
+local mark = '!' .. (redis.call('GET', KEYS[2]) or '')
+if present ~= '' then
+  -- HDEL comes first: Redis over `maxmemory` refuses a script only if its first write can take memory. So subscriptions
+  -- can still be deleted and disabled, but not created.
+  redis.call('HDEL', KEYS[1], ARGV[1])
+end
+if ARGV[3] ~= '' then
+  redis.call('HSET', KEYS[1], ARGV[1], ARGV[3])
+end
+redis.call('SET', KEYS[2], ARGV[4])
+-- Without the mark of the previous revision, an earlier version has written in between. Then the order is left alone: it
+-- does not match the revision, so the next reader rebuilds it.
+if redis.call('ZREM', KEYS[3], mark) == 1 then
+  if ARGV[3] == '' then
+    redis.call('ZREM', KEYS[3], ARGV[5])
+  else
+    redis.call('ZADD', KEYS[3], 0, ARGV[5])
+  end
+  if redis.call('ZCARD', KEYS[3]) > 0 then
+    redis.call('ZADD', KEYS[3], 0, '!' .. ARGV[4])
+  end
+end
+return 1

@@ -1,0 +1,160 @@
+import { newSubscriptionId, type Subscription } from '@switchhook/contracts'
+import { eventually, type TestRedis, testRedis } from '@switchhook/testkit'
+import { openRedis, type Redis } from '../redis/redis.ts'
+import { createSubscriptionStore } from '../subscriptions/subscription-store.ts'
+import { type BreakerStore, createBreakerReader, createBreakerStore, type Endpoint } from './breaker-store.ts'
+
+const quiet = { debug() {}, info() {}, warn() {}, error() {} }
+const COOLDOWN_MS = 300
+const LEASE_MS = 400
+
+let server: TestRedis
+let redis: readonly [Redis, Redis]
+let workers: readonly [BreakerStore, BreakerStore]
+let endpoint: Endpoint
+
+beforeAll(async () => {
+  server = await testRedis()
+  const open = (name: string): Promise<Redis> => openRedis({ url: server.redisUrl, log: quiet, name })
+  redis = [await open('one worker'), await open('another worker')]
+  const options = { failures: 3, cooldownMs: COOLDOWN_MS }
+  workers = [createBreakerStore(redis[0], options), createBreakerStore(redis[1], options)]
+})
+
+beforeEach(() => {
+  endpoint = anEndpoint()
+})
+
+afterAll(async () => {
+  await Promise.all(redis.map((connection) => connection.close()))
+  await server.close()
+})
+
+const anEndpoint = (): Endpoint => ({ tenant: 'acme', subscriptionId: newSubscriptionId() })
+
+const stateOf = async (worker: 0 | 1 = 0): Promise<string> => (await workers[worker].health(endpoint)).state
+
+async function open(): Promise<void> {
+  for (let failure = 0; failure < 3; failure++)
+    await workers[failure % 2 === 0 ? 0 : 1].noteFailure(endpoint, undefined)
+}
+
+const cooledDown = (): Promise<void> => eventually(async () => expect(await stateOf()).toBe('probing'))
+
+test('an endpoint without failures is closed', async () => {
+  expect(await workers[0].health(endpoint)).toEqual({ state: 'closed', consecutiveFailures: 0, openUntilMs: null })
+})
+
+test('the breaker opens at the Nth failure over all workers, not sooner', async () => {
+  expect(await workers[0].noteFailure(endpoint, undefined)).toBe(false)
+  expect(await workers[1].noteFailure(endpoint, undefined)).toBe(false)
+  expect(await workers[1].health(endpoint)).toMatchObject({ state: 'closed', consecutiveFailures: 2 })
+  expect(await workers[0].noteFailure(endpoint, undefined)).toBe(true)
+  const health = await createBreakerReader(redis[1]).health(endpoint)
+  expect(health).toMatchObject({ state: 'open', consecutiveFailures: 3 })
+  expect(health.openUntilMs).toBeGreaterThan(Date.now())
+})
+
+test('an answer resets the count: failures must be in a row', async () => {
+  await workers[0].noteFailure(endpoint, undefined)
+  await workers[0].noteFailure(endpoint, undefined)
+  await workers[1].noteAnswer(endpoint)
+  expect(await workers[0].noteFailure(endpoint, undefined)).toBe(false)
+  expect(await stateOf()).toBe('closed')
+})
+
+test('failures of attempts that began before the breaker opened do not extend the cool-down', async () => {
+  await open()
+  const { openUntilMs } = await workers[0].health(endpoint)
+  expect(await workers[1].noteFailure(endpoint, undefined)).toBe(false)
+  expect((await workers[0].health(endpoint)).openUntilMs).toBe(openUntilMs)
+})
+
+test('after the cool-down exactly one worker gets the probe', async () => {
+  await open()
+  expect(await workers[0].claimProbe(endpoint, LEASE_MS)).toBeUndefined()
+  await cooledDown()
+  const claims = await Promise.all(
+    Array.from({ length: 10 }, (_, n) => workers[n % 2 === 0 ? 0 : 1].claimProbe(endpoint, LEASE_MS)),
+  )
+  expect(claims.filter((claim) => claim !== undefined)).toHaveLength(1)
+})
+
+test('a failed probe starts a new cool-down, a successful one closes the breaker', async () => {
+  await open()
+  await cooledDown()
+  const first = await workers[0].claimProbe(endpoint, LEASE_MS)
+  expect(await workers[0].noteFailure(endpoint, first)).toBe(true)
+  expect(await workers[1].health(endpoint)).toMatchObject({ state: 'open', consecutiveFailures: 4 })
+  await cooledDown()
+  expect(await workers[1].claimProbe(endpoint, LEASE_MS)).toBeDefined()
+  await workers[1].noteAnswer(endpoint)
+  expect(await stateOf()).toBe('closed')
+})
+
+test('while a probe is in flight, other failures change nothing', async () => {
+  await open()
+  await cooledDown()
+  const probe = await workers[0].claimProbe(endpoint, LEASE_MS)
+  expect(await workers[1].noteFailure(endpoint, undefined)).toBe(false)
+  expect(await workers[1].noteFailure(endpoint, 'another claim')).toBe(false)
+  expect(await workers[0].noteFailure(endpoint, probe)).toBe(true)
+})
+
+test('the probe of a dead worker lapses, and another worker gets it', async () => {
+  await open()
+  await cooledDown()
+  await workers[0].claimProbe(endpoint, LEASE_MS)
+  expect(await workers[1].claimProbe(endpoint, LEASE_MS)).toBeUndefined()
+  await eventually(async () => expect(await workers[1].claimProbe(endpoint, LEASE_MS)).toBeDefined())
+})
+
+test('a probe is granted if the breaker has closed meanwhile', async () => {
+  await open()
+  await cooledDown()
+  await workers[1].noteAnswer(endpoint)
+  expect(await workers[0].claimProbe(endpoint, LEASE_MS)).toBeDefined()
+})
+
+test('a worker whose clock is wrong by a day sees the same cool-down', async () => {
+  const realNow = Date.now
+  const clock = jest.spyOn(Date, 'now').mockImplementation(() => realNow() - 86_400_000)
+  try {
+    await open()
+    clock.mockRestore()
+    expect(await workers[1].health(endpoint)).toMatchObject({ state: 'open' })
+    expect((await workers[1].health(endpoint)).openUntilMs).toBeGreaterThan(Date.now() - 1_000)
+    jest.spyOn(Date, 'now').mockImplementation(() => realNow() + 86_400_000)
+    expect(await stateOf()).toBe('open')
+    expect(await workers[0].claimProbe(endpoint, LEASE_MS)).toBeUndefined()
+  } finally {
+    jest.restoreAllMocks()
+  }
+})
+
+test('one subscription’s failures do not affect another', async () => {
+  await open()
+  expect(await workers[0].health(anEndpoint())).toMatchObject({ state: 'closed' })
+})
+
+test('a look returns the stored subscription with the breaker', async () => {
+  const subscription: Subscription = {
+    id: endpoint.subscriptionId,
+    tenant: endpoint.tenant,
+    url: 'https://client.example/hook',
+    eventTypes: ['call.status'],
+    description: null,
+    enabled: true,
+    createdAt: '2026-01-01T00:00:00.000Z',
+  }
+  const subscriptions = createSubscriptionStore(redis[1])
+  await subscriptions.create(subscription)
+  await open()
+  expect(await workers[0].look(endpoint)).toMatchObject({ subscription, health: { state: 'open' } })
+  expect(await workers[0].look({ ...endpoint, tenant: 'globex' })).toMatchObject({
+    subscription: undefined,
+    health: { state: 'closed' },
+  })
+  await subscriptions.remove(endpoint.tenant, endpoint.subscriptionId)
+  expect(await workers[0].look(endpoint)).toMatchObject({ subscription: undefined })
+})

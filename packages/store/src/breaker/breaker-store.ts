@@ -1,0 +1,131 @@
+import { randomUUID } from 'node:crypto'
+import type { Attempt, Delivery, Subscription } from '@switchhook/contracts'
+import { breakerKey, subscriptionsKey } from '../keys.ts'
+import { type Redis, run } from '../redis/redis.ts'
+import { parseSubscription } from '../subscriptions/subscription-store.ts'
+
+/*
+ * The circuit breaker: one hash per subscription, shared by all workers. All times are Redis' own.
+ *
+ *               Nth failure in a row              cool-down over
+ *               (note-failure)                    (nothing is written)
+ *     closed ───────────────────────────▶ open ───────────────────────▶ probing
+ *       ▲                                   ▲                            │   │
+ *       │                                   └────── the probe fails ─────┘   │
+ *       │                                           (note-failure)           │
+ *       └──── an endpoint answers, in any state (noteAnswer) ────────────────┘
+ *
+ * Probing: one worker at a time may send one POST, the probe, under a lease (claim-probe). A failure that does not
+ * belong to the probe changes nothing while the breaker is open or probing.
+ *
+ * field        written by                 content
+ * failures     note-failure               failures in a row
+ * openUntil    note-failure               end of the cool-down; absent while closed
+ * probe        claim-probe                the probe's claim; a new cool-down removes it
+ * probeUntil   claim-probe                end of the probe's lease; then another worker may claim it
+ * opening      note-failure, once         start of the outage, failures, end of the first cool-down, last result
+ * told         OutageStore.markReported   present once the start of the outage was published
+ * recoveredAt  note-outage-end            first answer after the outage; a failed probe removes it
+ *
+ * Times are in ms since 1970. The scripts are in `lua/breaker`. `noteAnswer` deletes the hash; without it, the hash
+ * expires one cool-down and a day after the last failure. A lost hash means closed: at worst an extra attempt.
+ */
+
+/** The endpoint of a subscription. A delivery names it. */
+export type Endpoint = Pick<Delivery, 'tenant' | 'subscriptionId'>
+
+/** The result of a POST, in the words of an attempt. */
+export type AttemptResult = Pick<Attempt, 'outcome' | 'status'>
+
+/** The state of the breaker: contact the endpoint normally, not at all, or with one probe. */
+export interface EndpointHealth {
+  readonly state: 'closed' | 'open' | 'probing'
+  readonly consecutiveFailures: number
+  /** End of the cool-down, also if it is over, in ms since 1970. Null while closed. */
+  readonly openUntilMs: number | null
+}
+
+/** A worker's claim to the one POST after a cool-down. */
+export type Probe = string
+
+export interface BreakerStore {
+  /** Reads the breaker in one round trip. */
+  health(endpoint: Endpoint): Promise<EndpointHealth>
+  /** Reads the breaker and the subscription in one round trip. */
+  look(
+    endpoint: Endpoint,
+  ): Promise<{ readonly health: EndpointHealth; readonly subscription: Subscription | undefined }>
+  /** Undefined: another worker holds the probe. The claim lapses after `leaseMs` unless a result is noted. */
+  claimProbe(endpoint: Endpoint, leaseMs: number): Promise<Probe | undefined>
+  /** Counts a transient failure. Resolves to whether it starts a cool-down. */
+  noteFailure(endpoint: Endpoint, probe: Probe | undefined, result?: AttemptResult): Promise<boolean>
+  /** Closes the breaker and resets the count, because the endpoint works. */
+  noteAnswer(endpoint: Endpoint): Promise<void>
+}
+
+export interface BreakerOptions {
+  /** Transient failures in a row that open the breaker. */
+  readonly failures: number
+  readonly cooldownMs: number
+}
+
+/** Failures further apart than this do not count as in a row. */
+const REMEMBERED_MS = 24 * 60 * 60_000
+
+const UNKNOWN: AttemptResult = { outcome: 'network', status: null }
+
+export function createBreakerStore(redis: Redis, { failures, cooldownMs }: BreakerOptions): BreakerStore {
+  return {
+    ...createBreakerReader(redis),
+    async claimProbe(endpoint, leaseMs) {
+      const probe = randomUUID()
+      const claimed = await redis[run]((commands) =>
+        commands.runScript('breaker/claim-probe', [keyOf(endpoint)], [probe, leaseMs]),
+      )
+      return claimed === 1 ? probe : undefined
+    },
+    async noteFailure(endpoint, probe, result = UNKNOWN) {
+      const args = [failures, cooldownMs, probe ?? '', cooldownMs + REMEMBERED_MS, resultToText(result)]
+      const opened = await redis[run]((commands) => commands.runScript('breaker/note-failure', [keyOf(endpoint)], args))
+      return opened === 1
+    },
+    async noteAnswer(endpoint) {
+      await redis[run]((commands) => commands.unlink(keyOf(endpoint)))
+    },
+  }
+}
+
+/** The reading half of the store, for the api. */
+export function createBreakerReader(redis: Redis): Pick<BreakerStore, 'health' | 'look'> {
+  async function read(endpoint: Endpoint, subscriptionId: string) {
+    const keys = [keyOf(endpoint), subscriptionsKey(endpoint.tenant)]
+    const [state, consecutiveFailures, openUntil, subscription] = await redis[run]((commands) =>
+      commands.runScript('breaker/read-endpoint', keys, [subscriptionId]),
+    )
+    const openUntilMs = openUntil === '0' ? null : Number(openUntil)
+    return { health: { state, consecutiveFailures, openUntilMs }, subscription }
+  }
+
+  return {
+    async health(endpoint) {
+      const { health } = await read(endpoint, '')
+      return health
+    },
+    async look(endpoint) {
+      const { health, subscription } = await read(endpoint, endpoint.subscriptionId)
+      return { health, subscription: subscription === '' ? undefined : parseSubscription(subscription) }
+    },
+  }
+}
+
+const keyOf = ({ tenant, subscriptionId }: Endpoint): string => breakerKey(tenant, subscriptionId)
+
+/** The stored form of a result: `answered 503`, or `timeout`. */
+export const resultToText = ({ outcome, status }: AttemptResult): string =>
+  status === null ? outcome : `${outcome} ${status}`
+
+/** Parses the output of `resultToText`. Only this package writes it, so it is not validated. */
+export function resultFromText(text: string): AttemptResult {
+  const [outcome = '', status] = text.split(' ')
+  return { outcome: outcome as Attempt['outcome'], status: status === undefined ? null : Number(status) }
+}

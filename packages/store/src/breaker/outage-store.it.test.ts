@@ -1,0 +1,135 @@
+import { newSubscriptionId } from '@switchhook/contracts'
+import { eventually, type TestRedis, testRedis } from '@switchhook/testkit'
+import { breakerKey } from '../keys.ts'
+import { openRedis, type Redis, run } from '../redis/redis.ts'
+import { type BreakerStore, createBreakerStore, type Endpoint } from './breaker-store.ts'
+import { createContactStore } from './contact-store.ts'
+import { createOutageStore, type OutageStore } from './outage-store.ts'
+
+const quiet = { debug() {}, info() {}, warn() {}, error() {} }
+const COOLDOWN_MS = 200
+const answered503 = { outcome: 'answered', status: 503 } as const
+const timeout = { outcome: 'timeout', status: null } as const
+
+let server: TestRedis
+let redis: Redis
+let breaker: BreakerStore
+let outages: OutageStore
+let endpoint: Endpoint
+
+beforeAll(async () => {
+  server = await testRedis()
+  redis = await openRedis({ url: server.redisUrl, log: quiet, name: 'worker' })
+  breaker = createBreakerStore(redis, { failures: 2, cooldownMs: COOLDOWN_MS })
+  outages = createOutageStore(redis)
+})
+
+beforeEach(() => {
+  endpoint = { tenant: 'acme', subscriptionId: newSubscriptionId() }
+})
+
+afterAll(async () => {
+  await redis.close()
+  await server.close()
+})
+
+async function open(): Promise<void> {
+  await breaker.noteFailure(endpoint, undefined, timeout)
+  expect(await breaker.noteFailure(endpoint, undefined, answered503)).toBe(true)
+}
+
+async function probe(): Promise<string> {
+  return eventually(async () => {
+    const claim = await breaker.claimProbe(endpoint, 5_000)
+    if (claim === undefined) throw new Error('not yet')
+    return claim
+  })
+}
+
+describe('an outage', () => {
+  test('exists from the opening on, and stays the same after a failed probe', async () => {
+    await breaker.noteFailure(endpoint, undefined, timeout)
+    expect(await outages.unreported(endpoint)).toBeUndefined()
+    const beforeMs = Date.now()
+    expect(await breaker.noteFailure(endpoint, undefined, answered503)).toBe(true)
+    const outage = await outages.unreported(endpoint)
+    expect(outage).toMatchObject({ failures: 2, last: answered503 })
+    expect(Math.abs((outage?.sinceMs ?? 0) - beforeMs)).toBeLessThan(1_000)
+    expect(outage?.untilMs).toBe((outage?.sinceMs ?? 0) + COOLDOWN_MS)
+
+    expect(await breaker.noteFailure(endpoint, await probe(), timeout)).toBe(true)
+    expect(await outages.unreported(endpoint)).toEqual(outage)
+  })
+
+  test('is reported once; its end only if its start was, and a repeat is identical', async () => {
+    await open()
+    expect(await outages.noteEnd(endpoint)).toBeUndefined()
+    const outage = await outages.unreported(endpoint)
+    await outages.markReported(endpoint)
+    expect(await outages.unreported(endpoint)).toBeUndefined()
+    const recovery = await outages.noteEnd(endpoint)
+    expect(recovery).toEqual({ ...outage, recoveredAtMs: expect.any(Number) })
+    await eventually(() => expect(Date.now()).toBeGreaterThan((recovery?.recoveredAtMs ?? 0) + 5))
+    expect(await outages.noteEnd(endpoint)).toEqual(recovery)
+    await breaker.noteAnswer(endpoint)
+    expect(await outages.noteEnd(endpoint)).toBeUndefined()
+  })
+
+  test('that follows another one is reported again, even if the first was marked too late', async () => {
+    await open()
+    const first = await outages.unreported(endpoint)
+    await breaker.noteAnswer(endpoint)
+    await outages.markReported(endpoint)
+    expect((await breaker.health(endpoint)).state).toBe('closed')
+    await eventually(() => expect(Date.now()).toBeGreaterThan((first?.sinceMs ?? 0) + 5))
+    await open()
+    const second = await outages.unreported(endpoint)
+    expect(second?.sinceMs).toBeGreaterThan(first?.sinceMs ?? Number.POSITIVE_INFINITY)
+  })
+
+  test('that an earlier version began is not reported, and ends normally', async () => {
+    const key = breakerKey(endpoint.tenant, endpoint.subscriptionId)
+    await redis[run]((commands) => commands.hset(key, 'failures', '5', 'openUntil', String(Date.now() - 1)))
+    expect(await breaker.noteFailure(endpoint, await probe(), timeout)).toBe(true)
+    expect(await outages.unreported(endpoint)).toBeUndefined()
+    expect(await outages.noteEnd(endpoint)).toBeUndefined()
+    await breaker.noteAnswer(endpoint)
+    expect((await breaker.health(endpoint)).state).toBe('closed')
+    await open()
+    expect(await outages.unreported(endpoint)).toMatchObject({ failures: 2 })
+  })
+
+  test('whose probe answered but then failed has not ended', async () => {
+    await open()
+    await outages.markReported(endpoint)
+    const claim = await probe()
+    const early = await outages.noteEnd(endpoint)
+    await breaker.noteFailure(endpoint, claim, timeout)
+    await eventually(() => expect(Date.now()).toBeGreaterThan((early?.recoveredAtMs ?? 0) + 5))
+    expect((await outages.noteEnd(endpoint))?.recoveredAtMs).toBeGreaterThan(early?.recoveredAtMs ?? 0)
+  })
+})
+
+describe('the contact times of an endpoint', () => {
+  const nothing = { successAtMs: null, failureAtMs: null, failure: null }
+
+  test('are kept for success and failure separately, and never go back', async () => {
+    const contacts = createContactStore(redis)
+    expect(await contacts.find(endpoint)).toEqual(nothing)
+    await contacts.note(endpoint, { ...nothing, successAtMs: 2_000 })
+    await contacts.note(endpoint, { successAtMs: 1_000, failureAtMs: 3_000, failure: answered503 })
+    await contacts.note(endpoint, { ...nothing, failureAtMs: 2_500, failure: timeout })
+    expect(await contacts.find(endpoint)).toEqual({ successAtMs: 2_000, failureAtMs: 3_000, failure: answered503 })
+    await contacts.note(endpoint, { ...nothing, failureAtMs: 4_000, failure: timeout })
+    expect(await contacts.find(endpoint)).toMatchObject({ failureAtMs: 4_000, failure: timeout })
+    expect(await contacts.find({ ...endpoint, tenant: null })).toEqual(nothing)
+  })
+
+  test('outlive the breaker', async () => {
+    const contacts = createContactStore(redis)
+    await contacts.note(endpoint, { ...nothing, failureAtMs: 1_000, failure: timeout })
+    await open()
+    await breaker.noteAnswer(endpoint)
+    expect(await contacts.find(endpoint)).toMatchObject({ failureAtMs: 1_000 })
+  })
+})

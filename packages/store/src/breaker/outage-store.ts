@@ -1,0 +1,61 @@
+import { breakerKey } from '../keys.ts'
+import { type Redis, run } from '../redis/redis.ts'
+import { type AttemptResult, type Endpoint, resultFromText } from './breaker-store.ts'
+
+/** The start of an endpoint's outage. It stays the same until the breaker closes. Times in ms since 1970. */
+export interface Outage {
+  readonly sinceMs: number
+  /** End of the first cool-down. */
+  readonly untilMs: number
+  readonly failures: number
+  readonly last: AttemptResult
+}
+
+/** Which outages were reported to the tenant. Kept in the breaker's hash, so it is deleted when the breaker closes. */
+export interface OutageStore {
+  /** Undefined: no outage, already reported, or begun by an earlier version, which did not store its start. */
+  unreported(endpoint: Endpoint): Promise<Outage | undefined>
+  markReported(endpoint: Endpoint): Promise<void>
+  /**
+   * Notes the first answer after the outage. Call it before `BreakerStore.noteAnswer`, which deletes the outage.
+   * Undefined: the start of the outage was never reported, so its end must not be either.
+   */
+  noteEnd(endpoint: Endpoint): Promise<(Outage & { readonly recoveredAtMs: number }) | undefined>
+}
+
+export function createOutageStore(redis: Redis): OutageStore {
+  return {
+    async unreported({ tenant, subscriptionId }) {
+      const [opening, told] = await redis[run]((commands) =>
+        commands.hmget(breakerKey(tenant, subscriptionId), 'opening', 'told'),
+      )
+      return opening == null || told != null ? undefined : parseOpening(opening)
+    },
+    async markReported({ tenant, subscriptionId }) {
+      const key = breakerKey(tenant, subscriptionId)
+      // If another worker has closed the breaker meanwhile, this creates the key again: let it expire.
+      await redis[run]((commands) =>
+        Promise.all([commands.hset(key, 'told', '1'), commands.pexpire(key, STRAY_MS, 'NX')]),
+      )
+    },
+    async noteEnd({ tenant, subscriptionId }) {
+      const [opening, recoveredAt] = await redis[run]((commands) =>
+        commands.runScript('breaker/note-outage-end', [breakerKey(tenant, subscriptionId)], []),
+      )
+      return opening === undefined ? undefined : { ...parseOpening(opening), recoveredAtMs: Number(recoveredAt) }
+    },
+  }
+}
+
+const STRAY_MS = 60_000
+
+/** Parses the field `opening`, as note-failure.lua writes it. */
+function parseOpening(opening: string): Outage {
+  const [since, failures, until, ...last] = opening.split(' ')
+  return {
+    sinceMs: Number(since),
+    untilMs: Number(until),
+    failures: Number(failures),
+    last: resultFromText(last.join(' ')),
+  }
+}

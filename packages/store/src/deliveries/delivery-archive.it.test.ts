@@ -1,0 +1,180 @@
+import { eventually } from '@switchhook/testkit'
+import { bodyKey, recordKey, senderKey } from '../keys.ts'
+import { type Redis, run } from '../redis/redis.ts'
+import type { DeliveryArchive } from './delivery-archive.ts'
+import type { DeliveryStore } from './delivery-store.ts'
+import {
+  acknowledged,
+  delivered,
+  deliveryOf,
+  failed,
+  openDeliveries,
+  refused,
+  retention,
+  type TestDeliveries,
+  waiting,
+} from './testing/deliveries.ts'
+
+let fixture: TestDeliveries
+let store: DeliveryStore & DeliveryArchive
+let redis: Redis
+
+beforeAll(async () => {
+  fixture = await openDeliveries()
+  ;({ store, redis } = fixture)
+})
+afterAll(() => fixture.close())
+beforeEach(() => fixture.server.flush())
+
+describe('redelivery', () => {
+  test('an announced delivery is pending until its first attempt, and then like any other', async () => {
+    const delivery = deliveryOf({ trial: 'test' })
+    await store.announce(delivery)
+    await store.announce(delivery)
+    expect(await store.find(delivery.deliveryId)).toMatchObject({ state: 'pending', slot: 0, attempts: [], run: 1 })
+    expect(await store.isSettled(delivery)).toBe(false)
+    await store.settle(delivery, delivered(delivery), acknowledged)
+    await store.announce(delivery)
+    const found = await store.find(delivery.deliveryId)
+    expect(found).toMatchObject({ state: 'acknowledged', attempts: [delivered(delivery)] })
+    expect(await fixture.ttlOf(recordKey(delivery.deliveryId))).toBeLessThanOrEqual(retention.settledRetentionMs)
+  })
+
+  test('a redelivered test delivery is still a test delivery', async () => {
+    const delivery = deliveryOf({ trial: 'test' })
+    await store.park(delivery, failed(delivery), 'exhausted')
+    expect(await store.beginRedelivery(delivery.deliveryId, { sender: 'a' })).toMatchObject({
+      record: { trial: 'test', run: 2 },
+    })
+  })
+
+  test('a redelivery is a new run from slot 0 that keeps id, body, attempts and the attempt counter', async () => {
+    const delivery = deliveryOf({ slot: 7, attempt: 7 })
+    await store.park(delivery, failed(delivery), 'exhausted')
+    const redelivery = await store.beginRedelivery(delivery.deliveryId, { sender: 'a' })
+    expect(redelivery).toEqual({
+      kind: 'begun',
+      record: {
+        ...delivery,
+        run: 2,
+        slot: 0,
+        attempt: 8,
+        state: 'pending',
+        parkedReason: null,
+        parkedAt: null,
+        nextAttemptAt: null,
+        attempts: [failed(delivery)],
+      },
+    })
+  })
+
+  test('once sent, it is pending, no longer listed, and cannot be begun again', async () => {
+    const delivery = deliveryOf()
+    await store.park(delivery, refused(delivery), 'rejected')
+    const again = await fixture.sendAgain(delivery)
+    expect(await store.find(delivery.deliveryId)).toMatchObject({ run: 2, slot: 0, state: 'pending', parkedAt: null })
+    expect(await store.parked(delivery.subscriptionId, { limit: 10 })).toEqual({ items: [], nextCursor: null })
+    expect(await store.beginRedelivery(delivery.deliveryId, { sender: 'a' })).toEqual({ kind: 'not-parked' })
+    expect(await store.isSettled(again)).toBe(false)
+  })
+
+  test('the record has the URL and the time with which it was sent', async () => {
+    const delivery = deliveryOf()
+    await store.park(delivery, refused(delivery), 'rejected')
+    const redelivery = await store.beginRedelivery(delivery.deliveryId, { sender: 'a' })
+    const sent = { url: 'https://client.example/moved', firstDueAt: '2026-11-21T08:00:00.000Z' }
+    if (redelivery.kind === 'begun') await store.redeliverySent({ ...redelivery.record, ...sent })
+    expect(await store.find(delivery.deliveryId)).toMatchObject({ ...sent, state: 'pending' })
+  })
+
+  test('after a crash before publishing it is still parked and listed, and begins again as the same run', async () => {
+    const delivery = deliveryOf()
+    await store.park(delivery, refused(delivery), 'rejected')
+    const parked = await store.find(delivery.deliveryId)
+    const { body: _body, ...listed } = parked ?? {}
+    const begun = await store.beginRedelivery(delivery.deliveryId, { sender: 'a' })
+    expect(await store.find(delivery.deliveryId)).toEqual(parked)
+    expect((await store.parked(delivery.subscriptionId, { limit: 10 })).items).toEqual([listed])
+    expect(await store.beginRedelivery(delivery.deliveryId, { sender: 'a' })).toEqual(begun)
+    expect(begun).toMatchObject({ record: { run: 2 } })
+  })
+
+  test('after a crash between publishing and noting it, the worker completes the run', async () => {
+    const delivery = deliveryOf()
+    await store.park(delivery, refused(delivery), 'rejected')
+    const begun = await store.beginRedelivery(delivery.deliveryId, { sender: 'a' })
+    const again = { ...delivery, run: 2, attempt: 1 }
+    expect(await store.isSettled(again)).toBe(false)
+    await store.settle(again, delivered(again), acknowledged)
+    if (begun.kind === 'begun') await store.redeliverySent(begun.record)
+    expect(await store.find(delivery.deliveryId)).toMatchObject({
+      run: 2,
+      state: 'acknowledged',
+      attempts: [{ run: 1 }, { run: 2 }],
+    })
+    expect(await store.beginRedelivery(delivery.deliveryId, { sender: 'a' })).toEqual({ kind: 'not-parked' })
+    expect((await store.parked(delivery.subscriptionId, { limit: 10 })).items).toEqual([])
+  })
+
+  test('a delivery stays listed if a worker parks the new run before its publisher notes it as sent', async () => {
+    const delivery = deliveryOf()
+    await store.park(delivery, refused(delivery), 'rejected')
+    const begun = await store.beginRedelivery(delivery.deliveryId, { sender: 'a' })
+    const again = { ...delivery, run: 2, attempt: 1 }
+    await store.park(again, refused(again), 'rejected')
+    if (begun.kind === 'begun') await store.redeliverySent(begun.record)
+    const page = await store.parked(delivery.subscriptionId, { limit: 10 })
+    expect(page.items).toMatchObject([{ run: 2, state: 'parked', attempts: [{ run: 1 }, { run: 2 }] }])
+    expect(await store.beginRedelivery(delivery.deliveryId, { sender: 'a' })).toMatchObject({
+      record: { run: 3, attempt: 2 },
+    })
+  })
+
+  test('of two senders that begin at once one sends; the other can once the first has given up', async () => {
+    const delivery = deliveryOf()
+    await store.park(delivery, refused(delivery), 'rejected')
+    const begin = (sender: string) => store.beginRedelivery(delivery.deliveryId, { sender })
+    const [one, two] = await Promise.all([begin('a'), begin('b')])
+    expect(one).toMatchObject({ record: { run: 2 } })
+    expect(two).toEqual({ kind: 'busy' })
+    await store.abandonRedelivery(delivery.deliveryId, { sender: 'b' })
+    expect(await begin('b')).toEqual({ kind: 'busy' })
+    await store.abandonRedelivery(delivery.deliveryId, { sender: 'a' })
+    expect(await begin('b')).toEqual(one)
+  })
+
+  test('a dead sender blocks others for 15 seconds at most', async () => {
+    const delivery = deliveryOf()
+    await store.park(delivery, refused(delivery), 'rejected')
+    const begun = await store.beginRedelivery(delivery.deliveryId, { sender: 'dead' })
+    const leftMs = await redis[run]((commands) => commands.pttl(senderKey(delivery.deliveryId)))
+    expect(leftMs).toBeGreaterThan(10_000)
+    expect(leftMs).toBeLessThanOrEqual(15_000)
+    await redis[run]((commands) => commands.pexpire(senderKey(delivery.deliveryId), 1))
+    await eventually(async () => {
+      expect(await store.beginRedelivery(delivery.deliveryId, { sender: 'another' })).toEqual(begun)
+    })
+  })
+
+  test('a delivery that is parked again at once can be redelivered at once', async () => {
+    const delivery = deliveryOf()
+    await store.park(delivery, refused(delivery), 'rejected')
+    const begun = await store.beginRedelivery(delivery.deliveryId, { sender: 'a' })
+    if (begun.kind === 'begun') await store.redeliverySent(begun.record)
+    const again = { ...delivery, run: 2, attempt: 1 }
+    await store.park(again, refused(again), 'rejected')
+    expect(await store.beginRedelivery(delivery.deliveryId, { sender: 'b' })).toMatchObject({ record: { run: 3 } })
+  })
+
+  test('a delivery that is unknown, not parked or without a body cannot be begun', async () => {
+    const unknown = deliveryOf()
+    expect(await store.beginRedelivery(unknown.deliveryId, { sender: 'a' })).toEqual({ kind: 'unknown' })
+    const settled = deliveryOf()
+    await store.settle(settled, failed(settled), waiting)
+    expect(await store.beginRedelivery(settled.deliveryId, { sender: 'a' })).toEqual({ kind: 'not-parked' })
+    const bodiless = deliveryOf()
+    await store.park(bodiless, refused(bodiless), 'rejected')
+    await redis[run]((commands) => commands.del(bodyKey(bodiless.deliveryId)))
+    expect(await store.beginRedelivery(bodiless.deliveryId, { sender: 'a' })).toEqual({ kind: 'without-body' })
+  })
+})

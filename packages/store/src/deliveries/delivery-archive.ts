@@ -1,0 +1,121 @@
+import type { Delivery, DeliveryId, SubscriptionId } from '@switchhook/contracts'
+import { bodyKey, recordKey, redeliveryKey, senderKey } from '../keys.ts'
+import { type Redis, run } from '../redis/redis.ts'
+import { announcedRecord, type DeliveryRecord, parseRecord, viewJson, viewOf } from './delivery-record.ts'
+import { createParkedIndex, type ParkedPage, type ParkedQuery } from './parked-index.ts'
+
+type Redelivery =
+  | { readonly kind: 'begun'; readonly record: DeliveryRecord & { readonly body: Buffer } }
+  | { readonly kind: 'not-parked' }
+  /** Another sender is publishing it. */
+  | { readonly kind: 'busy' }
+  /** It is parked, but a limit on parked deliveries released its body. */
+  | { readonly kind: 'without-body' }
+  | { readonly kind: 'unknown' }
+
+export interface Redeliverer {
+  /** A unique name. */
+  readonly sender: string
+  /** Redeliver only if this run was parked, not a later one. Absent: any run. */
+  readonly parkedRun?: number
+}
+
+interface NotedRedelivery {
+  readonly parkedRun: number
+  /** False: an earlier call noted it. */
+  readonly isNew: boolean
+}
+
+/** Finds deliveries and redelivers parked ones. It never changes how long a record is kept; `DeliveryStore` decides that. */
+export interface DeliveryArchive {
+  /**
+   * Stores a delivery that is about to be published, so that it is found before its first attempt. For test deliveries
+   * only: a record for every delivery at this point would be too many. Repeating it changes nothing.
+   */
+  announce(delivery: Delivery): Promise<void>
+  find(deliveryId: DeliveryId): Promise<DeliveryRecord | undefined>
+  /**
+   * The parked deliveries of a subscription, the newest first. Deliveries parked later do not shift the pages.
+   * @throws AppError `invalid-request` for a cursor that is not from this list
+   */
+  parked(subscriptionId: SubscriptionId, query: ParkedQuery): Promise<ParkedPage>
+  /**
+   * Begins the next run of a parked delivery. The returned record is to be published, as slot 0. Until `redeliverySent`
+   * the delivery still counts as parked. The same sender can begin the run again at any time, another one after
+   * 15 seconds. So two senders never send it at once, and a crash does not block it.
+   */
+  beginRedelivery(deliveryId: DeliveryId, by: Redeliverer): Promise<Redelivery>
+  /** Call it if publishing failed. Another sender may then begin at once. */
+  abandonRedelivery(deliveryId: DeliveryId, by: Pick<Redeliverer, 'sender'>): Promise<void>
+  /**
+   * Stores which parked run a request redelivers, so that a repeat of the request never sends a later run. The first
+   * call with `parkedRun` decides; it is kept for two days after the last call. Undefined: no call has named a run.
+   */
+  noteRedelivery(deliveryId: DeliveryId, requestId: string, parkedRun?: number): Promise<NotedRedelivery | undefined>
+  /** @param record the record of `beginRedelivery`, with the url and firstDueAt that were published */
+  redeliverySent(record: DeliveryRecord): Promise<void>
+}
+
+/** Ample time until the first attempt, which sets the record's further lifetime. */
+const ANNOUNCED_MS = 7 * 86_400_000
+/** Longer than the wait for a publisher confirm. */
+const SENDING_LEASE_MS = 15_000
+/** Longer than an idempotency key is remembered. */
+const REDELIVERY_NOTED_MS = 2 * 86_400_000
+
+export function createDeliveryArchive(redis: Redis): DeliveryArchive {
+  const index = createParkedIndex(redis)
+
+  return {
+    async announce(delivery) {
+      const record = announcedRecord(delivery, viewOf(delivery, null, { state: 'pending' }))
+      await redis[run]((commands) => commands.set(recordKey(delivery.deliveryId), record, 'PX', ANNOUNCED_MS, 'NX'))
+    },
+    async find(deliveryId) {
+      const [stored, body] = await redis[run]((commands) =>
+        Promise.all([commands.get(recordKey(deliveryId)), commands.getBuffer(bodyKey(deliveryId))]),
+      )
+      const found = parseRecord(stored ?? '')
+      return found && { deliveryId, ...found.view, attempts: found.attempts, body }
+    },
+    parked: (subscriptionId, query) => index.page(subscriptionId, query),
+    async beginRedelivery(deliveryId, { sender, parkedRun }) {
+      const keys = [recordKey(deliveryId), bodyKey(deliveryId), senderKey(deliveryId)]
+      const args = [parkedRun ?? '', sender, SENDING_LEASE_MS]
+      const stored = await redis[run]((commands) => commands.runScript('deliveries/begin-redelivery', keys, args))
+      if (stored === '') return { kind: 'not-parked' }
+      if (stored === 'busy' || stored === 'without-body') return { kind: stored }
+      const begun = parseRecord(stored ?? '')
+      const body = await redis[run]((commands) => commands.getBuffer(bodyKey(deliveryId)))
+      if (begun === undefined) return { kind: 'unknown' }
+      if (body === null) return { kind: 'without-body' }
+      const fresh = { slot: 0, state: 'pending', parkedReason: null, parkedAt: null, nextAttemptAt: null } as const
+      const { view, ledger, attempts } = begun
+      return { kind: 'begun', record: { deliveryId, ...view, ...fresh, run: ledger.run, attempts, body } }
+    },
+    async abandonRedelivery(deliveryId, { sender }) {
+      await redis[run]((commands) =>
+        commands.runScript('deliveries/abandon-redelivery', [senderKey(deliveryId)], [sender]),
+      )
+    },
+    async noteRedelivery(deliveryId, requestId, parkedRun) {
+      const key = redeliveryKey(deliveryId, requestId)
+      if (parkedRun !== undefined) {
+        const written = await redis[run]((commands) => commands.set(key, parkedRun, 'PX', REDELIVERY_NOTED_MS, 'NX'))
+        if (written !== null) return { parkedRun, isNew: true }
+      }
+      const noted = await redis[run]((commands) => commands.getex(key, 'PX', REDELIVERY_NOTED_MS))
+      return noted === null ? undefined : { parkedRun: Number(noted), isNew: false }
+    },
+    async redeliverySent(record) {
+      await redis[run]((commands) =>
+        commands.runScript(
+          'deliveries/confirm-redelivery',
+          [recordKey(record.deliveryId)],
+          [record.run, viewJson(record)],
+        ),
+      )
+      await index.remove({ ...record, run: record.run - 1 })
+    },
+  }
+}

@@ -1,0 +1,142 @@
+import type { Attempt, Delivery, DeliveryId, EventId, ParkedReason, SubscriptionId, Trial } from '@switchhook/contracts'
+
+export type DeliveryState = 'pending' | 'waiting' | 'acknowledged' | 'parked' | 'withdrawn'
+
+/** The state of a delivery, once its first slot is settled or it was announced. */
+export interface DeliveryRecord {
+  readonly deliveryId: DeliveryId
+  readonly subscriptionId: SubscriptionId
+  readonly eventId: EventId
+  readonly eventType: string
+  readonly tenant: string | null
+  readonly url: string
+  readonly run: number
+  /** The next slot; the last one when no slot follows. */
+  readonly slot: number
+  /** Number of attempts so far, over all runs. */
+  readonly attempt: number
+  /** ISO 8601, UTC, like the other times. */
+  readonly firstDueAt: string
+  readonly state: DeliveryState
+  readonly parkedReason: ParkedReason | null
+  readonly parkedAt: string | null
+  readonly nextAttemptAt: string | null
+  /** Marks a test delivery, also when it is redelivered. Absent: a delivery of a real event. */
+  readonly trial?: Trial
+  /** Over all runs, in order. */
+  readonly attempts: readonly Attempt[]
+  /** Null unless the delivery has been parked. */
+  readonly body: Buffer | null
+}
+
+/**
+ * A record is one string of several lines: the ledger for the scripts, the view for people (JSON), and one line of JSON
+ * per attempt. One small string per delivery costs a fraction of a hash, and the scripts need not parse JSON.
+ */
+export interface StoredRecord {
+  readonly ledger: Ledger
+  readonly view: View
+  readonly attempts: readonly Attempt[]
+}
+
+/** The last settled slot of a delivery, and the state that followed. */
+export interface Ledger {
+  readonly run: number
+  /** The last settled slot of the run; -1 for none. */
+  readonly slot: number
+  /** `unsent`: a redelivery has begun, but is not known to be published. Readers treat the delivery as still parked. */
+  readonly state: DeliveryState | 'unsent'
+}
+
+type View = Omit<DeliveryRecord, 'deliveryId' | 'attempts' | 'body'>
+
+const OVER: readonly Ledger['state'][] = ['acknowledged', 'parked', 'withdrawn']
+
+/**
+ * Whether the ledger settles a message, apart from the exception in `isOlderThan`. settle-delivery.lua has the same
+ * rules.
+ */
+export function isSettledBy(
+  { run, slot, state }: Ledger,
+  message: { readonly run: number; readonly slot: number },
+): boolean {
+  if (run !== message.run) return run > message.run
+  return OVER.includes(state) || slot >= message.slot
+}
+
+/**
+ * A record without an attempt does not settle a copy of the message that has made one, unless the run was acknowledged or
+ * parked. A worker that dies after its retry was confirmed leaves two copies: the retry, and the original message, which
+ * returns as if no attempt had been made. If the original is withdrawn, or uses up slots in a cool-down, the retry still
+ * keeps its schedule.
+ */
+export const isOlderThan = (
+  { ledger, view }: Pick<StoredRecord, 'ledger' | 'view'>,
+  message: { readonly run: number; readonly attempt: number },
+): boolean =>
+  ledger.run === message.run &&
+  view.attempt === 0 &&
+  message.attempt > 0 &&
+  ledger.state !== 'acknowledged' &&
+  ledger.state !== 'parked'
+
+/** Longer than any ledger line, so that reading this many bytes of a record is enough for `parseLedger`. */
+export const LEDGER_BYTES = 48
+
+/** Parses the first line of a record. The rest may be cut off. */
+export function parseLedger(stored: string): Ledger | undefined {
+  const [, run, slot, state] = /^(\d+) (-?\d+) ([a-z]+)/.exec(stored) ?? []
+  if (run === undefined) return undefined
+  return { run: Number(run), slot: Number(slot), state: state as Ledger['state'] }
+}
+
+/** A complete record with one attempt, in the format of settle-delivery.lua. */
+export const firstRecord = ({ run, slot, state }: Ledger, view: View, attempt: Attempt): string =>
+  `${run} ${slot} ${state}\n${viewJson(view)}\n${JSON.stringify(attempt)}`
+
+/** A complete record without an attempt. */
+export const announcedRecord = ({ run }: Pick<Ledger, 'run'>, view: View): string =>
+  `${run} -1 pending\n${viewJson(view)}`
+
+export function parseRecord(stored: string): StoredRecord | undefined {
+  const ledger = parseLedger(stored)
+  const [, view = '', ...attempts] = stored.split('\n')
+  if (ledger === undefined) return undefined
+  return {
+    ledger,
+    view: JSON.parse(view) as View,
+    attempts: attempts.map((line) => JSON.parse(line) as Attempt).toSorted((a, b) => a.attempt - b.attempt),
+  }
+}
+
+/** Writes the fields of a view in a fixed order. `record` may have more fields. */
+export function viewJson(record: View): string {
+  return JSON.stringify(record, VIEW_FIELDS)
+}
+
+const VIEW_FIELDS = [
+  'subscriptionId',
+  'eventId',
+  'eventType',
+  'tenant',
+  'url',
+  'run',
+  'slot',
+  'attempt',
+  'firstDueAt',
+  'state',
+  'parkedReason',
+  'parkedAt',
+  'nextAttemptAt',
+  'trial',
+] satisfies (keyof View)[]
+
+/** The view of a delivery after one of its slots ended in `outcome.state`. */
+export function viewOf(
+  delivery: Delivery,
+  attempt: Attempt | null,
+  outcome: Pick<View, 'state'> & Partial<Pick<View, 'slot' | 'nextAttemptAt' | 'parkedReason' | 'parkedAt'>>,
+): View {
+  const nothing = { parkedReason: null, parkedAt: null, nextAttemptAt: null }
+  return { ...delivery, ...nothing, attempt: attempt?.attempt ?? delivery.attempt, ...outcome }
+}

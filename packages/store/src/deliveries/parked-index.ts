@@ -1,0 +1,102 @@
+import { type Delivery, type DeliveryId, parseDeliveryId, type SubscriptionId } from '@switchhook/contracts'
+import { parkedKey, recordKey } from '../keys.ts'
+import { createListCursor, isoTime, lowerBound, MICROSECONDS, newestEntries, scanPage, upperBound } from '../paging.ts'
+import { type Redis, run } from '../redis/redis.ts'
+import { type DeliveryRecord, parseRecord, type StoredRecord } from './delivery-record.ts'
+
+/** Without the body, so that a page of deliveries reads no bodies. */
+export type ListedDelivery = Omit<DeliveryRecord, 'body'>
+
+export interface ParkedPage {
+  readonly items: readonly ListedDelivery[]
+  /** Null on the last page. The next page may be empty. */
+  readonly nextCursor: string | null
+}
+
+export interface ParkedQuery {
+  readonly limit: number
+  readonly cursor?: string
+  /** Parked from `fromMs` on and before `toMs`, in ms since 1970. */
+  readonly fromMs?: number
+  readonly toMs?: number
+  readonly matches?: (delivery: ListedDelivery) => boolean
+}
+
+/** The list of a subscription's parked deliveries. Entries may be stale; a delivery's record decides if it is parked. */
+export interface ParkedIndex {
+  /** Resolves to the time of the first addition (ISO 8601, UTC). */
+  add(delivery: Place, retentionMs: number): Promise<string>
+  remove(delivery: Place): Promise<void>
+  page(subscriptionId: SubscriptionId, query: ParkedQuery): Promise<ParkedPage>
+}
+
+/** The name of an entry includes the run, so that the end of one run never removes the entry of the next. */
+type Place = Pick<Delivery, 'deliveryId' | 'subscriptionId' | 'run'>
+
+export interface ParkedEntry {
+  readonly deliveryId: DeliveryId
+  readonly run: number
+  /** When it was added, in µs, as Redis formats it; unique within a list. */
+  readonly since: string
+}
+
+const cursors = createListCursor('', MICROSECONDS)
+
+export function createParkedIndex(redis: Redis): ParkedIndex {
+  async function entriesBetween(
+    id: SubscriptionId,
+    before: string,
+    from: string,
+    limit: number,
+  ): Promise<ParkedEntry[]> {
+    const found = await newestEntries(redis, parkedKey(id), { before, from, count: limit })
+    return found.map(({ member: name, since }) => toEntry(name, since))
+  }
+
+  async function read({ deliveryId, run: listedRun }: ParkedEntry): Promise<ListedDelivery | undefined> {
+    const found = parseRecord((await redis[run]((commands) => commands.get(recordKey(deliveryId)))) ?? '')
+    if (found === undefined || !isParked(found, listedRun)) return undefined
+    return { deliveryId, ...found.view, attempts: found.attempts }
+  }
+
+  return {
+    async add(delivery, retentionMs) {
+      const since = await redis[run]((commands) =>
+        commands.runScript(
+          'deliveries/add-parked',
+          [parkedKey(delivery.subscriptionId)],
+          [member(delivery), retentionMs],
+        ),
+      )
+      return isoTime(since)
+    },
+    async remove(delivery) {
+      await redis[run]((commands) => commands.zrem(parkedKey(delivery.subscriptionId), member(delivery)))
+    },
+    async page(subscriptionId, { limit, cursor, fromMs, toMs, matches = () => true }) {
+      const { items, end } = await scanPage({
+        limit,
+        before: upperBound(cursor === undefined ? undefined : cursors.parse(cursor), toMs),
+        entriesBefore: (before, count) => entriesBetween(subscriptionId, before, lowerBound(fromMs), count),
+        load: async (entries) => {
+          const records = await Promise.all(entries.map(read))
+          return records.map((record) => (record !== undefined && matches(record) ? record : undefined))
+        },
+      })
+      return { items, nextCursor: end === undefined ? null : cursors.of(end) }
+    },
+  }
+}
+
+/** A redelivery that is not known to be published still counts as the parked run before it. */
+export function isParked({ ledger }: Pick<StoredRecord, 'ledger'>, listedRun: number): boolean {
+  if (ledger.state === 'parked') return ledger.run === listedRun
+  return ledger.state === 'unsent' && ledger.run === listedRun + 1
+}
+
+const member = ({ deliveryId, run }: Place): string => `${deliveryId}:${run}`
+
+export function toEntry(name: string, since: string): ParkedEntry {
+  const [deliveryId = '', run] = name.split(':')
+  return { deliveryId: parseDeliveryId(deliveryId), run: Number(run), since }
+}

@@ -1,0 +1,121 @@
+import type { DeliveryId, ParkedReason, SubscriptionId } from '@switchhook/contracts'
+import { parkedKey, recordKey } from '../keys.ts'
+import { isoTime, scoredEntries } from '../paging.ts'
+import { type Redis, run } from '../redis/redis.ts'
+import { LEDGER_BYTES, type Ledger, parseLedger, parseRecord } from './delivery-record.ts'
+import { isParked, type ParkedEntry, toEntry } from './parked-index.ts'
+
+/** A range of a subscription's parked deliveries, by when they were parked. */
+export interface ParkedRange {
+  /** In µs since 1970, as text; exclusive. */
+  readonly after: string
+  /** Likewise; inclusive. */
+  readonly until: string
+  /** Null: any reason. */
+  readonly reason: ParkedReason | null
+}
+
+interface Found {
+  readonly entries: readonly Pick<ParkedEntry, 'deliveryId' | 'run'>[]
+  /** `after` of the next call; null at the end of the range. */
+  readonly after: string | null
+}
+
+interface Count {
+  readonly count: number
+  /** When the first and the last of them were parked (ISO 8601, UTC); null if there are none. */
+  readonly oldest: string | null
+  readonly newest: string | null
+}
+
+/** The state of a run. `unknown`: the record is gone, or a later run has begun. */
+export type RunState = Ledger['state'] | 'unknown'
+
+/** Reads all parked deliveries of a subscription, the oldest first. For recoveries. Changes nothing. */
+export interface ParkedWindow {
+  /** When the newest one was parked, in µs; null if there is none. Deliveries parked later are newer. */
+  newest(subscriptionId: SubscriptionId): Promise<string | null>
+  /** At most `limit` deliveries. A bounded number of entries is read, so a short result need not be the last. */
+  take(subscriptionId: SubscriptionId, range: ParkedRange, limit: number): Promise<Found>
+  /** Reads every record, which takes seconds for hundreds of thousands. */
+  count(subscriptionId: SubscriptionId, range: ParkedRange): Promise<Count>
+  /** How many entries were added after `since` (µs). One command; stale entries count too. */
+  countAfter(subscriptionId: SubscriptionId, since: string): Promise<number>
+  stateOf(delivery: { readonly deliveryId: DeliveryId; readonly run: number }): Promise<RunState>
+}
+
+const COUNTED_AT_ONCE = 500
+const LEAST_LOOKED_AT = 50
+
+export function createParkedWindow(redis: Redis): ParkedWindow {
+  async function page(id: SubscriptionId, { after, until }: ParkedRange, size: number): Promise<ParkedEntry[]> {
+    const reply = await redis[run]((commands) =>
+      commands.zrangebyscore(parkedKey(id), `(${after}`, until, 'WITHSCORES', 'LIMIT', 0, size),
+    )
+    return scoredEntries(reply).map(({ member, since }) => toEntry(member, since))
+  }
+
+  const ledgerOf = async (deliveryId: DeliveryId): Promise<Ledger | undefined> =>
+    parseLedger(await redis[run]((commands) => commands.getrange(recordKey(deliveryId), 0, LEDGER_BYTES - 1)))
+
+  /** Reads only the ledger if any reason will do, because the reason is in the view. */
+  async function belongs({ deliveryId, run: listedRun }: ParkedEntry, reason: ParkedReason | null): Promise<boolean> {
+    if (reason === null) {
+      const ledger = await ledgerOf(deliveryId)
+      return ledger !== undefined && isParked({ ledger }, listedRun)
+    }
+    const found = parseRecord((await redis[run]((commands) => commands.get(recordKey(deliveryId)))) ?? '')
+    return found !== undefined && isParked(found, listedRun) && found.view.parkedReason === reason
+  }
+
+  /** A page of the list, and which of its entries are really parked. */
+  async function look(subscriptionId: SubscriptionId, range: ParkedRange, size: number) {
+    const entries = await page(subscriptionId, range, size)
+    const isIn = await Promise.all(entries.map((entry) => belongs(entry, range.reason)))
+    return { entries, found: entries.filter((_, i) => isIn[i]) }
+  }
+
+  return {
+    async newest(subscriptionId) {
+      const [, since] = await redis[run]((commands) =>
+        commands.zrange(parkedKey(subscriptionId), '0', '0', 'REV', 'WITHSCORES'),
+      )
+      return since ?? null
+    },
+    async take(subscriptionId, range, limit) {
+      // Twice the limit, because entries may be stale or parked for another reason.
+      const size = Math.max(2 * limit, LEAST_LOOKED_AT)
+      const { entries, found } = await look(subscriptionId, range, size)
+      const taken = found.slice(0, limit)
+      const isCut = taken.length < found.length
+      const last = isCut ? taken.at(-1) : entries.at(-1)
+      return {
+        entries: taken.map(({ deliveryId, run: parkedRun }) => ({ deliveryId, run: parkedRun })),
+        after: isCut || entries.length === size ? (last?.since ?? null) : null,
+      }
+    },
+    async count(subscriptionId, range) {
+      let count = 0
+      let oldest: string | undefined
+      let newest: string | undefined
+      for (let after: string | undefined = range.after; after !== undefined; ) {
+        const { entries, found } = await look(subscriptionId, { ...range, after }, COUNTED_AT_ONCE)
+        count += found.length
+        oldest ??= found[0]?.since
+        newest = found.at(-1)?.since ?? newest
+        after = entries.length === COUNTED_AT_ONCE ? entries.at(-1)?.since : undefined
+      }
+      return {
+        count,
+        oldest: oldest === undefined ? null : isoTime(oldest),
+        newest: newest === undefined ? null : isoTime(newest),
+      }
+    },
+    countAfter: (subscriptionId, since) =>
+      redis[run]((commands) => commands.zcount(parkedKey(subscriptionId), `(${since}`, '+inf')),
+    async stateOf({ deliveryId, run: ofRun }) {
+      const ledger = await ledgerOf(deliveryId)
+      return ledger?.run === ofRun ? ledger.state : 'unknown'
+    },
+  }
+}

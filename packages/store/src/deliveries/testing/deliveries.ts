@@ -1,0 +1,93 @@
+import { type Attempt, type Delivery, deliveryIdOf, newEventId, newSubscriptionId } from '@switchhook/contracts'
+import { type TestRedis, testRedis } from '@switchhook/testkit'
+import { openRedis, type Redis, run } from '../../redis/redis.ts'
+import { createDeliveryArchive, type DeliveryArchive } from '../delivery-archive.ts'
+import { createDeliveryStore, type DeliveryStore } from '../delivery-store.ts'
+
+export const HOUR_MS = 3_600_000
+
+export const retention = {
+  settledRetentionMs: HOUR_MS,
+  waitingRetentionMs: 13 * HOUR_MS,
+  parkedRetentionMs: 720 * HOUR_MS,
+}
+
+export interface TestDeliveries {
+  readonly server: TestRedis
+  readonly redis: Redis
+  readonly store: DeliveryStore & DeliveryArchive
+  readonly ttlOf: (key: string) => Promise<number>
+  /** Begins the next run and notes it as published. Resolves to the message that a worker would consume. */
+  readonly sendAgain: (delivery: Delivery) => Promise<Delivery>
+  readonly close: () => Promise<void>
+}
+
+export async function openDeliveries(): Promise<TestDeliveries> {
+  const server = await testRedis()
+  const log = { debug() {}, info() {}, warn() {}, error() {} }
+  const redis = await openRedis({ url: server.redisUrl, log, name: 'test' })
+  const store = { ...createDeliveryStore(redis, retention), ...createDeliveryArchive(redis) }
+  return {
+    server,
+    redis,
+    store,
+    ttlOf: (key) => redis[run]((commands) => commands.pttl(key)),
+    async sendAgain(delivery) {
+      const redelivery = await store.beginRedelivery(delivery.deliveryId, { sender: 'a' })
+      if (redelivery.kind !== 'begun') throw new Error(redelivery.kind)
+      await store.redeliverySent(redelivery.record)
+      const { run: nextRun, slot, attempt, body } = redelivery.record
+      return { ...delivery, run: nextRun, slot, attempt, body }
+    },
+    async close() {
+      await redis.close()
+      await server.close()
+    },
+  }
+}
+
+export function deliveryOf(over: Partial<Delivery> = {}): Delivery {
+  const eventId = over.eventId ?? newEventId()
+  const subscriptionId = over.subscriptionId ?? newSubscriptionId()
+  return {
+    deliveryId: deliveryIdOf(eventId, subscriptionId),
+    subscriptionId,
+    eventId,
+    eventType: 'call.status',
+    tenant: 'acme',
+    url: 'https://client.example/hooks',
+    run: 1,
+    slot: 0,
+    attempt: 0,
+    firstDueAt: '2026-11-20T12:00:00.000Z',
+    // Not valid UTF-8, so a store that decodes the body fails the tests.
+    body: Buffer.from([0x7b, 0xff, 0x00, 0x0a, 0x7d]),
+    ...over,
+  }
+}
+
+/** The POST of a delivery as it was consumed. */
+export const postOf = (delivery: Delivery, outcome: Attempt['outcome'], status: number | null): Attempt => ({
+  run: delivery.run,
+  slot: delivery.slot,
+  attempt: delivery.attempt + 1,
+  at: '2026-11-20T12:00:01.000Z',
+  durationMs: 12,
+  outcome,
+  status,
+})
+
+export const failed = (delivery: Delivery): Attempt => postOf(delivery, 'answered', 503)
+export const delivered = (delivery: Delivery): Attempt => postOf(delivery, 'delivered', 204)
+export const refused = (delivery: Delivery): Attempt => postOf(delivery, 'answered', 410)
+
+/** The message of the slot after a failed one. */
+export const nextOf = (delivery: Delivery): Delivery => ({
+  ...delivery,
+  slot: delivery.slot + 1,
+  attempt: delivery.attempt + 1,
+})
+
+export const NEXT_AT = '2026-11-20T12:00:11.000Z'
+export const waiting = { state: 'waiting', nextAttemptAt: NEXT_AT } as const
+export const acknowledged = { state: 'acknowledged' } as const

@@ -1,0 +1,54 @@
+import { type InstallationId, isGuid } from '@switchhook/contracts'
+import { INSTALLATION_KEY } from '../keys.ts'
+import { type Redis, run } from '../redis/redis.ts'
+import type { InstallationIdentity, StoredInstallation, Verdict } from './installation-rule.ts'
+
+/** Stores the id that ties a Redis to its messages in RabbitMQ. */
+export interface InstallationStore {
+  /** Undefined: this Redis is new or has lost its data. */
+  read(): Promise<StoredInstallation | undefined>
+  /** Stores the identity if there is none. Resolves to the identity in Redis afterwards. */
+  establish(identity: InstallationIdentity): Promise<StoredInstallation>
+  /** Stores an operator's decision. A later decision replaces it. */
+  decide(id: InstallationId, verdict: Verdict): Promise<void>
+}
+
+/** This field holds `<id> <ms since 1970>`. Each other field is the id of another installation, with its verdict. */
+const OWN = 'own'
+
+export function createInstallationStore(redis: Redis): InstallationStore {
+  const read: InstallationStore['read'] = async () =>
+    parse(await redis[run]((commands) => commands.hgetall(INSTALLATION_KEY)))
+
+  const write = (field: string, value: string, present: 'keep' | ''): Promise<0 | 1> =>
+    redis[run]((commands) =>
+      commands.runScript('installation/write-installation', [INSTALLATION_KEY], [field, value, present]),
+    )
+
+  return {
+    read,
+    async establish({ id, createdAtMs }) {
+      // Read first, because a Redis that cannot write now, such as a replica, still answers reads.
+      const present = await read()
+      if (present !== undefined) return present
+      await write(OWN, `${id} ${createdAtMs}`, 'keep')
+      const stored = await read()
+      if (stored === undefined) throw new Error(`${INSTALLATION_KEY} was deleted while the installation was created`)
+      return stored
+    },
+    async decide(id, verdict) {
+      await write(id, verdict, '')
+    },
+  }
+}
+
+function parse({ [OWN]: own, ...others }: Readonly<Record<string, string>>): StoredInstallation | undefined {
+  if (own === undefined) return undefined
+  const [id, createdAt] = own.split(' ')
+  if (!isGuid(id)) throw new Error(`${INSTALLATION_KEY} holds no installation id`)
+  return {
+    id: id as InstallationId,
+    createdAtMs: Number(createdAt),
+    verdicts: new Map(Object.entries(others) as [InstallationId, Verdict][]),
+  }
+}

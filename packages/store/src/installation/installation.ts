@@ -1,0 +1,184 @@
+import { randomUUID } from 'node:crypto'
+import { setTimeout as sleep } from 'node:timers/promises'
+import {
+  INSTALLATION_HEADER,
+  type InstallationId,
+  readInstallation,
+  Unavailable,
+  Unparsable,
+} from '@switchhook/contracts'
+import type { Log, Redis } from '../redis/redis.ts'
+import { originOf, type StoredInstallation, standingOf } from './installation-rule.ts'
+import { createInstallationStore } from './installation-store.ts'
+
+/**
+ * Keeps a process from acknowledging messages against the wrong Redis: an empty one, or one of another installation. In
+ * an empty Redis there are no subscriptions: events would get no deliveries, and first attempts would be withdrawn.
+ */
+export interface Installation {
+  /** The id for the messages that this process publishes. */
+  readonly id: () => InstallationId
+  /** For `/readyz`: Redis holds this installation, and no message of another installation blocks a consumer. */
+  readonly isConfirmed: () => boolean
+  /**
+   * Makes `parse` check the installation header of each message first, without I/O. A message without the header is
+   * accepted while Redis holds this installation. The returned function throws Unavailable if the consumer must pause, and
+   * Unparsable if the header is malformed or names an installation that an operator discarded.
+   */
+  readonly checked: <Message extends Checked, T>(parse: (message: Message) => T) => (message: Message) => T
+  /** Makes `read` verify the installation whenever it finds nothing, before its result is used. */
+  readonly confirmAbsence: <Args extends readonly unknown[], T>(
+    read: (...args: Args) => Promise<T>,
+    isFound: (result: T) => boolean,
+  ) => (...args: Args) => Promise<T>
+  /**
+   * Reads the id from Redis. Call it before acting on a record that was not found.
+   * @throws Unavailable unless Redis holds this installation; also when this process starts to continue another one
+   */
+  readonly verify: () => Promise<void>
+  /** Resolves when consumers may continue. Rejects when Redis cannot be read. */
+  readonly recovered: () => Promise<void>
+  readonly close: () => void
+}
+
+interface Checked {
+  readonly headers: Readonly<Record<string, unknown>>
+}
+
+export interface InstallationOptions {
+  readonly redis: Redis
+  readonly log: Log
+  /** How often a process without traffic checks for a lost or restored Redis. */
+  readonly checkEveryMs?: number
+}
+
+const CHECK_EVERY_MS = 2_000
+const RETRY_ESTABLISH_MS = 500
+
+/** Any service may create the id. Messages carry their own, so consumers pause if an emptied Redis gets a new id. */
+export async function openInstallation(options: InstallationOptions): Promise<Installation> {
+  const { redis, log, checkEveryMs = CHECK_EVERY_MS } = options
+  const store = createInstallationStore(redis)
+  let own = await establish()
+  /** Why Redis does not belong to this process. Undefined: it does. */
+  let mismatch: string | undefined
+  /** Installations that messages named and that no operator has adopted or discarded. */
+  const blocking = new Set<InstallationId>()
+  let isConfirmed = true
+  const waiting = new Set<() => void>()
+
+  async function establish(): Promise<StoredInstallation> {
+    const identity = { id: randomUUID() as InstallationId, createdAtMs: Date.now() }
+    for (;;) {
+      try {
+        const stored = await store.establish(identity)
+        if (stored.id === identity.id) log.info('installation created', { installation: stored.id })
+        return stored
+      } catch (error) {
+        if (!(error instanceof Unavailable)) throw error
+        await redis.ready()
+        // A full Redis may be ready and still refuse the write.
+        await sleep(RETRY_ESTABLISH_MS)
+      }
+    }
+  }
+
+  /** Logs each mismatch once, regardless of how many messages wait because of it. */
+  function noteMismatch(found: StoredInstallation | undefined): Unavailable {
+    const text =
+      found === undefined
+        ? `Redis lost its data: it holds no installation, but this process belongs to ${own.id}`
+        : `Redis holds installation ${found.id}, this process belongs to ${own.id}`
+    if (text !== mismatch) log.error(text, { redis: found?.id ?? null, process: own.id })
+    mismatch = text
+    isConfirmed = false
+    return new Unavailable('redis', text)
+  }
+
+  function noteForeign(id: InstallationId): Unavailable {
+    const text = `a message belongs to installation ${id}, Redis holds ${own.id}`
+    if (!blocking.has(id)) log.error(text, { messageFrom: id, redis: own.id })
+    blocking.add(id)
+    isConfirmed = false
+    return new Unavailable('redis', text)
+  }
+
+  function noteHeld(found: StoredInstallation): void {
+    if (found.id !== own.id) log.info('continuing another installation', { redis: found.id, process: own.id })
+    own = found
+    mismatch = undefined
+    for (const id of blocking) if (originOf(id, own) !== 'foreign') blocking.delete(id)
+    if (isConfirmed || blocking.size > 0) return
+    isConfirmed = true
+    log.info('Redis and messages belong to one installation again', { installation: own.id })
+    for (const wake of waiting) wake()
+    waiting.clear()
+  }
+
+  /** Messages in progress were checked against the former id. Their consumer checks them again after a pause. */
+  const continued = (): Unavailable => new Unavailable('redis', `this process now continues installation ${own.id}`)
+
+  async function verify(): Promise<void> {
+    const found = await store.read()
+    const standing = standingOf(own, found)
+    if (found === undefined || standing === 'other') throw noteMismatch(found)
+    const before = own.id
+    noteHeld(found)
+    if (found.id !== before) throw continued()
+  }
+
+  let checking = false
+  const timer = setInterval(() => {
+    if (checking) return
+    checking = true
+    // If it rejects, the reason is already logged: by the connection or as a mismatch.
+    verify()
+      .catch(() => {})
+      .finally(() => {
+        checking = false
+      })
+  }, checkEveryMs)
+  timer.unref()
+
+  function checkHeader(header: unknown): void {
+    const id = readInstallation(header)
+    if (mismatch !== undefined) throw new Unavailable('redis', mismatch)
+    const origin = id === undefined ? 'own' : originOf(id, own)
+    if (id === undefined || origin === 'own' || origin === 'adopted') return
+    if (origin === 'foreign') throw noteForeign(id)
+    throw new Unparsable(`an operator discarded its installation, ${id}`)
+  }
+
+  return {
+    id: () => own.id,
+    isConfirmed: () => isConfirmed,
+    checked: (parse) => (message) => {
+      const header = message.headers[INSTALLATION_HEADER]
+      if (mismatch !== undefined || (header !== undefined && header !== own.id)) checkHeader(header)
+      return parse(message)
+    },
+    confirmAbsence:
+      (read, isFound) =>
+      async (...args) => {
+        const before = own.id
+        const result = await read(...args)
+        if (isFound(result)) return result
+        await verify()
+        if (own.id !== before) throw continued()
+        return result
+      },
+    verify,
+    recovered: async () => {
+      await redis.ready()
+      await verify().catch((error: unknown) => {
+        // A mismatch lasts until the data is restored or an operator decides. The timer notices both.
+        if (isConfirmed) throw error
+      })
+      if (isConfirmed) return
+      await new Promise<void>((resolve) => {
+        waiting.add(resolve)
+      })
+    },
+    close: () => clearInterval(timer),
+  }
+}

@@ -1,0 +1,277 @@
+import { setTimeout as delay } from 'node:timers/promises'
+import { deliveryIdOf, isNotExecuted, newEventId, newSubscriptionId, Unavailable } from '@switchhook/contracts'
+import { eventually, startTcpProxy, type TcpProxy, type TestRedis, testRedis } from '@switchhook/testkit'
+import { createDeliveryStore } from '../deliveries/delivery-store.ts'
+import { createSubscriptionStore } from '../subscriptions/subscription-store.ts'
+import { openRedis, type Redis, RedisRefusal, run } from './redis.ts'
+
+interface Line {
+  readonly level: string
+  readonly message: string
+  readonly text: string
+}
+
+let server: TestRedis
+let proxy: TcpProxy
+let lines: Line[]
+const opened: Redis[] = []
+
+const record = (level: string) => (message: string, fields?: Readonly<Record<string, unknown>>) => {
+  const error = fields?.['error']
+  lines.push({ level, message, text: `${JSON.stringify(fields)} ${error instanceof Error ? error.message : ''}` })
+}
+const log = { debug: record('debug'), info: record('info'), warn: record('warn'), error: record('error') }
+const messages = () => lines.map(({ level, message }) => `${level} ${message}`)
+
+async function open(url = proxy.url): Promise<Redis> {
+  const redis = await openRedis({ url, log, name: 'test' })
+  opened.push(redis)
+  return redis
+}
+
+const isReady = (redis: Redis) => eventually(() => expect(redis.isReady()).toBe(true))
+const get = (redis: Redis) => redis[run]((commands) => commands.get('sh:test'))
+const set = (redis: Redis, value: string) => redis[run]((commands) => commands.set('sh:test', value))
+
+async function timed(action: () => Promise<unknown>): Promise<number> {
+  const from = performance.now()
+  await expect(action()).rejects.toThrow(Unavailable)
+  return performance.now() - from
+}
+
+beforeAll(async () => {
+  server = await testRedis()
+})
+beforeEach(async () => {
+  lines = []
+  proxy = await startTcpProxy(server.redisUrl)
+})
+afterEach(async () => {
+  await Promise.all(opened.splice(0).map((redis) => redis.close()))
+  await proxy.close()
+})
+afterAll(() => server.close())
+
+test('openRedis waits for a Redis that is not up yet, and logs one warning', async () => {
+  proxy.refuse()
+  const opening = open()
+  await eventually(() => expect(messages()).toEqual(['warn waiting for Redis']))
+  await delay(300)
+  proxy.accept()
+  const redis = await opening
+  expect(redis.isReady()).toBe(true)
+  expect(messages()).toEqual(['warn waiting for Redis', 'info reconnected to Redis'])
+})
+
+test('without Redis everything rejects at once with Unavailable, and works again once reconnected to Redis', async () => {
+  const redis = await open()
+  const subscriptions = createSubscriptionStore(redis)
+  const retention = { settledRetentionMs: 1, parkedRetentionMs: 1, waitingRetentionMs: 1 }
+  const deliveries = createDeliveryStore(redis, retention)
+  const deliveryId = deliveryIdOf(newEventId(), newSubscriptionId())
+  await subscriptions.matching('acme', 'call.status')
+  proxy.refuse()
+  await eventually(() => expect(redis.isReady()).toBe(false))
+  expect(await timed(() => subscriptions.matching('acme', 'call.status'))).toBeLessThan(100)
+  expect(await timed(() => subscriptions.list('acme'))).toBeLessThan(100)
+  expect(await timed(() => deliveries.isSettled({ deliveryId, run: 1, slot: 0, attempt: 0 }))).toBeLessThan(100)
+  proxy.accept()
+  await redis.ready()
+  expect(await subscriptions.matching('acme', 'call.status')).toEqual([])
+  expect(await deliveries.isSettled({ deliveryId, run: 1, slot: 0, attempt: 0 })).toBe(false)
+  expect(messages()).toEqual(['warn waiting for Redis', 'info reconnected to Redis'])
+})
+
+test('a command in flight when the connection breaks is rejected, not sent again', async () => {
+  const redis = await open()
+  await set(redis, '0')
+  proxy.cutWhen((chunk, direction) => direction === 'toClient' && chunk.length > 0)
+  expect(await timed(() => redis[run]((commands) => commands.incr('sh:test')))).toBeLessThan(500)
+  await redis.ready()
+  // Redis had executed it; only the reply was lost.
+  expect(await get(redis)).toBe('1')
+})
+
+test('a Redis that does not answer is given up on within seconds, and found again', async () => {
+  const redis = await open()
+  proxy.freeze()
+  const waits = await Promise.all([timed(() => get(redis)), timed(() => get(redis))])
+  expect(Math.max(...waits)).toBeLessThan(4_000)
+  // The connection is dropped too. TCP would keep it open for about 15 minutes.
+  await eventually(() => expect(redis.isReady()).toBe(false), { timeoutMs: 10_000 })
+  proxy.thaw()
+  await redis.ready()
+  await expect(set(redis, 'again')).resolves.toBe('OK')
+}, 30_000)
+
+/** Uses a separate Redis user, because all tests share the server's settings. */
+async function withUser(name: string, rules: readonly string[], action: (url: string, admin: Redis) => Promise<void>) {
+  const admin = await open(server.redisUrl)
+  const url = new URL(proxy.url)
+  url.username = name
+  url.password = 'secret'
+  await admin[run]((commands) => commands.acl('SETUSER', name, 'on', '>secret', '~*', ...rules))
+  try {
+    await action(url.href, admin)
+  } finally {
+    await admin[run]((commands) => commands.acl('DELUSER', name))
+  }
+}
+
+test('a connection is ready only when Redis accepts writes', () =>
+  withUser('test-reader', ['+@all'], async (url, admin) => {
+    const redis = await open(url)
+    await admin[run]((commands) => commands.acl('SETUSER', 'test-reader', '-set'))
+    await expect(set(redis, 'x')).rejects.toThrow('NOPERM')
+    const states: string[] = []
+    const ready = redis.ready().then(() => states.push('ready'))
+    await eventually(() => expect(messages()).toContain('warn waiting for Redis'))
+    await delay(100)
+    expect(states).toEqual([])
+    await admin[run]((commands) => commands.acl('SETUSER', 'test-reader', '+set'))
+    await ready
+    expect(lines.find(({ level }) => level === 'warn')?.text).toContain('NOPERM')
+  }))
+
+test('durabilityProblems reads the settings of the connected Redis', async () => {
+  const redis = await open()
+  const [, appendOnly] = (await redis[run]((commands) => commands.config('GET', 'appendonly'))) as unknown[]
+  const mentioned = (await redis.durabilityProblems()).some((problem) => problem.includes('appendonly'))
+  expect(mentioned).toBe(appendOnly === 'no')
+})
+
+test('a Redis that does not permit reading its settings has no durability problems', () =>
+  withUser('test-managed', ['+@all', '-config'], async (url) => {
+    const redis = await open(url)
+    expect(await redis.durabilityProblems()).toEqual([])
+  }))
+
+test('without Redis, durabilityProblems rejects instead of finding no problem', async () => {
+  const redis = await open()
+  proxy.refuse()
+  await eventually(() => expect(redis.isReady()).toBe(false))
+  await timed(() => redis.durabilityProblems())
+})
+
+test('ready resolves for all callers that wait', async () => {
+  const redis = await open()
+  proxy.refuse()
+  await eventually(() => expect(redis.isReady()).toBe(false))
+  const waiting = Array.from({ length: 50 }, () => redis.ready())
+  proxy.accept()
+  await Promise.all(waiting)
+  expect(messages()).toEqual(['warn waiting for Redis', 'info reconnected to Redis'])
+})
+
+test('once closed, ready and commands reject, and no warning is logged', async () => {
+  const redis = await open()
+  await redis.close()
+  await expect(redis.ready()).rejects.toThrow(Unavailable)
+  await expect(get(redis)).rejects.toThrow(Unavailable)
+  await redis.close()
+  expect(redis.isReady()).toBe(false)
+  expect(messages()).toEqual([])
+})
+
+test('a demoted primary is left, and the address is connected again', async () => {
+  const redis = await open()
+  const before = proxy.accepted()
+  // The reply of a replica to a write.
+  const refusal = "return redis.error_reply('READONLY You can\\'t write against a read only replica.')"
+  await timed(() => redis[run]((commands) => commands.eval(refusal, 0)))
+  await eventually(() => expect(proxy.accepted()).toBe(before + 1))
+  await redis.ready()
+})
+
+test('closing ends the wait for a Redis that is down', async () => {
+  const redis = await open()
+  proxy.refuse()
+  await eventually(() => expect(redis.isReady()).toBe(false))
+  const waiting = redis.ready()
+  await redis.close()
+  await expect(waiting).rejects.toThrow(Unavailable)
+})
+
+test('closing does not hang on a Redis that does not answer', async () => {
+  const redis = await open()
+  proxy.freeze()
+  await redis.close()
+  expect(redis.isReady()).toBe(false)
+})
+
+test('a rejected password is tried again until Redis accepts it, and is never logged', async () => {
+  const admin = await open(server.redisUrl)
+  const url = new URL(proxy.url)
+  url.username = 'late'
+  url.password = 'hunter2'
+  const opening = open(url.href)
+  await eventually(() => expect(lines.map(({ text }) => text).join()).toContain('WRONGPASS'))
+  await admin[run]((commands) => commands.acl('SETUSER', 'late', 'on', '>hunter2', '~*', '+@all'))
+  expect((await opening).isReady()).toBe(true)
+  await admin[run]((commands) => commands.acl('DELUSER', 'late'))
+  expect(JSON.stringify(lines)).not.toContain('hunter2')
+})
+
+test("a rejected command is no outage: the error gives the reason without the command's arguments", async () => {
+  const redis = await open()
+  await redis[run]((commands) => commands.lpush('sh:test:list', 'x'))
+  const refused = await redis[run]((commands) => commands.incrby('sh:test:list', 4_711)).catch(
+    (error: unknown) => error,
+  )
+  expect(refused).toBeInstanceOf(RedisRefusal)
+  expect(refused).toMatchObject({ message: expect.stringContaining('WRONGTYPE'), cause: { name: 'ReplyError' } })
+  expect((refused as Error).cause).not.toHaveProperty('command')
+  await isReady(redis)
+})
+
+/** Makes Redis reply with this error. */
+const answer = (redis: Redis, reply: string) =>
+  redis[run]((commands) => commands.eval('return redis.error_reply(ARGV[1])', 0, reply))
+
+test.each([
+  'LOADING Redis is loading the dataset in memory',
+  "OOM command not allowed when used memory > 'maxmemory'.",
+  'MISCONF Redis is configured to save RDB snapshots, but is unable to',
+  "MASTERDOWN Link with MASTER is down and replica-serve-stale-data is set to 'no'.",
+  'CLUSTERDOWN The cluster is down',
+  'NOREPLICAS Not enough good replicas to write.',
+  'TRYAGAIN Multiple keys request during rehashing of slot',
+  'BUSY Redis is busy running a script.',
+  'NOAUTH Authentication required.',
+])('%s: Redis cannot serve now', async (reply) => {
+  const failed = await answer(await open(), reply).catch((error: unknown) => error)
+  expect(failed).toMatchObject({ name: 'Unavailable', dependency: 'redis', cause: { name: 'ReplyError' } })
+  expect(isNotExecuted(failed)).toBe(true)
+})
+
+test('an unsent command is certainly not executed; one whose reply was lost may be', async () => {
+  const redis = await open()
+  proxy.cutWhen((chunk, direction) => direction === 'toClient' && chunk.length > 0)
+  const cut = await set(redis, 'x').catch((error: unknown) => error)
+  expect(cut).toMatchObject({ name: 'Unavailable', fate: 'unknown' })
+  await redis.ready()
+  proxy.refuse()
+  await eventually(() => expect(redis.isReady()).toBe(false))
+  const unsent = await set(redis, 'y').catch((error: unknown) => error)
+  expect(unsent).toMatchObject({ name: 'Unavailable', fate: 'not-executed' })
+  proxy.accept()
+  await redis.ready()
+  expect(await get(redis)).toBe('x')
+})
+
+test.each([
+  "NOPERM this user has no permissions to run the 'get' command",
+  'ERR user_script:1: attempt to compare nil with number',
+  'BUSYGROUP Consumer Group name already exists',
+  'UNREADABLE sh:test holds no record of a delivery',
+])('%s: the command is rejected', async (reply) => {
+  await expect(answer(await open(), reply)).rejects.toThrow(RedisRefusal)
+})
+
+test('an error inside a script is a refusal too', async () => {
+  const redis = await open()
+  await redis[run]((commands) => commands.lpush('sh:test:list', 'x'))
+  for (const script of ["return redis.call('GET', KEYS[1])", 'return 1 + nil']) {
+    await expect(redis[run]((commands) => commands.eval(script, 1, 'sh:test:list'))).rejects.toThrow(RedisRefusal)
+  }
+})

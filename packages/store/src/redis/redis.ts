@@ -1,0 +1,197 @@
+import { setTimeout as delay } from 'node:timers/promises'
+import { Unavailable } from '@switchhook/contracts'
+import { backoffMs } from '@switchhook/runtime'
+import { Cluster, type Redis as Single } from 'ioredis'
+import { PROBE_KEY } from '../keys.ts'
+import { connectTo, type RedisClient } from './client.ts'
+import { fateOf, isRefusal, isReply } from './reply-fate.ts'
+import { loadScripts, type ScriptName, type ScriptReplies } from './scripts.ts'
+import { fullestOf, parseMemory, problemsOf, type RedisMemory, readSettings } from './server.ts'
+
+/** How the stores of this package send commands. `index.ts` does not export it, so no other package touches a key. */
+export const run = Symbol('run')
+
+/** A connection that reconnects automatically. While it is down, every use of it rejects at once with Unavailable. */
+export interface Redis {
+  /** Connected, and Redis has loaded its data. */
+  isReady(): boolean
+  /**
+   * Resolves when Redis is connected and accepts writes. Rejects once closed.
+   * @param options mayBeFull: resolve also when Redis refuses writes only for lack of memory
+   */
+  ready(options?: { readonly mayBeFull: boolean }): Promise<void>
+  /**
+   * The settings that let this Redis lose data, one sentence each. Empty if there are none, or if Redis does not permit
+   * CONFIG GET, as with managed servers.
+   */
+  durabilityProblems(): Promise<string[]>
+  /** In a cluster, the memory of its fullest primary. Undefined if Redis does not reveal it. */
+  memory(): Promise<RedisMemory | undefined>
+  /** Waits for outstanding replies, then disconnects. */
+  close(): Promise<void>
+  /**
+   * Sends commands. `action` must do nothing else, because its errors are taken for errors of Redis.
+   * @throws Unavailable when Redis cannot be reached, does not answer in time, or reports that it cannot serve now; its
+   * `fate` says whether the failed command may have been executed
+   * @throws RedisRefusal when Redis rejects the command itself: repeating it would not help
+   */
+  readonly [run]: <T>(action: (commands: Commands) => Promise<T>) => Promise<T>
+}
+
+/** The logger that this package needs; the runtime package's `Logger` is one. */
+export interface Log {
+  debug(message: string, fields?: Readonly<Record<string, unknown>>): void
+  info(message: string, fields?: Readonly<Record<string, unknown>>): void
+  warn(message: string, fields?: Readonly<Record<string, unknown>>): void
+  error(message: string, fields?: Readonly<Record<string, unknown>>): void
+}
+
+/** Redis answered with an error about the command or the stored data, not about its own state. */
+export class RedisRefusal extends Error {
+  override readonly name = 'RedisRefusal'
+}
+
+type Commands = Single & {
+  runScript<Name extends ScriptName>(
+    name: Name,
+    keys: readonly string[],
+    args: readonly (string | number | Buffer)[],
+  ): Promise<ScriptReplies[Name]>
+}
+
+/** How long a caller waits for a Redis that accepts connections but answers nothing. */
+const COMMAND_TIMEOUT_MS = 3_000
+/** A connection without a reply for this long is dropped. TCP itself would keep it for about 15 minutes. */
+const SOCKET_TIMEOUT_MS = 6_000
+const FIRST_RECONNECT_WAIT_MS = 50
+const LONGEST_RECONNECT_WAIT_MS = 2_000
+/** A long outage is logged again at this interval. */
+const REMIND_MS = 30_000
+
+/** Connects, and waits without limit for a Redis that is not up yet. The wait is logged as a warning. */
+export async function openRedis(options: {
+  /** Several URLs: the sentinels, or nodes of one cluster. */
+  readonly url: string | readonly string[]
+  readonly log: Log
+  readonly name: string
+  /** Resolve even while Redis is over `maxmemory`. For a service whose work frees memory. */
+  readonly mayBeFull?: boolean
+}): Promise<Redis> {
+  const client = connectTo(options.url, {
+    connection: {
+      connectionName: options.name,
+      commandTimeout: COMMAND_TIMEOUT_MS,
+      socketTimeout: SOCKET_TIMEOUT_MS,
+      connectTimeout: COMMAND_TIMEOUT_MS,
+      disconnectTimeout: 500,
+      maxLoadingRetryTime: 1_000,
+      maxRetriesPerRequest: 0,
+      // A demoted primary keeps its connections open. Connecting again may reach the new primary.
+      reconnectOnError: (error) => error.message.startsWith('READONLY'),
+    },
+    retryStrategy: (times) => backoffMs(times, FIRST_RECONNECT_WAIT_MS, LONGEST_RECONNECT_WAIT_MS),
+    scripts: loadScripts(),
+  })
+  const closing = new AbortController()
+  const redis = wrap(client, closing, watch(client, closing.signal, options))
+  await redis.ready({ mayBeFull: options.mayBeFull ?? false })
+  return redis
+}
+
+/** Logs the start, the duration and the end of an outage, not each attempt. Returns the function that reports an error. */
+function watch(
+  client: RedisClient,
+  closing: AbortSignal,
+  { log, name }: { log: Log; name: string },
+): (error: unknown) => void {
+  let loggedAt: number | undefined
+  const trouble = (error: unknown): void => {
+    if (closing.aborted || (loggedAt !== undefined && Date.now() - loggedAt < REMIND_MS)) return
+    loggedAt = Date.now()
+    // For a host with several addresses, the failures are nested and the outer message is empty.
+    const first: unknown = error instanceof AggregateError ? error.errors[0] : error
+    log.warn('waiting for Redis', { connection: name, error: withoutArguments(first) })
+  }
+  client.on('error', trouble)
+  client.on('close', () => trouble(new Error('the connection was closed')))
+  client.on('ready', () => {
+    if (loggedAt !== undefined) log.info('reconnected to Redis', { connection: name })
+    loggedAt = undefined
+  })
+  return trouble
+}
+
+function wrap(client: RedisClient, closing: AbortController, trouble: (error: unknown) => void): Redis {
+  const commands = withScripts(client)
+
+  const send: Redis[typeof run] = async (action) => {
+    if (client.status !== 'ready' || closing.signal.aborted) {
+      throw new Unavailable('redis', 'Redis cannot be reached', { fate: 'not-executed' })
+    }
+    try {
+      return await action(commands)
+    } catch (error) {
+      const cause = withoutArguments(error)
+      if (isRefusal(cause)) throw new RedisRefusal(`Redis refused a command: ${cause.message}`, { cause })
+      throw new Unavailable('redis', 'Redis did not carry out a command', { cause, fate: fateOf(cause) })
+    }
+  }
+
+  let closed: Promise<void> | undefined
+  return {
+    [run]: send,
+    isReady: () => client.status === 'ready' && !closing.signal.aborted,
+    async ready({ mayBeFull } = { mayBeFull: false }) {
+      for (let tries = 0; ; tries++) {
+        if (closing.signal.aborted) throw new Unavailable('redis', 'the connection to Redis was closed by this process')
+        try {
+          await send((redis) => redis.set(PROBE_KEY, '', 'PX', 1_000))
+          return
+        } catch (error) {
+          if (mayBeFull && isFull(error)) return
+          // Connected, but full, read-only or unable to write to disk: no better than a Redis that is down.
+          if (client.status === 'ready') trouble(error instanceof Error ? error.cause : error)
+        }
+        const waitMs = backoffMs(tries, FIRST_RECONNECT_WAIT_MS, LONGEST_RECONNECT_WAIT_MS)
+        await delay(waitMs, undefined, { signal: closing.signal }).catch(() => undefined)
+      }
+    },
+    durabilityProblems: async () =>
+      problemsOf(await send((redis) => readSettings((name) => redis.config('GET', name)))),
+    async memory() {
+      const nodes = client instanceof Cluster ? client.nodes('master') : [client]
+      const answers = await send(() => Promise.all(nodes.map((node) => node.info('memory'))))
+      return fullestOf(answers.map(parseMemory).filter((memory) => memory !== undefined))
+    },
+    close() {
+      closing.abort()
+      closed ??= disconnect(client)
+      return closed
+    },
+  }
+}
+
+async function disconnect(client: RedisClient): Promise<void> {
+  if (client.status !== 'ready') return client.disconnect()
+  const ended = new Promise<void>((resolve) => client.once('end', resolve))
+  await client.quit().catch(() => client.disconnect())
+  await ended
+}
+
+const isFull = (error: unknown): boolean =>
+  error instanceof Unavailable && isReply(error.cause) && error.cause.message.startsWith('OOM')
+
+/** ioredis attaches the failed command to its errors, with arguments: bodies, URLs, even the password. */
+function withoutArguments(error: unknown): unknown {
+  if (error instanceof Error) Reflect.deleteProperty(error, 'command')
+  return error
+}
+
+function withScripts(client: RedisClient): Commands {
+  const scripts = client as unknown as Record<ScriptName, (keyCount: number, ...rest: unknown[]) => Promise<unknown>>
+  // The cast holds for a cluster too: it has the same commands.
+  return Object.assign(client as Single, {
+    runScript: (name: ScriptName, keys: readonly string[], args: readonly unknown[]) =>
+      scripts[name](keys.length, ...keys, ...args),
+  }) as Commands
+}

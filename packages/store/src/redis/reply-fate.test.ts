@@ -1,0 +1,47 @@
+import { fateOf, isRefusal } from './reply-fate.ts'
+
+const reply = (message: string): Error => Object.assign(new Error(message), { name: 'ReplyError' })
+
+/** Replies of Redis 7 and 8. For a script, Redis appends the script's name. */
+test.each([
+  ["OOM command not allowed when used memory > 'maxmemory'. script: 1f2e, on @user_script:22.", 'not-executed'],
+  ["READONLY You can't write against a read only replica.", 'not-executed'],
+  ['MISCONF Errors writing to the AOF file: No space left on device', 'not-executed'],
+  ['NOREPLICAS Not enough good replicas to write.', 'not-executed'],
+  ['LOADING Redis is loading the dataset in memory', 'not-executed'],
+  ["MASTERDOWN Link with MASTER is down and replica-serve-stale-data is set to 'no'.", 'not-executed'],
+  ['BUSY Redis is busy running a script. You can only call SCRIPT KILL or SHUTDOWN NOSAVE.', 'not-executed'],
+  ['CLUSTERDOWN The cluster is down', 'not-executed'],
+  ['MOVED 3999 127.0.0.1:6381', 'not-executed'],
+  ['ASK 3999 127.0.0.1:6381', 'not-executed'],
+  ['TRYAGAIN Multiple keys request during rehashing of slot', 'not-executed'],
+  ['NOSCRIPT No matching script. Please use EVAL.', 'not-executed'],
+  ['NOAUTH Authentication required.', 'not-executed'],
+  ['WRONGPASS invalid username-password pair or user is disabled.', 'not-executed'],
+  ['DENIED Redis is running in protected mode', 'not-executed'],
+  ['UNBLOCKED force unblock from blocking operation, instance state changed (master -> replica?)', 'unknown'],
+])('%s: the state of Redis; the command is %s', (message, fate) => {
+  expect(isRefusal(reply(message))).toBe(false)
+  expect(fateOf(reply(message))).toBe(fate)
+})
+
+test.each([
+  'WRONGTYPE Operation against a key holding the wrong kind of value script: 1f2e, on @user_script:14.',
+  'ERR user_script:30: attempt to compare nil with number',
+  "NOPERM this user has no permissions to run the 'evalsha' command",
+  'ERR the word OOM is not at its beginning',
+])('%s: the command is refused; a script may have written before', (message) => {
+  expect(isRefusal(reply(message))).toBe(true)
+  expect(fateOf(reply(message))).toBe('unknown')
+})
+
+test.each([
+  new Error('Command timed out'),
+  new Error('Connection is closed.'),
+  new Error('read ECONNRESET'),
+  new Error('OOM, but not from Redis'),
+  undefined,
+])('%p is no reply of Redis: the command may have been executed', (error) => {
+  expect(isRefusal(error)).toBe(false)
+  expect(fateOf(error)).toBe('unknown')
+})

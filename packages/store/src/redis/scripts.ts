@@ -1,0 +1,61 @@
+import { readdirSync, readFileSync } from 'node:fs'
+
+/**
+ * What each Lua script replies. A script is named by its path in `lua/`, whose folders have the names of those in `src/`.
+ * The header of its file names KEYS, ARGV and the result.
+ */
+export interface ScriptReplies {
+  'breaker/claim-probe': 0 | 1
+  'breaker/note-contact': 1
+  'breaker/note-failure': 0 | 1
+  'breaker/note-outage-end': [opening: string, recoveredAt: string] | []
+  'breaker/read-endpoint': [
+    state: 'closed' | 'open' | 'probing',
+    failures: number,
+    openUntil: string,
+    subscription: string,
+  ]
+  'deliveries/abandon-redelivery': 0 | 1
+  'deliveries/add-parked': string
+  'deliveries/begin-redelivery': string | null
+  'deliveries/confirm-redelivery': 0 | 1
+  'deliveries/count-parked': [count: number, withoutBody: number, dropped: number, bodiesUntil: string]
+  'deliveries/find-excess-parked': [count: number, drop: string[], bodies: string[]]
+  'deliveries/mark-crossing-reported': 0 | 1
+  'deliveries/note-released-parked': number
+  'deliveries/release-parked': 0 | 1
+  'deliveries/settle-delivery': [ledger: string, unparked: 0 | 1]
+  'delivery-log/add-events': number
+  'delivery-log/index-pending': number
+  'installation/write-installation': 0 | 1
+  'requests/append-audit': string
+  'requests/begin-request': ['new' | 'replay', string] | ['mismatch' | 'busy', undefined?]
+  'requests/count-requests': [count: number, leftMs: number]
+  'requests/finish-request': 0 | 1
+  'requests/forget-request': 0 | 1
+  'requests/list-request': [listed: 0 | 1, ...scopes: string[]]
+  'requests/release-request': 0 | 1
+  'state/claim-events': string[]
+  'state/claim-timers': string[]
+  'state/commit-state': 0 | 1
+  'state/finish-timers': number
+  'state/remove-idle-relays': number
+  'state/remove-sent-events': number
+  'subscriptions/begin-check': 'begun' | 'running' | 'too-many'
+  'subscriptions/build-order': 0 | 1
+  'subscriptions/read-page': string[] | null
+  'subscriptions/write-subscription': 0 | 1
+}
+
+export type ScriptName = keyof ScriptReplies
+
+/** `lua/` is outside `src/` because the images leave `src/` out. It is at the same distance from `src/` and `dist/`. */
+const LUA = new URL('../../lua/', import.meta.url)
+
+/** All scripts, in the form of ioredis' option `scripts`. */
+export function loadScripts(): Record<string, { lua: string }> {
+  const files = readdirSync(LUA, { recursive: true, encoding: 'utf8' }).filter((file) => file.endsWith('.lua'))
+  return Object.fromEntries(
+    files.map((file) => [file.slice(0, -'.lua'.length), { lua: readFileSync(new URL(file, LUA), 'utf8') }]),
+  )
+}

@@ -1,0 +1,120 @@
+import { type TestRedis, testRedis } from '@switchhook/testkit'
+import { auditKey } from '../keys.ts'
+import { openRedis, type Redis, run } from '../redis/redis.ts'
+import { type AuditQuery, type AuditStore, createAuditStore } from './audit-store.ts'
+
+const log = { debug() {}, info() {}, warn() {}, error() {} }
+const DAY_MS = 86_400_000
+const MANY = { entries: 10_000, retentionMs: 90 * DAY_MS }
+
+let server: TestRedis
+let redis: Redis
+let store: AuditStore
+
+beforeAll(async () => {
+  server = await testRedis()
+  redis = await openRedis({ url: server.redisUrl, log, name: 'test' })
+})
+afterAll(async () => {
+  await redis.close()
+  await server.close()
+})
+beforeEach(async () => {
+  await server.flush()
+  store = createAuditStore(redis, MANY)
+})
+
+const appendAll = async (count: number, tenant: string | null = 'acme', action = 'a', from = store): Promise<void> => {
+  for (let n = 1; n <= count; n++) await from.append(tenant, action, { n })
+}
+
+const numbers = async (query: Partial<AuditQuery> = {}, tenant: string | null = 'acme', from = store) => {
+  const { items, nextCursor } = await from.page(tenant, { limit: 100, ...query })
+  return { found: items.map(({ entry }) => (entry as { n: number }).n), nextCursor }
+}
+
+/** Appends an entry with an earlier time. */
+const appendAt = (atMs: number, n: number): Promise<unknown> =>
+  redis[run]((commands) => commands.xadd(auditKey('acme'), `${atMs}-0`, 'action', 'a', 'entry', JSON.stringify({ n })))
+
+test('entries are listed newest first with their time, per tenant', async () => {
+  const before = Date.now()
+  await appendAll(3)
+  await appendAll(1, null)
+  expect(await numbers()).toEqual({ found: [3, 2, 1], nextCursor: null })
+  expect((await numbers({}, null)).found).toEqual([1])
+  expect((await numbers({}, 'globex')).found).toEqual([])
+  const { items } = await store.page('acme', { limit: 1 })
+  expect(items[0]?.id).toMatch(/^\d+-\d+$/)
+  expect(Math.abs((items[0]?.atMs ?? 0) - before)).toBeLessThan(5_000)
+})
+
+test('entries that are appended meanwhile do not shift the pages', async () => {
+  await appendAll(5)
+  const first = await numbers({ limit: 2 })
+  expect(first.found).toEqual([5, 4])
+  await appendAll(1)
+  const second = await numbers({ limit: 2, cursor: first.nextCursor ?? '' })
+  expect(second.found).toEqual([3, 2])
+  expect(await numbers({ limit: 2, cursor: second.nextCursor ?? '' })).toEqual({ found: [1], nextCursor: null })
+})
+
+test('entries of one action are found among many others', async () => {
+  await store.append('acme', 'wanted', { n: 1 })
+  await appendAll(600, 'acme', 'other')
+  await store.append('acme', 'wanted', { n: 2 })
+  const first = await numbers({ action: 'wanted', limit: 1 })
+  expect(first.found).toEqual([2])
+  expect(await numbers({ action: 'wanted', limit: 1, cursor: first.nextCursor ?? '' })).toEqual({
+    found: [1],
+    nextCursor: null,
+  })
+  expect((await numbers({ action: 'unheard-of' })).found).toEqual([])
+})
+
+test('a page of one action scans about a thousand entries, so it may be empty without being the last', async () => {
+  await store.append('acme', 'wanted', { n: 1 })
+  await appendAll(1_500, 'acme', 'other')
+  await store.append('acme', 'wanted', { n: 2 })
+  const first = await numbers({ action: 'wanted', limit: 20 })
+  expect(first).toEqual({ found: [2], nextCursor: expect.any(String) })
+  const second = await numbers({ action: 'wanted', limit: 20, cursor: first.nextCursor ?? '' })
+  expect(second).toEqual({ found: [1], nextCursor: null })
+  expect(await numbers({ action: 'unheard-of' })).toEqual({ found: [], nextCursor: expect.any(String) })
+})
+
+test('a time range includes its start and excludes its end', async () => {
+  const now = Date.now()
+  for (const n of [1, 2, 3]) await appendAt(now - 1_000 + n, n)
+  expect((await numbers({ fromMs: now - 998 })).found).toEqual([3, 2])
+  expect((await numbers({ toMs: now - 998 })).found).toEqual([1])
+  expect((await numbers({ fromMs: now - 998, toMs: now - 997 })).found).toEqual([2])
+  expect((await numbers({ fromMs: now - 997, toMs: now - 998 })).found).toEqual([])
+  expect((await numbers({ fromMs: -5, toMs: -1 })).found).toEqual([])
+})
+
+test('the log keeps no more entries than its limit', async () => {
+  const small = createAuditStore(redis, { ...MANY, entries: 3 })
+  await appendAll(5, 'acme', 'a', small)
+  expect((await numbers({}, 'acme', small)).found).toEqual([5, 4, 3])
+})
+
+test('entries older than the retention are not listed, and the next append removes them', async () => {
+  const length = (): Promise<number> => redis[run]((commands) => commands.xlen(auditKey('acme')))
+  await appendAt(Date.now() - 91 * DAY_MS, 1)
+  await appendAt(Date.now() - 89 * DAY_MS, 2)
+  expect((await numbers()).found).toEqual([2])
+  expect(await length()).toBe(2)
+  await store.append('acme', 'a', { n: 3 })
+  expect((await numbers()).found).toEqual([3, 2])
+  expect(await length()).toBe(2)
+  const leftMs = await redis[run]((commands) => commands.pttl(auditKey('acme')))
+  expect(leftMs).toBeGreaterThan(89 * DAY_MS)
+})
+
+test.each(['', 'x', Buffer.from('1').toString('base64url'), Buffer.from('+').toString('base64url')])(
+  'the cursor %j is rejected',
+  async (cursor) => {
+    await expect(store.page('acme', { limit: 1, cursor })).rejects.toMatchObject({ code: 'invalid-request' })
+  },
+)

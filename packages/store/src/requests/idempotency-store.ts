@@ -1,0 +1,118 @@
+import { randomUUID } from 'node:crypto'
+import { Unavailable } from '@switchhook/contracts'
+import { idempotentKey, idempotentListKey } from '../keys.ts'
+import { type Redis, run } from '../redis/redis.ts'
+
+/** The right to execute one request. A claim that was taken over can neither finish nor release the request. */
+export interface IdempotencyClaim {
+  readonly scope: string
+  readonly token: string
+  /** A GUID that the first claim draws and later claims reuse, so that ids derived from it stay the same. */
+  readonly seed: string
+}
+
+/** New (or left behind by a dead process), answered before, used with another body, or being executed. */
+export type IdempotencyBegun =
+  | { readonly kind: 'new'; readonly claim: IdempotencyClaim }
+  | { readonly kind: 'replay'; readonly answer: unknown }
+  | { readonly kind: 'mismatch' }
+  | { readonly kind: 'busy' }
+
+/** Remembers requests with an idempotency key and their answers. Without Redis it rejects with Unavailable. */
+export interface IdempotencyStore {
+  /**
+   * @param scope identifies the request; no other client must be able to choose the same
+   * @param fingerprint must be the same in every repeat of the request
+   * @param client a hash of the client; absent: the request does not count towards the limit
+   */
+  begin(scope: string, fingerprint: string, client?: string): Promise<IdempotencyBegun>
+  /** Stores the answer, any JSON value. Resolves to false if the claim was taken over. */
+  finish(claim: IdempotencyClaim, answer: unknown): Promise<boolean>
+  /** Gives up the claim at once. The fingerprint and the seed are kept. */
+  release(claim: IdempotencyClaim): Promise<void>
+}
+
+export interface IdempotencyTimes {
+  /** A claim that is neither finished nor released, because its process died, can be taken over after this time. */
+  readonly leaseMs: number
+  /** How long a request is remembered after its last claim, and then after its answer. */
+  readonly retentionMs: number
+}
+
+export interface IdempotencyLimit {
+  /** The newest requests of a client that are remembered. */
+  readonly requestsPerClient: number
+  /** Called with the number of requests that were forgotten early because of the limit. */
+  readonly forgotten: (count: number) => void
+}
+
+/** How far a list may exceed the limit, so that only one in many requests pays for forgetting. */
+const SLACK_SHARE = 0.01
+
+/** @param limit absent: requests are forgotten only by age */
+export function createIdempotencyStore(
+  redis: Redis,
+  { leaseMs, retentionMs }: IdempotencyTimes,
+  limit?: IdempotencyLimit,
+): IdempotencyStore {
+  /** Resolves to whether there was memory to list the request, and to the scopes beyond the limit. */
+  async function list(scope: string, client: string | undefined): Promise<{ isListed: boolean; excess: string[] }> {
+    if (limit === undefined || client === undefined) return { isListed: true, excess: [] }
+    const { requestsPerClient } = limit
+    const args = [scope, requestsPerClient, Math.floor(requestsPerClient * SLACK_SHARE), retentionMs]
+    const [listed, ...excess] = await redis[run]((commands) =>
+      commands.runScript('requests/list-request', [idempotentListKey(client)], args),
+    )
+    return { isListed: listed === 1, excess }
+  }
+
+  async function forget(client: string, scopes: readonly string[]): Promise<void> {
+    const results = await redis[run]((commands) =>
+      Promise.all(scopes.map((scope) => commands.runScript('requests/forget-request', [idempotentKey(scope)], []))),
+    )
+    const over = scopes.filter((_, i) => results[i] === 1)
+    if (over.length === 0) return
+    // Unlist them last: after a crash before this, the next request forgets them again.
+    const removed = await redis[run]((commands) => commands.zrem(idempotentListKey(client), ...over))
+    limit?.forgotten(removed)
+  }
+
+  async function release({ scope, token }: Pick<IdempotencyClaim, 'scope' | 'token'>): Promise<void> {
+    await redis[run]((commands) => commands.runScript('requests/release-request', [idempotentKey(scope)], [token]))
+  }
+
+  return {
+    async begin(scope, fingerprint, client) {
+      const token = randomUUID()
+      const args = [fingerprint, token, randomUUID(), leaseMs, retentionMs]
+      // Both in one round trip. If either fails, the request is not executed, and a claim lapses with its lease.
+      const [listed, begun] = await Promise.allSettled([
+        list(scope, client),
+        redis[run]((commands) => commands.runScript('requests/begin-request', [idempotentKey(scope)], args)),
+      ])
+      if (listed.status === 'rejected') throw listed.reason
+      const { isListed, excess } = listed.value
+      // Runs even if a full Redis has refused the request, because it frees memory. Failures are ignored: the next request
+      // tries again.
+      if (client !== undefined && excess.length > 0) await forget(client, excess).catch(() => {})
+      if (begun.status === 'rejected') throw begun.reason
+      const [kind, value] = begun.value
+      if (kind === 'new' && !isListed) {
+        // In a cluster the node with the list may be full. An unlisted request would not count towards the limit.
+        await release({ scope, token }).catch(() => {})
+        throw new Unavailable('redis', 'Redis has no memory for an idempotency key')
+      }
+      if (kind === 'new') return { kind, claim: { scope, token, seed: value } }
+      if (kind === 'replay') return { kind, answer: JSON.parse(value) as unknown }
+      return { kind }
+    },
+    async finish({ scope, token }, answer) {
+      const args = [token, JSON.stringify(answer), retentionMs]
+      const kept = await redis[run]((commands) =>
+        commands.runScript('requests/finish-request', [idempotentKey(scope)], args),
+      )
+      return kept === 1
+    },
+    release,
+  }
+}

@@ -1,0 +1,116 @@
+import { Unavailable } from '@switchhook/contracts'
+import { RateLimiterMemory, RateLimiterRedis, RateLimiterRes } from 'rate-limiter-flexible'
+import { requestsKey } from '../keys.ts'
+import { type Redis, run } from '../redis/redis.ts'
+
+/** The requests that a client may make within a window. The window begins with the client's first request. */
+export interface RequestRate {
+  readonly requests: number
+  /** A multiple of 1,000. */
+  readonly windowMs: number
+}
+
+interface RequestQuota {
+  /** The request exceeds the limit. */
+  readonly isOver: boolean
+  readonly remaining: number
+  /** Time until the window ends. */
+  readonly resetMs: number
+}
+
+/** Limits the requests of each client over all processes. */
+export interface RequestLimiter {
+  /**
+   * Takes requests from the window in blocks of a hundredth, each with one Redis command. Once a client is over its limit,
+   * it costs no command until its window ends. All processes together never exceed the limit, and stay below it by at most
+   * the blocks that other processes hold. If Redis is down or slow, each process counts alone: no request is rejected for it.
+   * @param client hexadecimal digits
+   */
+  count(client: string): Promise<RequestQuota>
+}
+
+/** Requests that this process has taken from a client's window. */
+interface Block {
+  /** Not used yet. */
+  left: number
+  /** Left in the window when the block was taken. */
+  readonly beyond: number
+  /** ms since 1970. */
+  readonly endsAtMs: number
+}
+
+const BLOCKS_PER_WINDOW = 100
+/** More clients than are active at once. Beyond it, the block that was unused for longest is given up. */
+const MOST_CLIENTS = 10_000
+
+/** Long for a healthy Redis. The request's other commands have their own timeouts. */
+const ANSWER_WITHIN_MS = 500
+
+export function createRequestLimiter(redis: Redis, { requests, windowMs }: RequestRate): RequestLimiter {
+  const own = { points: requests, duration: windowMs / 1_000, keyPrefix: '' }
+  const limiter = new RateLimiterRedis({
+    ...own,
+    // The only method that the library calls. Its own script would bypass `run` and this package's scripts.
+    storeClient: {
+      rlflxIncr: ([key = '', points = '', seconds = '']: readonly string[]) =>
+        soon(redis[run]((commands) => commands.runScript('requests/count-requests', [key], [points, seconds]))),
+    },
+    inMemoryBlockOnConsumed: requests,
+    insuranceLimiter: new RateLimiterMemory(own),
+  })
+  const blockSize = Math.max(1, Math.floor(requests / BLOCKS_PER_WINDOW))
+  const blocks = new Map<string, Block>()
+  const asking = new Map<string, Promise<RequestQuota | undefined>>()
+
+  function hold(client: string, left: number, { remainingPoints, msBeforeNext }: RateLimiterRes): void {
+    blocks.delete(client)
+    const [longestUnused] = blocks.keys()
+    if (blocks.size >= MOST_CLIENTS && longestUnused !== undefined) blocks.delete(longestUnused)
+    blocks.set(client, { left, beyond: remainingPoints, endsAtMs: Date.now() + msBeforeNext })
+  }
+
+  /** Resolves to the refusal if the window is used up. */
+  async function take(client: string): Promise<RequestQuota | undefined> {
+    try {
+      hold(client, blockSize, await limiter.consume(requestsKey(client), blockSize))
+      return undefined
+    } catch (refused) {
+      if (!(refused instanceof RateLimiterRes)) throw refused
+      // The last block of a window may be smaller. For a client that is known to be over, the library consumes nothing.
+      const left = refused.consumedPoints === 0 ? 0 : requests - (refused.consumedPoints - blockSize)
+      if (left <= 0) return { isOver: true, remaining: 0, resetMs: Math.max(refused.msBeforeNext, 0) }
+      hold(client, left, refused)
+      return undefined
+    }
+  }
+
+  /** Concurrent requests wait for the same block. */
+  function ask(client: string): Promise<RequestQuota | undefined> {
+    const asked = asking.get(client) ?? take(client).finally(() => asking.delete(client))
+    asking.set(client, asked)
+    return asked
+  }
+
+  return {
+    async count(client) {
+      for (;;) {
+        const block = blocks.get(client)
+        const leftMs = (block?.endsAtMs ?? 0) - Date.now()
+        if (block !== undefined && block.left > 0 && leftMs > 0) {
+          block.left -= 1
+          return { isOver: false, remaining: block.beyond + block.left, resetMs: leftMs }
+        }
+        const refusal = await ask(client)
+        if (refusal !== undefined) return refusal
+      }
+    },
+  }
+}
+
+function soon<T>(reply: Promise<T>): Promise<T> {
+  return new Promise((resolve, reject) => {
+    const late = (): void => reject(new Unavailable('redis', 'Redis did not answer in time'))
+    const timer = setTimeout(late, ANSWER_WITHIN_MS)
+    void reply.then(resolve, reject).finally(() => clearTimeout(timer))
+  })
+}

@@ -1,0 +1,261 @@
+import { newEventId, type PlatformEvent } from '@switchhook/contracts'
+import { type TestRedis, testRedis } from '@switchhook/testkit'
+import { outboxKey, partitionOf } from '../keys.ts'
+import { openRedis, type Redis, run } from '../redis/redis.ts'
+import { createOutbox, type OutboxEntry } from './outbox.ts'
+import { createStateStore } from './state-store.ts'
+
+const log = { debug() {}, info() {}, warn() {}, error() {} }
+
+let server: TestRedis
+let redis: Redis
+let other: Redis
+
+beforeAll(async () => {
+  server = await testRedis()
+  redis = await openRedis({ url: server.redisUrl, log, name: 'test' })
+  other = await openRedis({ url: server.redisUrl, log, name: 'test-other' })
+})
+afterAll(async () => {
+  await Promise.all([redis.close(), other.close()])
+  await server.close()
+})
+beforeEach(() => server.flush())
+
+const eventOf = (tenant: string | null): PlatformEvent => ({
+  eventId: newEventId(),
+  eventType: 'call.status',
+  occurredAt: '2026-11-20T12:00:00.000Z',
+  tenant,
+  data: {},
+})
+
+async function commit(tenant: string | null, count: number): Promise<PlatformEvent[]> {
+  const events = Array.from({ length: count }, () => eventOf(tenant))
+  await createStateStore(redis).commit(tenant, { records: [], events, timers: [] })
+  return events
+}
+
+const idsOf = (entries: readonly (OutboxEntry | PlatformEvent)[]): string[] =>
+  entries.map((entry) => ('event' in entry ? entry.event.eventId : entry.eventId)).toSorted()
+
+/** Makes the relays that hold entries of this tenant look silent for this long. */
+async function silence(tenant: string, consumer: string, idleMs: number): Promise<void> {
+  const key = outboxKey(partitionOf(tenant))
+  await redis[run](async (commands) => {
+    const pending = (await commands.xpending(key, 'relay', '-', '+', 100, consumer)) as [string][]
+    const ids = pending.map(([id]) => id)
+    await commands.xclaim(key, 'relay', consumer, 0, ...ids, 'IDLE', idleMs, 'JUSTID')
+  })
+}
+
+test('an empty outbox has nothing to claim', async () => {
+  const outbox = createOutbox(redis, 'relay-1')
+  expect(await outbox.claim(10)).toEqual([])
+  expect(await outbox.backlog()).toBe(0)
+})
+
+test('the events of all tenants are claimed, each once and never more than requested', async () => {
+  const events = [...(await commit('acme', 7)), ...(await commit('globex', 5)), ...(await commit(null, 3))]
+  const outbox = createOutbox(redis, 'relay-1')
+  const claimed: OutboxEntry[] = []
+  for (let batch = await outbox.claim(4); batch.length > 0; batch = await outbox.claim(4)) {
+    expect(batch.length).toBeLessThanOrEqual(4)
+    claimed.push(...batch)
+    await outbox.sent(batch)
+  }
+  expect(idsOf(claimed)).toEqual(idsOf(events))
+  expect(await outbox.backlog()).toBe(0)
+})
+
+test('a claim that is smaller than the number of tenants starves none of them', async () => {
+  const tenants = ['acme', 'globex', 'initech']
+  expect(new Set(tenants.map(partitionOf)).size).toBe(tenants.length)
+  for (const tenant of tenants) await commit(tenant, 20)
+  const outbox = createOutbox(redis, 'relay-1')
+  const served: (string | null | undefined)[] = []
+  while (served.length < tenants.length) {
+    const batch = await outbox.claim(1)
+    await outbox.sent(batch)
+    served.push(batch[0]?.event.tenant)
+  }
+  expect(new Set(served)).toEqual(new Set(tenants))
+})
+
+test('the backlog includes events that are claimed but not sent', async () => {
+  await commit('acme', 3)
+  const outbox = createOutbox(redis, 'relay-1')
+  const [first] = await outbox.claim(2)
+  expect(await outbox.backlog()).toBe(3)
+  await outbox.sent(first ? [first] : [])
+  expect(await outbox.backlog()).toBe(2)
+})
+
+test('the oldest event is found in any partition', async () => {
+  const outbox = createOutbox(redis, 'relay-1')
+  expect(await outbox.oldestMs()).toBe(0)
+  await commit('acme', 1)
+  const [old] = await outbox.claim(1)
+  await new Promise((resolve) => setTimeout(resolve, 60))
+  await commit('globex', 2)
+  expect(partitionOf('globex')).not.toBe(partitionOf('acme'))
+  const age = await outbox.oldestMs()
+  expect(age).toBeGreaterThanOrEqual(59)
+  await outbox.sent(old ? [old] : [])
+  expect(await outbox.oldestMs()).toBeLessThan(age)
+  await outbox.sent(await outbox.claim(10))
+  expect(await outbox.oldestMs()).toBe(0)
+})
+
+test('a relay claims its own unsent events again at once, before new ones', async () => {
+  const [first] = await commit('acme', 1)
+  const outbox = createOutbox(redis, 'relay-1')
+  await outbox.claim(10)
+  const [second] = await commit('acme', 1)
+  expect(idsOf(await outbox.claim(1))).toEqual([first?.eventId])
+  const both = await outbox.claim(10)
+  expect(both.map(({ event }) => event.eventId)).toEqual([first?.eventId, second?.eventId])
+})
+
+test('two relays that claim at the same time get different entries, and together all of them', async () => {
+  const events = await commit('acme', 200)
+  const [mine, theirs] = [createOutbox(redis, 'relay-1'), createOutbox(other, 'relay-2')]
+  const batches = await Promise.all([mine.claim(60), theirs.claim(60)])
+  const rest = await Promise.all(
+    [mine, theirs].map(async (outbox, i) => {
+      await outbox.sent(batches[i] ?? [])
+      return outbox.claim(100)
+    }),
+  )
+  const all = [...batches, ...rest].flat()
+  expect(idsOf(all)).toEqual(idsOf(events))
+})
+
+test('the entries of a dead relay are taken over once it has been silent for 15 s, not before', async () => {
+  const events = await commit('acme', 5)
+  const [dead, heir] = [createOutbox(other, 'relay-dead'), createOutbox(redis, 'relay-heir')]
+  await dead.claim(10)
+  await silence('acme', 'relay-dead', 14_000)
+  expect(await heir.claim(10)).toEqual([])
+  await silence('acme', 'relay-dead', 15_500)
+  expect(idsOf(await heir.claim(10))).toEqual(idsOf(events))
+})
+
+test('a relay that cannot send but keeps claiming keeps its entries', async () => {
+  const events = await commit('acme', 5)
+  const [slow, idle] = [createOutbox(other, 'relay-slow'), createOutbox(redis, 'relay-idle')]
+  await slow.claim(10)
+  await silence('acme', 'relay-slow', 60_000)
+  expect(idsOf(await slow.claim(10))).toEqual(idsOf(events))
+  expect(await idle.claim(10)).toEqual([])
+})
+
+test('a relay that restarts under its old name resumes at once', async () => {
+  const events = await commit('acme', 5)
+  await createOutbox(other, 'relay-1').claim(10)
+  expect(idsOf(await createOutbox(redis, 'relay-1').claim(10))).toEqual(idsOf(events))
+})
+
+test('two relays may mark the same entries as sent', async () => {
+  await commit('acme', 2)
+  const [one, two] = [createOutbox(redis, 'relay-1'), createOutbox(other, 'relay-2')]
+  const claimed = await one.claim(10)
+  await Promise.all([one.sent(claimed), two.sent(claimed)])
+  expect(await one.backlog()).toBe(0)
+  expect(await one.claim(10)).toEqual([])
+  expect(await two.claim(10)).toEqual([])
+})
+
+test('an entry that was deleted by hand does not come back and does not stop the others', async () => {
+  const [gone, stays] = await commit('acme', 2)
+  const outbox = createOutbox(redis, 'relay-1')
+  const claimed = await outbox.claim(10)
+  const deleted = claimed.find(({ event }) => event.eventId === gone?.eventId)
+  await redis[run]((commands) => commands.xdel(outboxKey(deleted?.partition ?? 0), deleted?.id ?? ''))
+  expect(idsOf(await outbox.claim(10))).toEqual([stays?.eventId])
+})
+
+test('events are claimed from an emptied Redis, which has no consumer group', async () => {
+  await commit('acme', 3)
+  const outbox = createOutbox(redis, 'relay-1')
+  const before = await outbox.claim(10)
+  await server.flush()
+  await outbox.sent(before)
+  expect(await outbox.claim(10)).toEqual([])
+  const events = await commit('acme', 2)
+  expect(idsOf(await outbox.claim(10))).toEqual(idsOf(events))
+})
+
+test('scripts that Redis has forgotten are loaded again', async () => {
+  await commit('acme', 1)
+  const outbox = createOutbox(redis, 'relay-1')
+  await outbox.claim(10)
+  await redis[run]((commands) => commands.script('FLUSH'))
+  const events = await commit('acme', 300)
+  const claimed = await outbox.claim(1_000)
+  expect(claimed).toHaveLength(301)
+  await redis[run]((commands) => commands.script('FLUSH'))
+  await outbox.sent(claimed)
+  expect(await outbox.backlog()).toBe(0)
+  expect(idsOf(claimed)).toEqual(expect.arrayContaining(idsOf(events)))
+})
+
+test('one call marks thousands of entries as sent', async () => {
+  for (let i = 0; i < 5; i++) await commit('acme', 1_000)
+  const outbox = createOutbox(redis, 'relay-1')
+  const claimed = await outbox.claim(5_000)
+  expect(claimed).toHaveLength(5_000)
+  await outbox.sent(claimed)
+  expect(await outbox.backlog()).toBe(0)
+})
+
+const relaysOf = async (tenant: string): Promise<string[]> => {
+  const consumers = (await redis[run]((commands) =>
+    commands.xinfo('CONSUMERS', outboxKey(partitionOf(tenant)), 'relay'),
+  )) as unknown[][]
+  return consumers.map(([, name]) => String(name)).toSorted()
+}
+
+test('the names of idle relays without entries are removed; a relay with entries and the caller stay', async () => {
+  await commit('acme', 1)
+  const holder = createOutbox(other, 'relay-holder')
+  const held = await holder.claim(1)
+  for (const name of ['relay-a', 'relay-b', 'relay-mine']) {
+    await commit('acme', 1)
+    const outbox = createOutbox(redis, name)
+    await outbox.sent(await outbox.claim(1))
+  }
+  const mine = createOutbox(redis, 'relay-mine')
+  expect(await mine.removeIdleRelays(60_000)).toBe(0)
+  expect(await relaysOf('acme')).toEqual(['relay-a', 'relay-b', 'relay-holder', 'relay-mine'])
+  expect(await mine.removeIdleRelays(0)).toBe(2)
+  expect(await relaysOf('acme')).toEqual(['relay-holder', 'relay-mine'])
+  expect(idsOf(await holder.claim(1))).toEqual(idsOf(held))
+})
+
+test('a running relay whose name was removed continues, and no entry is lost', async () => {
+  const tidier = createOutbox(other, 'relay-tidier')
+  const relay = createOutbox(redis, 'relay-1')
+  const sent: OutboxEntry[] = []
+  const events = await commit('acme', 300)
+  const done = new AbortController()
+  const tidying = (async () => {
+    let removed = 0
+    while (!done.signal.aborted) removed += await tidier.removeIdleRelays(0)
+    return removed
+  })()
+  for (let batch = await relay.claim(7); batch.length > 0; batch = await relay.claim(7)) {
+    sent.push(...batch)
+    await relay.sent(batch)
+  }
+  done.abort()
+  expect((await tidying) + (await tidier.removeIdleRelays(0))).toBeGreaterThan(0)
+  expect(idsOf(sent)).toEqual(idsOf(events))
+  expect(await relay.backlog()).toBe(0)
+})
+
+test('an outbox that no event was ever written to has no names to remove', async () => {
+  expect(await createOutbox(redis, 'relay-1').removeIdleRelays(0)).toBe(0)
+  await redis[run]((commands) => commands.xadd(outboxKey(0), '*', 'event', '{}'))
+  expect(await createOutbox(redis, 'relay-1').removeIdleRelays(0)).toBe(0)
+})

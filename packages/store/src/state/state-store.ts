@@ -1,0 +1,83 @@
+import { randomUUID } from 'node:crypto'
+import type { PlatformEvent } from '@switchhook/contracts'
+import { outboxKey, partitionOf, stateKey, timerMember, timerPayloadsKey, timersKey } from '../keys.ts'
+import { type Redis, run } from '../redis/redis.ts'
+import { outboxJson } from './outbox.ts'
+
+export interface StateRecord {
+  /** 1 at first; each commit adds 1. */
+  readonly version: number
+  /** Any JSON value. */
+  readonly value: unknown
+}
+
+/** One atomic change of a tenant's state. */
+export interface StateChange {
+  readonly records: readonly {
+    /** Unique within the tenant, for example `call:<id>` or `agent:<uri>`. */
+    readonly key: string
+    /** 0: the record must not exist. */
+    readonly expectedVersion: number
+    readonly value: unknown
+    /** The record expires this long after the commit. Absent: never. */
+    readonly ttlMs?: number
+  }[]
+  /** Stored in the outbox, so they are published even if this process dies. */
+  readonly events: readonly PlatformEvent[]
+  /** Replaces a timer with the same id. */
+  readonly timers: readonly { readonly id: string; readonly dueInMs: number; readonly payload: unknown }[]
+}
+
+/**
+ * Stores calls, agents and other state of a tenant with optimistic locking. Without Redis it rejects with Unavailable; if
+ * the error's `fate` is `not-executed`, nothing was committed.
+ */
+export interface StateStore {
+  /** Reads all keys atomically. Results are in the order of the keys. */
+  read(tenant: string | null, keys: readonly string[]): Promise<(StateRecord | undefined)[]>
+  /** Writes everything or nothing. 'conflict': the version of a record is not the expected one, nothing was written. */
+  commit(tenant: string | null, change: StateChange): Promise<'committed' | 'conflict'>
+}
+
+export function createStateStore(redis: Redis): StateStore {
+  return {
+    async read(tenant, keys) {
+      if (keys.length === 0) return []
+      const stored = await redis[run]((commands) => commands.mget(keys.map((key) => stateKey(tenant, key))))
+      return stored.map((record) => (record === null ? undefined : parse(record)))
+    },
+    async commit(tenant, { records, events, timers }) {
+      const partition = partitionOf(tenant)
+      const keys = [
+        outboxKey(partition),
+        timersKey(partition),
+        timerPayloadsKey(partition),
+        ...records.map(({ key }) => stateKey(tenant, key)),
+      ]
+      const args = [
+        `${records.length} ${events.length} ${timers.length}`,
+        ...records.flatMap(({ expectedVersion, value, ttlMs }) => [expectedVersion, toJson(value), ttlMs ?? 0]),
+        ...events.map(outboxJson),
+        ...timers.flatMap(({ id, dueInMs, payload }) => [
+          timerMember(tenant, id),
+          dueInMs,
+          timerJson(tenant, id, payload),
+        ]),
+      ]
+      const result = await redis[run]((commands) => commands.runScript('state/commit-state', keys, args))
+      return result === 1 ? 'committed' : 'conflict'
+    },
+  }
+}
+
+/** JSON has no undefined, so it is stored as null. */
+const toJson = (value: unknown): string => JSON.stringify(value ?? null)
+
+/** The nonce distinguishes a timer from one with the same id that was set while the first was being handled. */
+const timerJson = (tenant: string | null, id: string, payload: unknown): string =>
+  JSON.stringify({ id, tenant, payload: payload ?? null, nonce: randomUUID() })
+
+function parse(stored: string): StateRecord {
+  const end = stored.indexOf(':')
+  return { version: Number(stored.slice(0, end)), value: JSON.parse(stored.slice(end + 1)) }
+}

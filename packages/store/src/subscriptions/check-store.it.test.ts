@@ -1,0 +1,63 @@
+import { newSubscriptionId } from '@switchhook/contracts'
+import { eventually, type TestRedis, testRedis } from '@switchhook/testkit'
+import { checksKey } from '../keys.ts'
+import { openRedis, type Redis, run } from '../redis/redis.ts'
+import { type CheckStore, createCheckStore } from './check-store.ts'
+
+const quiet = { debug() {}, info() {}, warn() {}, error() {} }
+const BOUNDS = { leaseMs: 60_000, most: 2 }
+
+let server: TestRedis
+let redis: Redis
+let checks: CheckStore
+
+beforeAll(async () => {
+  server = await testRedis()
+  redis = await openRedis({ url: server.redisUrl, log: quiet, name: 'test' })
+  checks = createCheckStore(redis)
+})
+afterAll(async () => {
+  await redis.close()
+  await server.close()
+})
+beforeEach(() => server.flush())
+
+const anotherOf = (tenant: string | null, leaseMs = BOUNDS.leaseMs) =>
+  checks.begin({ tenant, id: newSubscriptionId() }, { ...BOUNDS, leaseMs })
+
+test('a subscription has one check at a time, until the check ends or its lease is over', async () => {
+  const checked = { tenant: 'acme', id: newSubscriptionId() }
+  expect(await checks.begin(checked, BOUNDS)).toBe('begun')
+  expect(await checks.begin(checked, BOUNDS)).toBe('running')
+  await checks.end(checked)
+  expect(await checks.begin(checked, { ...BOUNDS, leaseMs: 50 })).toBe('begun')
+  await eventually(async () => expect(await checks.begin(checked, BOUNDS)).toBe('begun'))
+})
+
+test('a tenant has a limited number of checks at a time, until they end or their leases are over', async () => {
+  const first = { tenant: 'acme', id: newSubscriptionId() }
+  expect(await checks.begin(first, BOUNDS)).toBe('begun')
+  expect(await anotherOf('acme')).toBe('begun')
+  expect(await anotherOf('acme')).toBe('too-many')
+  expect(await checks.begin(first, BOUNDS)).toBe('running')
+  expect(await anotherOf(null)).toBe('begun')
+  await checks.end(first)
+  expect(await anotherOf('acme', 50)).toBe('begun')
+  await eventually(async () => expect(await anotherOf('acme')).toBe('begun'))
+})
+
+test('the key of checks that were not ended expires with the longest lease', async () => {
+  await anotherOf('acme')
+  await anotherOf('acme', 50)
+  const leftMs = await redis[run]((commands) => commands.pttl(checksKey('acme')))
+  expect(leftMs).toBeGreaterThan(50_000)
+  expect(leftMs).toBeLessThanOrEqual(BOUNDS.leaseMs)
+})
+
+test('the result of a check is found by its id', async () => {
+  expect(await checks.find('a')).toBeUndefined()
+  const plain = { outcome: 'timeout', status: null, durationMs: 3 } as const
+  const facts = { deadlineMs: 1, isSigned: false, plain }
+  await checks.save('a', facts)
+  expect(await checks.find('a')).toEqual(facts)
+})

@@ -1,0 +1,153 @@
+import { randomUUID } from 'node:crypto'
+import { newSubscriptionId, type Subscription } from '@switchhook/contracts'
+import { type TestRedis, testRedis } from '@switchhook/testkit'
+import fc from 'fast-check'
+import { revisionKey, subscriptionOrderKey, subscriptionsKey } from '../keys.ts'
+import { openRedis, type Redis, run } from '../redis/redis.ts'
+import { createSubscriptionStore, type SubscriptionStore } from './subscription-store.ts'
+
+const log = { debug() {}, info() {}, warn() {}, error() {} }
+const TENANT = 'acme'
+
+let server: TestRedis
+let redis: Redis
+let store: SubscriptionStore
+
+beforeAll(async () => {
+  server = await testRedis()
+  redis = await openRedis({ url: server.redisUrl, log, name: 'test' })
+})
+afterAll(async () => {
+  await redis.close()
+  await server.close()
+})
+beforeEach(async () => {
+  await server.flush()
+  store = createSubscriptionStore(redis)
+})
+
+const subscription = (index: number): Subscription => ({
+  id: newSubscriptionId(),
+  tenant: TENANT,
+  url: 'https://client.example/hooks',
+  eventTypes: ['call.status'],
+  description: null,
+  enabled: true,
+  createdAt: new Date(Date.UTC(2026, 0, 1) + index).toISOString(),
+})
+
+/** Writes like an api of an earlier version: only the hash and the revision. */
+const olderApi = {
+  create: (created: Subscription) =>
+    redis[run]((commands) =>
+      Promise.all([
+        commands.hset(subscriptionsKey(TENANT), created.id, JSON.stringify(created)),
+        commands.set(revisionKey(TENANT), randomUUID()),
+      ]),
+    ),
+  remove: ({ id }: Subscription) =>
+    redis[run]((commands) =>
+      Promise.all([commands.hdel(subscriptionsKey(TENANT), id), commands.set(revisionKey(TENANT), randomUUID())]),
+    ),
+}
+
+async function allPages(limit: number): Promise<Subscription[]> {
+  const items: Subscription[] = []
+  for (let cursor: string | null | undefined; cursor !== null; ) {
+    const page = await store.page(TENANT, { limit, ...(cursor !== undefined && { cursor }) })
+    expect(page.items.length).toBeLessThanOrEqual(limit)
+    items.push(...page.items)
+    cursor = page.nextCursor
+  }
+  return items
+}
+
+/** How often all subscriptions of a tenant were read. */
+async function readsOfAll(): Promise<number> {
+  const stats = await redis[run]((commands) => commands.info('commandstats'))
+  return Number(/cmdstat_hvals:calls=(\d+)/.exec(stats)?.[1] ?? 0)
+}
+
+test('pages are read without reading all subscriptions of the tenant', async () => {
+  const all = Array.from({ length: 25 }, (_, index) => subscription(index))
+  for (const created of all.toReversed()) await store.create(created)
+  expect(await allPages(10)).toEqual(all)
+  const before = await readsOfAll()
+  const [first, second] = all
+  if (first === undefined || second === undefined) throw new Error('there are 25')
+  await store.remove(TENANT, first.id)
+  const changed = await store.change(TENANT, second.id, { enabled: false })
+  await store.create(subscription(30))
+  expect(await allPages(7)).toEqual([changed, ...all.slice(2), expect.objectContaining({ tenant: TENANT })])
+  expect(await readsOfAll()).toBe(before)
+})
+
+test('subscriptions that an earlier version wrote are listed in order, and their order is built once', async () => {
+  const all = Array.from({ length: 12 }, (_, index) => subscription(index))
+  for (const created of all.toReversed()) await olderApi.create(created)
+  const before = await readsOfAll()
+  expect(await allPages(5)).toEqual(all)
+  expect(await allPages(5)).toEqual(all)
+  expect(await readsOfAll()).toBe(before + 1)
+})
+
+test('old and new apis write in any order: the pages hold exactly the stored subscriptions, by age', async () => {
+  const step = fc.record({
+    by: fc.constantFrom('old', 'new'),
+    what: fc.constantFrom('create', 'remove', 'change', 'read'),
+    at: fc.nat(20),
+  })
+  await fc.assert(
+    fc.asyncProperty(fc.array(step, { maxLength: 25 }), fc.integer({ min: 1, max: 5 }), async (steps, limit) => {
+      await server.flush()
+      const there: Subscription[] = []
+      for (const { by, what, at } of steps) {
+        const index = at % Math.max(1, there.length)
+        const known = there[index]
+        if (what === 'create') {
+          const created = subscription(at)
+          await (by === 'old' ? olderApi.create(created) : store.create(created))
+          there.push(created)
+        } else if (what === 'remove' && known !== undefined) {
+          await (by === 'old' ? olderApi.remove(known) : store.remove(TENANT, known.id))
+          there.splice(index, 1)
+        } else if (what === 'change' && known !== undefined) {
+          const enabled = !known.enabled
+          const changed = { ...known, enabled }
+          await (by === 'old' ? olderApi.create(changed) : store.change(TENANT, known.id, { enabled }))
+          there[index] = changed
+        } else if (what === 'read') await store.page(TENANT, { limit })
+      }
+      const place = ({ createdAt, id }: Subscription): string => createdAt + id
+      expect(await allPages(limit)).toEqual(there.toSorted((a, b) => (place(a) < place(b) ? -1 : 1)))
+    }),
+    { numRuns: 40 },
+  )
+})
+
+test('the order is deleted with the last subscription', async () => {
+  const only = subscription(0)
+  await store.create(only)
+  expect(await allPages(1)).toEqual([only])
+  expect(await redis[run]((commands) => commands.exists(subscriptionOrderKey(TENANT)))).toBe(1)
+  await store.remove(TENANT, only.id)
+  expect(await allPages(1)).toEqual([])
+  expect(await redis[run]((commands) => commands.exists(subscriptionOrderKey(TENANT)))).toBe(0)
+})
+
+test('a tenant without subscriptions leaves nothing in Redis', async () => {
+  expect(await store.page('empty', { limit: 10 })).toEqual({ items: [], nextCursor: null })
+  expect(await redis[run]((commands) => commands.dbsize())).toBe(0)
+})
+
+test('a full Redis lists subscriptions whose order cannot be written', async () => {
+  const all = Array.from({ length: 3 }, (_, index) => subscription(index))
+  for (const created of all) await olderApi.create(created)
+  await redis[run]((commands) => commands.config('SET', 'maxmemory', '1'))
+  try {
+    expect(await allPages(2)).toEqual(all)
+  } finally {
+    await redis[run]((commands) => commands.config('SET', 'maxmemory', '0'))
+  }
+  expect(await allPages(2)).toEqual(all)
+})

@@ -1,0 +1,188 @@
+import { newSubscriptionId, type Subscription } from '@switchhook/contracts'
+import { type TestRedis, testRedis } from '@switchhook/testkit'
+import { subscriptionsKey } from '../keys.ts'
+import { openRedis, type Redis, run } from '../redis/redis.ts'
+import { createSubscriptionStore, type SubscriptionStore } from './subscription-store.ts'
+
+const log = { debug() {}, info() {}, warn() {}, error() {} }
+
+let server: TestRedis
+let redis: Redis
+let other: Redis
+let store: SubscriptionStore
+/** The same store in another process. */
+let elsewhere: SubscriptionStore
+
+beforeAll(async () => {
+  server = await testRedis()
+  redis = await openRedis({ url: server.redisUrl, log, name: 'test' })
+  other = await openRedis({ url: server.redisUrl, log, name: 'test-other' })
+})
+afterAll(async () => {
+  await Promise.all([redis.close(), other.close()])
+  await server.close()
+})
+beforeEach(async () => {
+  await server.flush()
+  store = createSubscriptionStore(redis)
+  elsewhere = createSubscriptionStore(other)
+})
+
+const subscription = (over: Partial<Subscription> = {}): Subscription => ({
+  id: newSubscriptionId(),
+  tenant: 'acme',
+  url: 'https://client.example/hooks',
+  eventTypes: ['call.status'],
+  description: null,
+  enabled: true,
+  createdAt: '2026-11-20T12:00:00.000Z',
+  ...over,
+})
+
+test('revise works on the stored subscription, even if others write in between', async () => {
+  const created = subscription({ description: '' })
+  await store.create(created)
+  const append = (letter: string) => (present: Subscription) => ({
+    ...present,
+    description: `${present.description}${letter}`,
+  })
+  const letters = ['a', 'b', 'c', 'd', 'e', 'f']
+  await Promise.all(
+    letters.map((letter, index) => (index % 2 === 0 ? store : elsewhere).revise('acme', created.id, append(letter))),
+  )
+  const found = await store.find('acme', created.id)
+  expect(found?.description?.split('').toSorted()).toEqual(letters)
+})
+
+test('revise writes nothing if it throws or if the subscription does not exist', async () => {
+  const created = subscription()
+  await store.create(created)
+  const refusing = store.revise('acme', created.id, () => {
+    throw new Error('not so')
+  })
+  await expect(refusing).rejects.toThrow('not so')
+  expect(await store.find('acme', created.id)).toEqual(created)
+  expect(await store.revise('globex', created.id, (present) => present)).toBeUndefined()
+})
+
+test('a subscription with any characters is found as it was created', async () => {
+  const created = subscription({
+    description: 'naïve "quotes" \u2028 \ud83d\udcde',
+    eventTypes: ['agent.status', 'call.status'],
+  })
+  await store.create(created)
+  expect(await store.find('acme', created.id)).toEqual(created)
+})
+
+test('the list is sorted by age, then by id', async () => {
+  const at = (createdAt: string) => subscription({ createdAt })
+  const created = [at('2026-11-20T12:00:03.000Z'), at('2026-11-20T12:00:01.000Z'), at('2026-11-20T12:00:02.000Z')]
+  const twins = [at('2026-11-20T12:00:04.000Z'), at('2026-11-20T12:00:04.000Z')]
+  for (const each of [...twins, ...created]) await store.create(each)
+  const twinIds = twins.map(({ id }) => id).toSorted()
+  expect((await store.list('acme')).map(({ id }) => id)).toEqual([
+    created[1]?.id,
+    created[2]?.id,
+    created[0]?.id,
+    ...twinIds,
+  ])
+})
+
+test.each<[string, string | null, string | null]>([
+  ['another tenant', 'acme', 'globex'],
+  ['the installation itself', 'acme', null],
+  ['a tenant, if it belongs to the installation', null, 'acme'],
+  ['a tenant whose name ends the hash tag early', 'a}', 'a'],
+  ['a tenant whose name looks like an escaped one', 'a:b', 'a~003ab'],
+  ['a tenant that differs only in broken UTF-16', 'a\ud800', 'a\udc00'],
+])('a subscription does not exist for %s', async (_who, owner, stranger) => {
+  const created = subscription({ tenant: owner })
+  await store.create(created)
+  expect(await store.list(owner)).toHaveLength(1)
+  expect(await store.list(stranger)).toEqual([])
+  expect(await store.find(stranger, created.id)).toBeUndefined()
+  expect(await store.change(stranger, created.id, { enabled: false })).toBeUndefined()
+  expect(await store.remove(stranger, created.id)).toBe(false)
+  expect(await store.matching(stranger, 'call.status')).toEqual([])
+  expect(await store.find(owner, created.id)).toEqual(created)
+})
+
+test('a change keeps the fields that it does not name, and null is a value', async () => {
+  const created = subscription({ description: 'before' })
+  await store.create(created)
+  const changed = { ...created, description: null, eventTypes: ['agent.status'] as const }
+  expect(await store.change('acme', created.id, { description: null, eventTypes: ['agent.status'] })).toEqual(changed)
+  expect(await store.find('acme', created.id)).toEqual(changed)
+})
+
+test('concurrent changes of one subscription are all kept', async () => {
+  const created = subscription()
+  await store.create(created)
+  await Promise.all([
+    store.change('acme', created.id, { url: 'https://client.example/new' }),
+    elsewhere.change('acme', created.id, { description: 'new' }),
+    store.change('acme', created.id, { enabled: false }),
+    elsewhere.change('acme', created.id, { eventTypes: ['agent.status'] }),
+  ])
+  const all = { url: 'https://client.example/new', description: 'new', enabled: false, eventTypes: ['agent.status'] }
+  expect(await store.find('acme', created.id)).toEqual({ ...created, ...all })
+})
+
+test('a change never brings back a removed subscription', async () => {
+  const created = subscription()
+  await store.create(created)
+  await Promise.all([store.remove('acme', created.id), elsewhere.change('acme', created.id, { enabled: false })])
+  expect(await store.find('acme', created.id)).toBeUndefined()
+  expect(await store.remove('acme', created.id)).toBe(false)
+})
+
+test('enabled subscriptions match their event types', async () => {
+  const calls = subscription()
+  const both = subscription({ eventTypes: ['call.status', 'agent.status'] })
+  const disabled = subscription({ enabled: false })
+  for (const each of [calls, both, disabled]) await store.create(each)
+  expect(new Set(await store.matching('acme', 'call.status'))).toEqual(new Set([calls, both]))
+  expect(await store.matching('acme', 'agent.status')).toEqual([both])
+})
+
+test('the next match sees every earlier write of another process', async () => {
+  const matches = async () => (await store.matching('acme', 'call.status')).map(({ url }) => url)
+  expect(await matches()).toEqual([])
+  const created = subscription()
+  await elsewhere.create(created)
+  expect(await matches()).toEqual([created.url])
+  await elsewhere.change('acme', created.id, { url: 'https://client.example/new' })
+  expect(await matches()).toEqual(['https://client.example/new'])
+  await elsewhere.change('acme', created.id, { enabled: false })
+  expect(await matches()).toEqual([])
+  await elsewhere.change('acme', created.id, { enabled: true })
+  expect(await matches()).toHaveLength(1)
+  await elsewhere.remove('acme', created.id)
+  expect(await matches()).toEqual([])
+})
+
+test('a match reads the subscriptions only if they have changed', async () => {
+  await store.create(subscription())
+  await store.matching('acme', 'call.status')
+  // Bypasses the store, so the revision does not change.
+  await redis[run]((commands) => commands.del(subscriptionsKey('acme')))
+  expect(await store.matching('acme', 'call.status')).toHaveLength(1)
+})
+
+test('an emptied Redis has no subscriptions, and those created afterwards match', async () => {
+  await store.create(subscription())
+  expect(await store.matching('acme', 'call.status')).toHaveLength(1)
+  await server.flush()
+  expect(await store.matching('acme', 'call.status')).toEqual([])
+  const created = subscription()
+  await elsewhere.create(created)
+  expect(await store.matching('acme', 'call.status')).toEqual([created])
+})
+
+test('creating an existing subscription changes nothing and returns the stored one', async () => {
+  const created = subscription()
+  expect(await store.create(created)).toEqual(created)
+  const changed = await store.change('acme', created.id, { enabled: false, url: 'https://client.example/new' })
+  expect(await elsewhere.create({ ...created, createdAt: '2026-11-20T12:00:30.000Z' })).toEqual(changed)
+  expect(await store.list('acme')).toEqual([changed])
+})

@@ -1,0 +1,44 @@
+import { AppError, type Fault } from '@switchhook/contracts'
+import type { PresenceSetting } from './agent.ts'
+import { parseStatusCode, type StatusNames, unknownStatusCode } from './status-codes.ts'
+
+export interface PresenceBody {
+  readonly statusCode: string | number
+  readonly until?: string | null
+  readonly message?: string | null
+  readonly location?: string | null
+}
+
+/** Reports all faults of a body at once. An unknown status code has its own error code, and the answer lists the known ones. */
+export const validatePresence =
+  (names: StatusNames, nowMs: () => number) =>
+  (body: unknown, faults: readonly Fault[]): AppError | undefined => {
+    const fields = typeof body === 'object' && body !== null ? (body as Partial<PresenceBody>) : {}
+    const isReported = (pointer: string): boolean => faults.some((fault) => fault.pointer === pointer)
+    const status = fields.statusCode
+    const isUnknown = status !== undefined && !isReported('/statusCode') && !isKnown(status, names)
+    const isPast = typeof fields.until === 'string' && !isReported('/until') && !(Date.parse(fields.until) > nowMs())
+    const errors = [
+      ...faults,
+      ...(isUnknown ? [{ pointer: '/statusCode', detail: 'must be one of knownStatusCodes' }] : []),
+      ...(isPast ? [{ pointer: '/until', detail: 'must be a time in the future' }] : []),
+    ]
+    if (errors.length === 0) return undefined
+    if (isUnknown || isReported('/statusCode')) return unknownStatusCode(names, errors)
+    return new AppError('invalid-request', { detail: 'The body is not valid.', errors })
+  }
+
+function isKnown(value: unknown, names: StatusNames): boolean {
+  const code = parseStatusCode(value)
+  return code !== undefined && Object.hasOwn(names, code)
+}
+
+/** The body must have passed `validatePresence`. */
+export function settingOf({ statusCode, until, message, location }: PresenceBody): PresenceSetting {
+  return {
+    statusCode: Number(statusCode),
+    until: until == null ? null : new Date(until).toISOString(),
+    message: message ?? null,
+    location: location ?? null,
+  }
+}

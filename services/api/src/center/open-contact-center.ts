@@ -1,0 +1,45 @@
+import type { Platform } from '@switchhook/platform'
+import type { Base } from '../feature.ts'
+import type { Route } from '../http/route.ts'
+import { openPlatform } from '../platform/open-platform.ts'
+import type { State } from '../state/state.ts'
+import type { TimerOwners } from '../state/timer-loop.ts'
+import { type Center, createCenter } from './center.ts'
+
+/** The platform and the stored state of its calls and agents. The routes of calls and agents build on it. */
+export interface ContactCenter {
+  readonly platform: Platform
+  readonly center: Center
+  readonly now: () => number
+  readonly timers: TimerOwners
+  readonly developmentRoutes: readonly Route[]
+  readonly close: () => Promise<void>
+}
+
+/** Opens the platform that `PLATFORM` names, and starts recording its reports. */
+export async function openContactCenter(base: Base, state: State): Promise<ContactCenter> {
+  const { config, now, traceOfRequest } = base
+  const { platform, timers, developmentRoutes } = openPlatform(base, state)
+  const center = createCenter({
+    store: state.store,
+    transact: state.transact,
+    platform,
+    wrapUpMs: config.WRAP_UP_SECONDS * 1_000,
+    now,
+    traceOfRequest,
+  })
+  await platform.start(center.listener)
+  return {
+    platform,
+    center,
+    now,
+    developmentRoutes,
+    timers: {
+      ...timers,
+      agent: (timer) => center.agentTimerDue(timer),
+      // Stored timer ids begin with `audit:`, so processes of the previous version find their owner too.
+      audit: (timer) => center.probeTimerDue(timer),
+    },
+    close: () => platform.stop(),
+  }
+}

@@ -1,0 +1,119 @@
+import type { IncomingMessage } from 'node:http'
+import { AppError, compileSchema, type Fault } from '@switchhook/contracts'
+import type { Route, Schema } from './route.ts'
+
+const MAX_BODY_BYTES = 64 * 1024
+
+/**
+ * Returns a function that reads and validates the body of a request to this route; it resolves to undefined for a route
+ * without a body.
+ * @throws AppError `unsupported-media-type`, `body-too-large`, `malformed-json`, or the error of the validation
+ */
+export function createReadBody(route: Route): (request: IncomingMessage) => Promise<unknown> {
+  if (route.body === undefined) return () => Promise.resolve(undefined)
+  const schema = route.body
+  const check = compileSchema<unknown>(schema)
+  const validate = (body: unknown, faults: readonly Fault[]): AppError | undefined => {
+    if (route.validate !== undefined) return route.validate(body, faults)
+    return faults.length > 0 ? invalidBody(schema, faults) : undefined
+  }
+  return async (request) => {
+    const sent = hasNoBody(request) ? undefined : await readJson(request)
+    const body = sent === undefined ? absentBody(route) : sent
+    const result = check(body)
+    const error = validate(body, result.ok ? [] : result.faults)
+    if (error !== undefined) throw error
+    return body
+  }
+}
+
+/** The error of a body with these faults. It lists the allowed fields where the schema forbids all others. */
+export function invalidBody({ properties, additionalProperties }: Schema, errors: readonly Fault[]): AppError {
+  const allowed =
+    additionalProperties === false ? ` Allowed fields: ${Object.keys(properties as object).join(', ')}.` : ''
+  return new AppError('invalid-request', { detail: `The body is not valid.${allowed}`, errors })
+}
+
+/** The value to validate if the request has no body. @throws AppError `malformed-json` if the route requires a body */
+function absentBody({ isBodyOptional, validatesAbsentBody }: Route): object | undefined {
+  if (isBodyOptional === true) return {}
+  if (validatesAbsentBody === true) return undefined
+  // Reported before a wrong content type, which may be missing as well.
+  throw new AppError('malformed-json', { detail: 'There is no body; send a JSON object, as application/json.' })
+}
+
+/** The headers say that there is no body (RFC 9112, section 6.3). */
+const hasNoBody = ({ headers }: IncomingMessage): boolean =>
+  headers['transfer-encoding'] === undefined && Number(headers['content-length'] ?? 0) === 0
+
+/**
+ * Resolves to undefined for an empty body, which only the end of a chunked body shows. Express' own parser is not used: it
+ * silently replaces invalid UTF-8, and reads a body that is too large to its end before it answers.
+ */
+async function readJson(request: IncomingMessage): Promise<unknown> {
+  return parse(await read(request, unsupportedType(request)))
+}
+
+/** The error for a body with these headers; undefined: the body can be read. */
+function unsupportedType(request: IncomingMessage): AppError | undefined {
+  const [type = '', ...parameters] = (request.headers['content-type'] ?? '').toLowerCase().split(';')
+  const charset = parameters
+    .map((parameter) => /^\s*charset\s*=\s*"?([^"\s]*)"?\s*$/.exec(parameter)?.[1])
+    .find(Boolean)
+  if (type.trim() !== 'application/json') return new AppError('unsupported-media-type')
+  if (charset !== undefined && charset !== 'utf-8' && charset !== 'utf8') {
+    return new AppError('unsupported-media-type', { detail: 'The charset must be utf-8.' })
+  }
+  if ((request.headers['content-encoding'] ?? 'identity').toLowerCase() !== 'identity') {
+    return new AppError('unsupported-media-type', { detail: 'The body must not be compressed.' })
+  }
+  return undefined
+}
+
+/** @param refusal the error for a body that is not empty; the type of an empty body does not matter */
+function read(request: IncomingMessage, refusal: AppError | undefined): Promise<Buffer> {
+  return new Promise((resolve, reject) => {
+    const chunks: Buffer[] = []
+    let size = 0
+    const refuse = (error: AppError): void => {
+      chunks.length = 0
+      request.removeAllListeners('data')
+      // Discard the rest, so that the client can read the answer. The server's request timeout bounds this.
+      request.resume()
+      reject(error)
+    }
+    const announced = Number(request.headers['content-length'] ?? 0)
+    if (announced > 0 && refusal !== undefined) return refuse(refusal)
+    if (announced > MAX_BODY_BYTES) return refuse(new AppError('body-too-large'))
+    request.on('data', (chunk: Buffer) => {
+      size += chunk.length
+      if (refusal !== undefined) refuse(refusal)
+      else if (size > MAX_BODY_BYTES) refuse(new AppError('body-too-large'))
+      else chunks.push(chunk)
+    })
+    request.once('end', () => resolve(Buffer.concat(chunks)))
+    // The client has disconnected: no answer is sent, the error only ends the handling.
+    request.once('error', () => reject(new AppError('malformed-json', { detail: 'The body ended early.' })))
+    return undefined
+  })
+}
+
+function parse(body: Buffer): unknown {
+  if (body.length === 0) return undefined
+  const text = decode(body)
+  try {
+    return JSON.parse(text)
+  } catch (error) {
+    // The parser's own message would quote the body.
+    const detail = 'The body is not valid JSON.'
+    throw new AppError('malformed-json', { detail }, { cause: error })
+  }
+}
+
+function decode(body: Buffer): string {
+  try {
+    return new TextDecoder('utf-8', { fatal: true }).decode(body)
+  } catch (error) {
+    throw new AppError('malformed-json', { detail: 'The body is not valid UTF-8.' }, { cause: error })
+  }
+}

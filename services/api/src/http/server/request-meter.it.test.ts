@@ -1,0 +1,46 @@
+import { eventually } from '@switchhook/testkit'
+import { type ApiUnderTest, startApiUnderTest } from '../../testing/api-under-test.ts'
+import { type Surroundings, startSurroundings } from '../../testing/surroundings.ts'
+
+const PATH = '/api/v1/webhooks/subscriptions'
+
+let around: Surroundings<'acme'>
+let api: ApiUnderTest
+
+beforeAll(async () => {
+  around = await startSurroundings('acme')
+  api = await startApiUnderTest(around.env)
+})
+
+afterAll(async () => {
+  await api.close()
+  await around.close()
+})
+
+const linesOf = async (name: string): Promise<string[]> =>
+  (await api.metrics.text()).split('\n').filter((line) => line.startsWith(`${name}{`))
+
+test('requests count by the path pattern of their route, and clients cannot create labels', async () => {
+  const headers = around.bearer('acme')
+  const madeUp = crypto.randomUUID()
+  await api.call('GET', PATH, { headers })
+  await api.call('GET', `${PATH}/${madeUp}`, { headers })
+  await api.call('GET', PATH)
+  await fetch(`${api.url}/${madeUp}?tenant=${madeUp}`)
+  await fetch(`${api.url}${PATH}`, { method: 'PROPFIND' })
+
+  await eventually(async () => {
+    const requests = await linesOf('switchhook_http_requests_total')
+    expect(requests.filter((line) => line.includes('webhooks') || line.includes('"none"')).toSorted()).toEqual([
+      `switchhook_http_requests_total{route="${PATH}",method="GET",status="200",service="api"} 1`,
+      `switchhook_http_requests_total{route="${PATH}",method="GET",status="401",service="api"} 1`,
+      `switchhook_http_requests_total{route="${PATH}/{id}",method="GET",status="404",service="api"} 1`,
+      'switchhook_http_requests_total{route="none",method="any",status="404",service="api"} 1',
+      'switchhook_http_requests_total{route="none",method="any",status="405",service="api"} 1',
+    ])
+  })
+  expect(await linesOf('switchhook_http_request_duration_seconds_count')).toContain(
+    `switchhook_http_request_duration_seconds_count{route="${PATH}",method="GET",service="api"} 2`,
+  )
+  expect(await api.metrics.text()).not.toContain(madeUp)
+})

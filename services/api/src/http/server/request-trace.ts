@@ -1,0 +1,58 @@
+import { AsyncLocalStorage } from 'node:async_hooks'
+import { readTraceparent, traceIdOf } from '@switchhook/contracts'
+import type { Tracing } from '@switchhook/runtime'
+import type { RequestHandler } from 'express'
+import { requestContextOf } from './request-context.ts'
+
+/** The trace context of the request that the current code works for. */
+export interface RequestScope {
+  /** The `traceparent` of the current request; undefined outside a request. */
+  readonly current: () => string | undefined
+  readonly within: <T>(traceparent: string, work: () => T) => T
+}
+
+export function createRequestScope(): RequestScope {
+  const storage = new AsyncLocalStorage<string>()
+  return {
+    current: () => storage.getStore(),
+    within: (traceparent, work) => storage.run(traceparent, work),
+  }
+}
+
+/**
+ * Continues the client's trace or starts a new one. Like the request log, the span has the path pattern of the route and
+ * not the url. Must be mounted after the request log, which begins the request context.
+ */
+export function createRequestTrace(tracing: Tracing, scope: RequestScope): RequestHandler {
+  return (request, response, next) => {
+    const { method } = request
+    const span = tracing.begin({
+      name: method,
+      kind: 'server',
+      parent: readTraceparent(request.get('traceparent')),
+      attributes: () => ({ 'http.request.method': method, 'url.scheme': request.protocol }),
+    })
+    const context = requestContextOf(response)
+    context.traceId = traceIdOf(span.traceparent)
+    response.once('close', () => {
+      const { route, caller, requestId } = context
+      const status = response.headersSent ? response.statusCode : undefined
+      if (route !== undefined) span.rename(`${method} ${route.path}`)
+      span.note(() => ({
+        'switchhook.request_id': requestId,
+        ...(route !== undefined && { 'http.route': route.path }),
+        ...(status !== undefined && { 'http.response.status_code': status }),
+        ...(caller !== undefined && { 'switchhook.client_id': caller.clientId }),
+        ...(caller?.tenant && { 'switchhook.tenant': caller.tenant }),
+      }))
+      span.end(failureOf(status))
+    })
+    scope.within(span.traceparent, next)
+  }
+}
+
+/** A 4xx is the client's mistake and no failure of the server's span. */
+function failureOf(status: number | undefined): string | undefined {
+  if (status === undefined) return 'aborted'
+  return status >= 500 ? String(status) : undefined
+}

@@ -1,0 +1,71 @@
+import { randomUUID } from 'node:crypto'
+import type { Request, RequestHandler } from 'express'
+import type { Audit } from '../../audit/audit-log.ts'
+import type { Authenticate } from '../../auth/open-auth.ts'
+import type { LimitClient } from '../../limits/open-limits.ts'
+import { type AnswerOnce, idempotencyKeyOf } from '../idempotency.ts'
+import { createReadBody } from '../read-body.ts'
+import { createReadQuery } from '../read-query.ts'
+import type { Answer, Caller, Route, RouteRequest } from '../route.ts'
+import { requestContextOf } from './request-context.ts'
+import { sendJson } from './send-json.ts'
+
+/** The caller of a route without a token. */
+const ANONYMOUS: Caller = { tenant: null, clientId: 'anybody' }
+
+/** The steps between a request and the handler of its route. */
+export interface RequestSteps {
+  readonly authenticate: Authenticate
+  readonly limitClient: LimitClient
+  readonly answerOnce: AnswerOnce
+  readonly audit: Audit
+}
+
+/**
+ * Handles every request in this order: authentication, rate limit, query, body, idempotency key, audit, the route's handler.
+ * The body of an unauthenticated or rate-limited request is not read.
+ */
+export function serveRoute(route: Route, steps: RequestSteps): RequestHandler {
+  const { authenticate, limitClient, answerOnce, audit } = steps
+  const readQuery = createReadQuery(route.query ?? {})
+  const readBody = createReadBody(route)
+  return async (request, response) => {
+    const context = requestContextOf(response)
+    context.route = route
+    const caller = route.isPublic === true ? ANONYMOUS : await authenticate(request)
+    context.caller = caller
+    response.set(await limitClient(caller, request.ip))
+    const query = readQuery(searchOf(request))
+    const body = await readBody(request)
+    const params = request.params as Record<string, string>
+    const key = route.idempotent === true ? idempotencyKeyOf(request.get('idempotency-key')) : undefined
+    const asked: RouteRequest = {
+      caller,
+      params,
+      query,
+      body,
+      requestId: context.requestId,
+      idFor: () => randomUUID(),
+      isKeyed: key !== undefined,
+    }
+    const { requestId, traceId } = context
+    const origin = { address: request.ip, userAgent: request.get('user-agent'), requestId, traceId }
+    // Inside answerOnce: a replayed answer was audited when it was given first.
+    const handle = (request: RouteRequest): Promise<Answer> => audit(route, request, origin)
+    const answer =
+      key === undefined
+        ? await handle(asked)
+        : await answerOnce({ key, method: request.method, path: request.path }, asked, handle)
+    if (answer.headers !== undefined) response.set(answer.headers)
+    sendJson(response, answer.status, bodyOf(answer))
+  }
+}
+
+function bodyOf({ body, confidential }: Answer): unknown {
+  return confidential === undefined ? body : { ...(body as object), ...confidential }
+}
+
+function searchOf(request: Request): string {
+  const at = request.originalUrl.indexOf('?')
+  return at < 0 ? '' : request.originalUrl.slice(at)
+}

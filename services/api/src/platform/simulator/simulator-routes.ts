@@ -1,0 +1,97 @@
+import { AppError, isGuid, parseCallId } from '@switchhook/contracts'
+import type { ProvisionedAgent, RemoteAction, Simulator } from '@switchhook/platform'
+import { agentUriParam } from '../../agents/agent-schemas.ts'
+import { callIdParam } from '../../calls/call-schemas.ts'
+import { send } from '../../calls/commands.ts'
+import type { Route } from '../../http/route.ts'
+import { deviceSchema, remoteSchema, ringSchema, rungSchema } from './simulator-schemas.ts'
+
+export interface SimulatorRouteDeps {
+  readonly simulator: Pick<Simulator, 'findAnyAgent' | 'ring' | 'remote' | 'setDevice'>
+}
+
+interface RingBody {
+  readonly agentUri: string
+  readonly from: string
+  readonly tenant?: string
+  readonly ringForSeconds?: number
+  readonly talkForSeconds?: number
+}
+
+interface DeviceBody {
+  readonly online: boolean
+  readonly tenant?: string
+}
+
+const DEVELOPMENT_ONLY = 'For development: needs no token, and does not exist with NODE_ENV=production.'
+
+/** Routes that act on the simulated contact center from outside, as callers and devices do. */
+export function createSimulatorRoutes({ simulator }: SimulatorRouteDeps): readonly Route[] {
+  function requireAgent(agentUri = '', tenant?: string): ProvisionedAgent {
+    const agent = simulator.findAnyAgent(agentUri, tenant)
+    if (agent === undefined) throw new AppError('agent-not-found')
+    return agent
+  }
+
+  const ring: Route<RingBody> = {
+    method: 'post',
+    path: '/simulator/v1/calls',
+    operationId: 'simulateCall',
+    tag: 'simulator',
+    summary: 'Ring an agent from outside',
+    description: DEVELOPMENT_ONLY,
+    isPublic: true,
+    body: ringSchema,
+    responses: { 202: { description: 'The call rings at the agent.', body: rungSchema } },
+    failures: ['invalid-request', 'agent-not-found', 'agent-device-unavailable', 'service-unavailable'],
+    handle: async ({ body: { agentUri, from, tenant, ringForSeconds, talkForSeconds } }) => {
+      const agent = requireAgent(agentUri, tenant)
+      const callId = await simulator.ring(agent, {
+        from,
+        ringForMs: ringForSeconds === undefined ? null : ringForSeconds * 1_000,
+        talkForMs: talkForSeconds === undefined ? null : talkForSeconds * 1_000,
+      })
+      if (callId === undefined) throw new AppError('agent-device-unavailable')
+      return { status: 202, body: { callId, agentUri, from } }
+    },
+  }
+
+  const remote: Route<{ readonly action: RemoteAction }> = {
+    method: 'post',
+    path: '/simulator/v1/calls/{callId}/remote',
+    operationId: 'simulateRemote',
+    tag: 'simulator',
+    summary: 'Act as the outside party',
+    description: `An action that does not fit the state of the call has no effect. ${DEVELOPMENT_ONLY}`,
+    isPublic: true,
+    params: { callId: callIdParam },
+    body: remoteSchema,
+    responses: { 202: { description: 'Done.' } },
+    failures: ['invalid-request', 'call-not-found', 'platform-unavailable', 'service-unavailable'],
+    handle: async ({ params: { callId }, body: { action } }) => {
+      const isKnown = isGuid(callId) && (await send(simulator.remote(parseCallId(callId), action)))
+      if (!isKnown) throw new AppError('call-not-found')
+      return { status: 202 }
+    },
+  }
+
+  const device: Route<DeviceBody> = {
+    method: 'post',
+    path: '/simulator/v1/agents/{agentUri}/device',
+    operationId: 'simulateDevice',
+    tag: 'simulator',
+    summary: "Take an agent's device offline or online",
+    description: `The calls of a device that goes offline end with reason 10. ${DEVELOPMENT_ONLY}`,
+    isPublic: true,
+    params: { agentUri: agentUriParam },
+    body: deviceSchema,
+    responses: { 202: { description: 'Done.' } },
+    failures: ['invalid-request', 'agent-not-found', 'platform-unavailable', 'service-unavailable'],
+    handle: async ({ params: { agentUri }, body: { online, tenant } }) => {
+      await send(simulator.setDevice(requireAgent(agentUri, tenant), online))
+      return { status: 202 }
+    },
+  }
+
+  return [ring, remote, device]
+}

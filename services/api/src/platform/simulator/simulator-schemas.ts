@@ -1,0 +1,80 @@
+import { component } from '../../http/component.ts'
+
+const agentUri = {
+  type: 'string',
+  minLength: 1,
+  maxLength: 255,
+  description: 'User URI of the agent.',
+  examples: ['sip:alice@acme.example'],
+}
+
+const tenant = {
+  type: 'string',
+  description: 'Tenant of the agent, if several tenants have an agent with this URI.',
+  examples: ['acme'],
+}
+
+const from = {
+  type: 'string',
+  minLength: 1,
+  maxLength: 255,
+  pattern: '^[^\\u0000-\\u001f\\u007f]*$',
+  description: "The caller's number or URI.",
+  examples: ['+15559000'],
+}
+
+const seconds = (description: string, example: number) => ({
+  type: 'number',
+  minimum: 0.1,
+  maximum: 3_600,
+  description,
+  examples: [example],
+})
+
+const callId = {
+  type: 'string',
+  format: 'uuid',
+  description: 'The new call.',
+  examples: ['0b7e3f0c-5d0e-4d7f-9c0e-0d2f4a1b6c11'],
+}
+
+export const ringSchema = component('SimulatedCall', {
+  type: 'object',
+  required: ['agentUri', 'from'],
+  properties: {
+    agentUri,
+    from,
+    tenant,
+    ringForSeconds: seconds('How long the caller waits for an answer, in seconds; 30 if absent.', 20),
+    talkForSeconds: seconds('How long the caller talks, in seconds; 600 if absent.', 60),
+  },
+})
+
+export const rungSchema = component('SimulatedCallRinging', {
+  type: 'object',
+  description: 'The call rings at the agent.',
+  required: ['callId', 'agentUri', 'from'],
+  properties: { callId, agentUri, from },
+})
+
+export const remoteSchema = component('RemoteAction', {
+  type: 'object',
+  required: ['action'],
+  properties: {
+    action: {
+      type: 'string',
+      enum: ['answer', 'hangup', 'hold', 'resume'],
+      description: 'What the outside party does.',
+      examples: ['hangup'],
+    },
+  },
+})
+
+export const deviceSchema = component('SimulatedDevice', {
+  type: 'object',
+  required: ['online'],
+  properties: {
+    online: { type: 'boolean', description: 'true: online; false: offline.', examples: [false] },
+    tenant,
+  },
+})

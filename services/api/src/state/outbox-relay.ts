@@ -1,0 +1,98 @@
+import type { PlatformEvent } from '@switchhook/contracts'
+import { backoffMs, type Logger } from '@switchhook/runtime'
+import type { Outbox, OutboxEntry } from '@switchhook/store'
+
+export interface OutboxRelayDeps {
+  readonly outbox: Pick<Outbox, 'claim' | 'sent'>
+  /** Resolves once the broker has confirmed the event. */
+  readonly publish: (event: PlatformEvent) => Promise<void>
+  readonly log: Pick<Logger, 'info' | 'warn'>
+}
+
+export interface OutboxRelay {
+  /** Wakes the relay: this process has committed an event. */
+  nudge(): void
+  /** Resolves once the batch in progress is finished. */
+  stop(): Promise<void>
+}
+
+/** Events published in parallel. The next batch starts when all of them are confirmed. */
+const BATCH = 128
+
+/**
+ * `nudge` announces the commits of this process. Polling finds only the events of a replica that died between commit and
+ * relay: there a second of delay is harmless, and every poll costs a round trip to Redis.
+ */
+const POLL_MS = 1_000
+
+const FIRST_RETRY_MS = 250
+const LAST_RETRY_MS = 2_000
+
+/**
+ * One pass: claims events, publishes them, and marks the confirmed ones as sent. Resolves to the number of sent events.
+ * An event that was published but not marked is published again; receivers recognise the duplicate by its id.
+ * @throws the error of the first failed publish, after the successful ones are marked
+ */
+export async function relayOnce({ outbox, publish }: OutboxRelayDeps, max: number): Promise<number> {
+  const batch = await outbox.claim(max)
+  const results = await Promise.allSettled(batch.map(({ event }) => publish(event)))
+  const sent: OutboxEntry[] = batch.filter((_entry, at) => results[at]?.status === 'fulfilled')
+  if (sent.length > 0) await outbox.sent(sent)
+  const failed = results.find((result) => result.status === 'rejected')
+  if (failed !== undefined) throw failed.reason
+  return sent.length
+}
+
+/** Moves committed events to the broker until it is stopped. Any number of replicas can run it at the same time. */
+export function startOutboxRelay(deps: OutboxRelayDeps): OutboxRelay {
+  const stopping = new AbortController()
+  let isNudged = false
+  let isBackingOff = false
+  let wake: (() => void) | undefined
+
+  /** A nudge ends the pause early. A nudge before the pause skips it. */
+  async function pause(ms: number): Promise<void> {
+    if (isNudged || stopping.signal.aborted) return
+    await new Promise<void>((resolve) => {
+      const timer = setTimeout(resolve, ms)
+      wake = () => {
+        clearTimeout(timer)
+        resolve()
+      }
+    })
+  }
+
+  async function run(): Promise<void> {
+    let failures = 0
+    while (!stopping.signal.aborted) {
+      try {
+        isNudged = false
+        const sent = await relayOnce(deps, BATCH)
+        if (failures > 0) deps.log.info('events are relayed again')
+        failures = 0
+        if (sent === 0) await pause(POLL_MS)
+      } catch (error) {
+        if (failures === 0) deps.log.warn('events cannot be relayed; they stay in the outbox', { error })
+        const retryMs = backoffMs(failures++, FIRST_RETRY_MS, LAST_RETRY_MS)
+        isNudged = false
+        isBackingOff = true
+        await pause(retryMs)
+        isBackingOff = false
+      }
+    }
+  }
+
+  const running = run()
+  return {
+    nudge() {
+      isNudged = true
+      // During an outage, traffic must not shorten the backoff.
+      if (!isBackingOff) wake?.()
+    },
+    async stop() {
+      stopping.abort()
+      wake?.()
+      await running
+    },
+  }
+}

@@ -1,0 +1,37 @@
+import { type PlatformEvent, traceIdOf, traceIdOfEvent } from '@switchhook/contracts'
+import { type Logger, spanned, type Tracing } from '@switchhook/runtime'
+
+/** Publishes a stored event in the trace of the request that caused it. An event without a request starts a new trace. */
+export function createPublishEvent(deps: {
+  readonly publish: (event: PlatformEvent) => Promise<void>
+  readonly tracing: Tracing
+  readonly log: Pick<Logger, 'debug'>
+}): (event: PlatformEvent) => Promise<void> {
+  return (event) => {
+    const { eventId, eventType, tenant } = event
+    return spanned(
+      deps.tracing,
+      {
+        name: 'send switchhook.events',
+        kind: 'producer',
+        parent: event.traceparent,
+        traceId: event.traceparent === undefined ? traceIdOfEvent(eventId) : undefined,
+        attributes: () => ({
+          'messaging.system': 'rabbitmq',
+          'messaging.operation.name': 'send',
+          'messaging.operation.type': 'send',
+          'messaging.destination.name': 'switchhook.events',
+          'messaging.rabbitmq.destination.routing_key': eventType,
+          'messaging.message.id': eventId,
+          'switchhook.event_id': eventId,
+          'switchhook.event_type': eventType,
+          ...(tenant !== null && { 'switchhook.tenant': tenant }),
+        }),
+      },
+      async ({ traceparent }) => {
+        await deps.publish({ ...event, traceparent })
+        deps.log.debug('event relayed', { traceId: traceIdOf(traceparent), eventId, eventType, tenant })
+      },
+    )
+  }
+}

@@ -1,0 +1,33 @@
+import { setTimeout as pause } from 'node:timers/promises'
+import { olderLeasesEndAt, type Subscription } from '@switchhook/contracts'
+
+type Change = Partial<Pick<Subscription, 'url' | 'eventTypes' | 'enabled'>>
+
+/**
+ * Whether the answer to this change promises that some first attempts are no longer sent (so does every DELETE). The requested
+ * fields count, even if they equal the stored ones: an earlier request may have stored the change a moment ago, and its
+ * answer may be lost or still waiting. Adding event types stops nothing.
+ * @param before the stored subscription before the change; undefined: it does not exist
+ */
+export function stopsFirstAttempts({ url, eventTypes, enabled }: Change, before: Subscription | undefined): boolean {
+  if (enabled === false || url !== undefined) return true
+  return eventTypes !== undefined && !isAddition(eventTypes, before?.eventTypes ?? eventTypes)
+}
+
+/**
+ * Resolves once no delivery worker holds a lease on an older state of the subscription, so that no first attempt relies on it
+ * any more (ADR 0031). The worker withdraws queued first attempts in its `policy/admit.ts`.
+ * @param storedAtMs monotonic time of the store's answer
+ */
+export async function firstAttemptsStopped(storedAtMs: number): Promise<void> {
+  const untilMs = olderLeasesEndAt(storedAtMs)
+  // A timer counts from the start of its event loop iteration, so it can fire early.
+  for (;;) {
+    const leftMs = untilMs - performance.now()
+    if (leftMs <= 0) return
+    await pause(Math.ceil(leftMs))
+  }
+}
+
+const isAddition = (after: readonly string[], before: readonly string[]): boolean =>
+  before.every((type) => after.includes(type)) && after.some((type) => !before.includes(type))

@@ -1,0 +1,103 @@
+/** The limit of a stored excerpt, in bytes of UTF-8. */
+export const EXCERPT_BYTES = 256
+
+/** How much of the body is read for it: more than is stored, because redaction shortens the text. */
+export const EXCERPT_SOURCE_BYTES = 1_024
+
+/**
+ * An endpoint's error message as one line of text that may be stored and shown: at most `EXCERPT_BYTES`, without control
+ * characters, and without anything that looks like a secret or an address. Undefined if the body is empty or not text.
+ * @param isComplete false: the body was cut, so its last word may be half a secret
+ */
+export function answerExcerpt(bytes: Buffer, isComplete: boolean): string | undefined {
+  const text = decode(bytes)
+  if (text === undefined) return undefined
+  const line = text.replaceAll(/[\p{C}\p{Zl}\p{Zp}\s]+/gu, ' ')
+  const excerpt = cut(redact(isComplete ? line : line.replace(LAST_WORD, '')), EXCERPT_BYTES).trim()
+  return excerpt === '' ? undefined : excerpt
+}
+
+/** Rejects invalid UTF-8, except for a cut character at the end. */
+function decode(bytes: Buffer): string | undefined {
+  if (bytes.includes(0)) return undefined
+  try {
+    return new TextDecoder('utf-8', { fatal: true }).decode(bytes, { stream: true })
+  } catch {
+    return undefined
+  }
+}
+
+const LAST_WORD = /[^\s"',;<>{}[\]()]*$/u
+
+function cut(text: string, maxBytes: number): string {
+  const bytes = Buffer.from(text)
+  if (bytes.length <= maxBytes) return text
+  // A character that does not fit completely is left out.
+  return new TextDecoder('utf-8').decode(bytes.subarray(0, maxBytes), { stream: true })
+}
+
+const REDACTED = '[redacted]'
+
+/**
+ * Removes everything that looks like a secret or a mail address; rather too much than too little. Takes linear time for any
+ * text: each expression begins at most once per word.
+ */
+function redact(line: string): string {
+  return PATTERNS.reduce(
+    (text, [pattern, by]) => text.replaceAll(pattern, by),
+    withoutNamedSecrets(line.replaceAll(SCHEME, `$1 ${REDACTED}`)),
+  )
+}
+
+/** RFC 9110, section 11.4. */
+const SCHEME = /\b(bearer|basic|digest|negotiate) [^\s"',;<>]+/giu
+
+/** A name and the sign before its value: in JSON, in JSON within JSON, in a form, in a header. */
+const NAME = /(?<![\w.-])([\w.-]+)\\*["']? ?[:=] ?/gu
+const SECRET =
+  /pass(?:word|wd|phrase|code)|(?<![a-z])pass(?![a-z])|pwd|secret|token|credential|session|(?:api|access|private|signing|encryption)[._-]?key/iu
+/** Headers whose values have several words. */
+const SECRET_LINE = /authori[sz]ation|cookie/iu
+
+/** A quoted value ends at its closing quote, or at the end of a text that was cut before it. */
+const VALUE = /"(?:[^"\\]|\\.)*(?:"|\\?$)|'(?:[^'\\]|\\.)*(?:'|\\?$)|\\+["'].*?(?:\\+["']|$)|[^\s"',;&<>{}[\]()]+/uy
+const LINE_VALUE = /["']?[^"']*["']?/uy
+
+function withoutNamedSecrets(line: string): string {
+  let text = ''
+  let end = 0
+  for (const { 0: match, 1: name = '', index } of line.matchAll(NAME)) {
+    const pattern = valuePatternOf(name)
+    const valueAt = index + match.length
+    // Skips names inside the previous value. A name that was itself taken for a value still has its own value redacted.
+    if (pattern === undefined || valueAt < end) continue
+    pattern.lastIndex = valueAt
+    const [value = ''] = pattern.exec(line) ?? []
+    if (value === '') continue
+    text += line.slice(end, valueAt) + inQuotesOf(value)
+    end = valueAt + value.length
+  }
+  return text + line.slice(end)
+}
+
+function valuePatternOf(name: string): RegExp | undefined {
+  if (SECRET_LINE.test(name)) return LINE_VALUE
+  return SECRET.test(name) ? VALUE : undefined
+}
+
+function inQuotesOf(value: string): string {
+  const [quote = ''] = /^\\*["']/.exec(value) ?? []
+  return `${quote}${REDACTED}${quote}`
+}
+
+const PATTERNS: readonly (readonly [pattern: RegExp, by: string])[] = [
+  [/\/\/[^\s/@"'<>]*@/gu, `//${REDACTED}@`],
+  [/(?<![\p{L}\p{N}.!#$%&*+/=?^_`|~-])[\p{L}\p{N}.!#$%&*+/=?^_`|~-]+@[\p{L}\p{N}.-]+/gu, REDACTED],
+  // Prefixes of the secrets of well-known services.
+  [/(?<![A-Za-z\d])(?:whsec|sk|pk|rk|gh[opsu]|xox[abp])[_-][\w+/=-]+/gu, REDACTED],
+  // A JSON Web Token begins with an object.
+  [/(?<![\w-])eyJ[\w-]*(?:\.[\w-]*){0,2}/gu, REDACTED],
+  // As long as a key of 128 bits in hex or base64, and unlike a word. GUIDs are kept, because of their dashes.
+  [/(?<![\w+/-])(?=[^\s\d]*\d)(?=[^\sa-z]*[a-z])(?=[^\sA-Z]*[A-Z])[\w+/-]{24,}={0,2}/gu, REDACTED],
+  [/(?<![A-Za-z\d])(?=[A-Za-z]*\d)[A-Za-z\d]{32,}/gu, REDACTED],
+]

@@ -1,0 +1,87 @@
+import { subscribe, unsubscribe } from 'node:diagnostics_channel'
+import type { LookupFunction, Socket } from 'node:net'
+import type { AddressGuard } from '@switchhook/egress'
+import { Agent, buildConnector, type DiagnosticsChannel } from 'undici'
+import { BLOCKED_ADDRESS } from '../policy/classify.ts'
+import { type ContinueFilter, createContinueFilter, filterReads } from './skip-continue.ts'
+
+export interface ConnectionOptions {
+  /** Maximum number of connections to one origin. */
+  readonly connections: number
+  /** Time limit for connecting, name look-up and TLS included. */
+  readonly connectTimeoutMs: number
+  /** Checks the remote address of the open connection once more, so that only a vetted address is ever used. */
+  readonly guard: Pick<AddressGuard, 'allows'>
+  /** Looks up host names. Not called for a url that contains an address. */
+  readonly lookup: LookupFunction
+}
+
+/** The connections to endpoints. */
+export interface Connections {
+  /** Keeps idle connections open for a while. */
+  readonly kept: Agent
+  /** Opens a new connection for each request. */
+  readonly fresh: Agent
+  /** Whether a reused connection broke before the first byte of an answer. The server may have closed it because it was idle. */
+  readonly brokeOnReuse: (error: Error) => boolean
+  readonly close: () => Promise<void>
+}
+
+/** Servers usually close an idle connection after 5 s. Closing it earlier avoids most writes into a closing connection. */
+const IDLE_MS = 4_000
+
+/** https://undici.nodejs.org/#/docs/api/DiagnosticsChannel */
+const SEND_HEADERS = 'undici:client:sendHeaders'
+
+interface Usage {
+  requests: number
+  /** Bytes read from the socket before the last request. */
+  bytesBefore: number
+  readonly answers: ContinueFilter
+}
+
+export function openConnections({ connections, connectTimeoutMs, guard, lookup }: ConnectionOptions): Connections {
+  const stale = new WeakSet<Error>()
+  const usages = new WeakMap<Socket, Usage>()
+  const noteRequest = (message: unknown): void => {
+    const { socket } = message as DiagnosticsChannel.ClientSendHeadersMessage
+    const usage = usages.get(socket)
+    if (usage === undefined) return
+    usage.requests += 1
+    usage.bytesBefore = socket.bytesRead
+    usage.answers.expectAnswer()
+  }
+  // undici shows which connection carries a request only on this channel.
+  subscribe(SEND_HEADERS, noteRequest)
+  const connector = buildConnector({ timeout: connectTimeoutMs, lookup, allowH2: false })
+  const connect: typeof connector = (options, callback) => {
+    connector(options, (error, socket) => {
+      if (error !== null) return callback(error, null)
+      if (!guard.allows(socket.remoteAddress ?? '')) {
+        socket.destroy()
+        const refusal = new Error(`the address ${socket.remoteAddress} is blocked`)
+        return callback(Object.assign(refusal, { code: BLOCKED_ADDRESS }), null)
+      }
+      const usage: Usage = { requests: 0, bytesBefore: 0, answers: createContinueFilter() }
+      usages.set(socket, usage)
+      filterReads(socket, usage.answers)
+      socket.on('error', (broken) => {
+        if (usage.requests > 1 && socket.bytesRead === usage.bytesBefore) stale.add(broken)
+      })
+      callback(null, socket)
+    })
+  }
+  // No timeouts of undici: each attempt has its own deadline.
+  const common = { connect, allowH2: false, headersTimeout: 0, bodyTimeout: 0 } as const
+  const kept = new Agent({ ...common, connections, keepAliveTimeout: IDLE_MS, keepAliveMaxTimeout: IDLE_MS })
+  const fresh = new Agent({ ...common, pipelining: 0 })
+  return {
+    kept,
+    fresh,
+    brokeOnReuse: (error) => stale.has(error),
+    close: async () => {
+      unsubscribe(SEND_HEADERS, noteRequest)
+      await Promise.all([kept.destroy(), fresh.destroy()])
+    },
+  }
+}

@@ -1,0 +1,26 @@
+import { createAddressGuard } from '@switchhook/egress'
+import type { Logger } from '@switchhook/runtime'
+import { openVault } from '@switchhook/signing'
+import type { WorkerConfig } from '../config.ts'
+import { createLookup } from './lookup.ts'
+import { createPostClient, type PostClient } from './post.ts'
+import { createSigner, type Signer } from './signer.ts'
+
+/** Makes signed POSTs to public addresses. */
+export type EndpointClient = PostClient & Pick<Signer, 'canSign'>
+
+/** @param maxSockets maximum number of connections to one endpoint */
+export function createEndpointClient(config: WorkerConfig, maxSockets: number, log: Logger): EndpointClient {
+  const guard = createAddressGuard(config.WEBHOOK_ALLOWED_NETWORKS)
+  const signer = createSigner({ vault: openVault(config, log), log, now: Date.now })
+  const timeoutMs = config.DELIVERY_TIMEOUT
+  const client = createPostClient({
+    guard,
+    sign: signer.headersOf,
+    timeoutMs,
+    maxSockets,
+    // Two tries of two queries then fit into the deadline.
+    lookup: createLookup({ guard, timeoutMs: Math.ceil(timeoutMs / 4) }),
+  })
+  return { ...client, canSign: signer.canSign }
+}

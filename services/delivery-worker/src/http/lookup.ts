@@ -1,0 +1,107 @@
+import { promises as dns, type LookupAddress, lookup as systemLookup } from 'node:dns'
+import type { LookupFunction } from 'node:net'
+import { callbackify } from 'node:util'
+import type { AddressGuard } from '@switchhook/egress'
+import { LRUCache } from 'lru-cache'
+import { BLOCKED_ADDRESS } from '../policy/classify.ts'
+
+export interface LookupOptions {
+  /** Forbidden addresses are left out of the result. The connection uses the vetted addresses without another look-up. */
+  readonly guard: Pick<AddressGuard, 'allows'>
+  /** Timeout of one DNS query, in ms. Each query is sent twice. */
+  readonly timeoutMs: number
+  /** `address:port` of the name servers. Default: the system's. */
+  readonly servers?: readonly string[]
+  /** How long a failed look-up is remembered, in ms. Shorter than the first wait of a schedule. */
+  readonly forgetFailureMs?: number
+}
+
+const FORGET_FAILURE_MS = 5_000
+/** A bound, because a client can subscribe with any number of dead names. */
+const MOST_FAILURES = 1_000
+
+/**
+ * Looks up host names without letting one dead name delay the others. The system's own look-up (getaddrinfo) blocks one of
+ * a few threads while a name server is silent, so a few dead names would block all look-ups. Instead:
+ * - Name servers are queried directly, through c-ares.
+ * - Concurrent look-ups of one name share a query, and a failed one is not repeated for some seconds.
+ * - A name that the servers do not know may be in the hosts file or below a search domain. Only then is the system asked;
+ *   its answer is quick, because the name servers have just answered.
+ */
+export function createLookup({
+  guard,
+  timeoutMs,
+  servers,
+  forgetFailureMs = FORGET_FAILURE_MS,
+}: LookupOptions): LookupFunction {
+  const resolver = new dns.Resolver({ timeout: timeoutMs, tries: 2 })
+  if (servers !== undefined) resolver.setServers(servers)
+  const inFlight = new Map<string, Promise<LookupAddress[]>>()
+  const failures = new LRUCache<string, { readonly error: Failure; readonly untilMs: number }>({ max: MOST_FAILURES })
+
+  async function find(hostname: string): Promise<LookupAddress[]> {
+    // RFC 6761, section 6.3: never sent to a name server.
+    if (/(^|\.)localhost$/i.test(hostname)) return askSystem(hostname)
+    const [v4, v6] = await Promise.allSettled([resolver.resolve4(hostname), resolver.resolve6(hostname)])
+    const found = [
+      ...(v4.status === 'fulfilled' ? v4.value.map((address) => ({ address, family: 4 })) : []),
+      ...(v6.status === 'fulfilled' ? v6.value.map((address) => ({ address, family: 6 })) : []),
+    ]
+    if (found.length > 0) return found
+    const failures = [v4, v6].flatMap((result) => (result.status === 'rejected' ? [result.reason as Failure] : []))
+    const silence = failures.find(({ code }) => code === 'ETIMEOUT')
+    if (silence !== undefined) throw silence
+    return askSystem(hostname)
+  }
+
+  async function findOrFail(hostname: string): Promise<LookupAddress[]> {
+    const failure = failures.get(hostname)
+    if (failure !== undefined && failure.untilMs > performance.now()) throw failure.error
+    failures.delete(hostname)
+    try {
+      return await find(hostname)
+    } catch (error) {
+      failures.set(hostname, { error: error as Failure, untilMs: performance.now() + forgetFailureMs })
+      throw error
+    }
+  }
+
+  function findOnce(hostname: string): Promise<LookupAddress[]> {
+    const current = inFlight.get(hostname)
+    if (current !== undefined) return current
+    const finding = findOrFail(hostname).finally(() => inFlight.delete(hostname))
+    inFlight.set(hostname, finding)
+    return finding
+  }
+
+  // callbackify calls back outside of the promise, so that an error in the callback does not become an unhandled rejection.
+  const findThenCall = callbackify(findOnce)
+
+  return (hostname, options, callback) => {
+    findThenCall(hostname, (error, addresses) => {
+      if (error !== null) return callback(error, '')
+      const vetted = addresses.filter(({ address }) => guard.allows(address))
+      if (vetted.length === 0 && addresses.length > 0) return callback(blocked(hostname), '')
+      const fitting = vetted.filter(({ family }) => !options.family || options.family === family)
+      const [first] = fitting
+      if (first === undefined) return callback(noAddress(hostname), '')
+      return options.all === true ? callback(null, fitting) : callback(null, first.address, first.family)
+    })
+  }
+}
+
+type Failure = NodeJS.ErrnoException
+
+const askSystem = (hostname: string): Promise<LookupAddress[]> =>
+  new Promise((resolve, reject) => {
+    systemLookup(hostname, { all: true, verbatim: true }, (error, addresses) => {
+      if (error === null) resolve(addresses)
+      else reject(error)
+    })
+  })
+
+const blocked = (hostname: string): Failure =>
+  Object.assign(new Error(`every address of ${hostname} is blocked`), { code: BLOCKED_ADDRESS })
+
+const noAddress = (hostname: string): Failure =>
+  Object.assign(new Error(`${hostname} has no address of the requested family`), { code: 'ENOTFOUND' })

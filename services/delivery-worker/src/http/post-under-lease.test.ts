@@ -1,0 +1,196 @@
+import {
+  type Delivery,
+  deliveryIdOf,
+  newEventId,
+  newSubscriptionId,
+  type Outcome,
+  Unavailable,
+} from '@switchhook/contracts'
+import type { EndpointHealth } from '@switchhook/store'
+import type { Admission, Lease } from '../policy/admit.ts'
+import { createPostUnderLease, type LeaseExpired, type Posted, type PostTerms } from './post-under-lease.ts'
+
+const TIMEOUT_MS = 1_000
+const eventId = newEventId()
+const subscriptionId = newSubscriptionId()
+const first: Delivery = {
+  deliveryId: deliveryIdOf(eventId, subscriptionId),
+  subscriptionId,
+  eventId,
+  eventType: 'call.status',
+  tenant: 'acme',
+  url: 'https://client.example/hook',
+  run: 1,
+  slot: 0,
+  attempt: 0,
+  firstDueAt: '2026-01-01T00:00:00.000Z',
+  body: Buffer.from('{}'),
+}
+const moved: Delivery = { ...first, url: 'https://client.example/moved' }
+const health: EndpointHealth = { state: 'closed', consecutiveFailures: 0, openUntilMs: null }
+const ok: Outcome = { kind: 'delivered', status: 204 }
+const reset: Outcome = { kind: 'unreachable', reason: 'reset' }
+const expired: LeaseExpired = { kind: 'lease-expired' }
+const leaseUntil = (trustedUntilMs: number): Lease => ({
+  subscription: {
+    id: subscriptionId,
+    tenant: 'acme',
+    url: first.url,
+    eventTypes: ['call.status'],
+    description: null,
+    enabled: true,
+    createdAt: first.firstDueAt,
+  },
+  trustedUntilMs,
+})
+const admission = (admitted: Admission['admitted'], lease?: Lease): Admission => ({
+  admitted,
+  health,
+  ...(lease !== undefined && { lease }),
+})
+
+/** Runs one attempt with these results of its POSTs and renewals. Each POST takes 100 ms, each renewal 10 ms. */
+async function post(
+  due: Delivery,
+  lease: Lease | undefined,
+  results: readonly (Outcome | LeaseExpired)[],
+  renewals: readonly Admission[] = [],
+) {
+  const sent: { url: string; terms: PostTerms | undefined }[] = []
+  let clockMs = 0
+  let renewed = 0
+  const make = (url: string, terms?: PostTerms): Outcome | LeaseExpired => {
+    clockMs += 100
+    sent.push({ url, terms })
+    return results[sent.length - 1] ?? ok
+  }
+  const postUnderLease = createPostUnderLease({
+    timeoutMs: TIMEOUT_MS,
+    post: async ({ url }) => make(url) as Outcome,
+    postLeased: async ({ url }, _attempt, terms) => make(url, terms),
+    renew: async () => {
+      clockMs += 10
+      renewed += 1
+      return renewals[renewed - 1] ?? admission(due, leaseUntil(clockMs + 250))
+    },
+    nowMs: () => clockMs,
+  })
+  const posted: Posted = await postUnderLease(due, due.attempt + 1, lease)
+  return { posted, sent, renewed }
+}
+
+test('a first attempt is posted under its lease without another read while the lease is valid', async () => {
+  const { posted, sent, renewed } = await post(first, leaseUntil(250), [ok])
+  expect(posted).toBe(ok)
+  const terms = { trustedUntilMs: 250, timeoutMs: TIMEOUT_MS, isReplay: false }
+  expect(sent).toEqual([{ url: first.url, terms }])
+  expect(renewed).toBe(0)
+})
+
+test('a retry needs no lease', async () => {
+  const { posted, sent, renewed } = await post({ ...first, slot: 1, attempt: 1 }, undefined, [ok])
+  expect(posted).toBe(ok)
+  expect(sent).toEqual([{ url: first.url, terms: undefined }])
+  expect(renewed).toBe(0)
+})
+
+test('a first attempt without a lease is not trusted', async () => {
+  const { sent } = await post(first, undefined, [expired, ok])
+  expect(sent[0]?.terms?.trustedUntilMs).toBe(-Infinity)
+})
+
+test('a lease that has ended is renewed within the same deadline', async () => {
+  const { posted, sent, renewed } = await post(first, leaseUntil(50), [expired, expired, ok])
+  expect(posted).toEqual({ kind: 'readmitted', delivery: first, outcome: ok })
+  expect(sent.map(({ terms }) => terms)).toEqual([
+    { trustedUntilMs: 50, timeoutMs: 1_000, isReplay: false },
+    { trustedUntilMs: 360, timeoutMs: 890, isReplay: false },
+    { trustedUntilMs: 470, timeoutMs: 780, isReplay: false },
+  ])
+  expect(renewed).toBe(2)
+})
+
+test('renewals end with the deadline', async () => {
+  const { posted, sent } = await post(
+    first,
+    leaseUntil(50),
+    Array.from({ length: 50 }, () => expired),
+  )
+  expect(posted).toMatchObject({ kind: 'readmitted', outcome: { kind: 'unreachable', reason: 'timeout' } })
+  expect(sent.length).toBeLessThan(11)
+})
+
+test('a delivery that its subscription no longer receives is withdrawn instead of sent', async () => {
+  const { posted, sent } = await post(first, leaseUntil(50), [expired], [admission({ kind: 'withdrawn' })])
+  expect(posted).toEqual({ kind: 'withdrawn' })
+  expect(sent).toHaveLength(1)
+})
+
+test('a delivery whose subscription has a new url by then is sent there', async () => {
+  const renewals = [admission(moved, leaseUntil(400))]
+  const { posted, sent } = await post(first, leaseUntil(50), [expired, reset], renewals)
+  expect(posted).toEqual({ kind: 'readmitted', delivery: moved, outcome: reset })
+  expect(sent.map(({ url }) => url)).toEqual([first.url, moved.url])
+})
+
+describe('a first attempt that broke on a kept connection and whose lease ended before the replay', () => {
+  const broken: LeaseExpired = { kind: 'lease-expired', broken: reset }
+
+  test('is replayed on a fresh connection under the renewed lease', async () => {
+    const { posted, sent } = await post(first, leaseUntil(50), [broken, expired, ok])
+    expect(posted).toEqual({ kind: 'readmitted', delivery: first, outcome: ok })
+    expect(sent.map(({ terms }) => terms?.isReplay)).toEqual([false, true, true])
+  })
+
+  test('has failed if the subscription is gone, because it was written once', async () => {
+    const { posted } = await post(first, leaseUntil(50), [broken], [admission({ kind: 'withdrawn' })])
+    expect(posted).toEqual(reset)
+  })
+})
+
+test('while Redis answers too slowly for a lease, the delivery comes back without a failure of the endpoint', async () => {
+  let clockMs = 0
+  let posts = 0
+  const postUnderLease = createPostUnderLease({
+    timeoutMs: TIMEOUT_MS,
+    post: async () => ok,
+    postLeased: async () => {
+      posts += 1
+      return expired
+    },
+    renew: async () => {
+      const askedAtMs = clockMs
+      clockMs += 300
+      return admission(first, leaseUntil(askedAtMs + 250))
+    },
+    nowMs: () => clockMs,
+  })
+  await expect(postUnderLease(first, 1, leaseUntil(0))).rejects.toThrow(Unavailable)
+  expect(posts).toBe(1)
+})
+
+test('a first attempt that broke has failed although its lease cannot be renewed in time', async () => {
+  let clockMs = 0
+  const postUnderLease = createPostUnderLease({
+    timeoutMs: TIMEOUT_MS,
+    post: async () => ok,
+    postLeased: async () => ({ kind: 'lease-expired', broken: reset }),
+    renew: async () => {
+      clockMs += 300
+      return admission(first, leaseUntil(clockMs - 50))
+    },
+    nowMs: () => clockMs,
+  })
+  expect(await postUnderLease(first, 1, leaseUntil(0))).toEqual({ kind: 'readmitted', delivery: first, outcome: reset })
+})
+
+test('without Redis the lease cannot be renewed, and the delivery comes back', async () => {
+  const postUnderLease = createPostUnderLease({
+    timeoutMs: TIMEOUT_MS,
+    post: async () => ok,
+    postLeased: async () => expired,
+    renew: () => Promise.reject(new Error('Redis is away')),
+    nowMs: () => 0,
+  })
+  await expect(postUnderLease(first, 1, leaseUntil(50))).rejects.toThrow('Redis is away')
+})

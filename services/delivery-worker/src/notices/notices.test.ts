@@ -1,0 +1,261 @@
+import {
+  compileSchema,
+  type Delivery,
+  deliveryIdOf,
+  EVENT_CATALOGUE,
+  newEventId,
+  newSubscriptionId,
+  OutcomeNumber,
+  PARKED_REASONS,
+  ParkedReasonNumber,
+  type PlatformEvent,
+  UNREACHABLE_REASONS,
+  Unavailable,
+} from '@switchhook/contracts'
+import type { DeliveryRecord, Outage } from '@switchhook/store'
+import { createNotices, type NoticesDeps } from './notices.ts'
+
+const SINCE_MS = Date.parse('2026-01-01T00:00:00.000Z')
+const outage: Outage = {
+  sinceMs: SINCE_MS,
+  untilMs: SINCE_MS + 30_000,
+  failures: 5,
+  last: { outcome: 'answered', status: 503 },
+}
+
+function aDelivery(change: Partial<Delivery> = {}): Delivery {
+  const eventId = newEventId()
+  const subscriptionId = newSubscriptionId()
+  return {
+    deliveryId: deliveryIdOf(eventId, subscriptionId),
+    subscriptionId,
+    eventId,
+    eventType: 'call.status',
+    tenant: 'acme',
+    url: 'https://client.example/hook?token=secret',
+    run: 2,
+    slot: 7,
+    attempt: 8,
+    firstDueAt: '2026-01-01T00:00:00.000Z',
+    body: Buffer.from('{}'),
+    ...change,
+  }
+}
+
+const parkedRecord = (delivery: Delivery): DeliveryRecord => ({
+  ...delivery,
+  state: 'parked',
+  parkedReason: 'exhausted',
+  parkedAt: '2026-01-01T12:36:10.000Z',
+  nextAttemptAt: null,
+  attempts: [
+    {
+      run: 2,
+      slot: 7,
+      attempt: 8,
+      at: '2026-01-01T12:36:00.000Z',
+      durationMs: 10_000,
+      outcome: 'timeout',
+      status: null,
+    },
+  ],
+})
+
+const withLastOutcome = (record: DeliveryRecord, outcome: (typeof OUTCOMES)[number]): DeliveryRecord => ({
+  ...record,
+  attempts: record.attempts.map((attempt) => ({ ...attempt, outcome })),
+})
+
+function aWorld(change: Partial<NoticesDeps> = {}) {
+  const events: PlatformEvent[] = []
+  const steps: string[] = []
+  const warnings: object[] = []
+  const notices = createNotices({
+    isWanted: async () => true,
+    outages: {
+      unreported: async () => outage,
+      markReported: async () => void steps.push('marked'),
+      noteEnd: async () => ({ ...outage, recoveredAtMs: SINCE_MS + 60_000 }),
+    },
+    parkedLimits: {
+      unreported: async () => ({ crossedAtMs: SINCE_MS, limit: 10, count: 12 }),
+      markReported: async () => void steps.push('marked'),
+    },
+    find: async (delivery) => parkedRecord(delivery),
+    publish: async (event) => {
+      steps.push(event.eventType)
+      events.push(event)
+    },
+    published: () => {},
+    log: { warn: (_message, fields) => void warnings.push(fields) },
+    ...change,
+  })
+  return { notices, events, steps, warnings }
+}
+
+const kinds = ['failing', 'recovered', 'noticeParked'] as const
+
+test.each(kinds)('%s: the notice matches the schema of its type, and hides the query of the url', async (kind) => {
+  const { notices, events } = aWorld()
+  await notices[kind](aDelivery())
+  const [event] = events
+  if (event === undefined) throw new Error('nothing was published')
+  const checked = compileSchema(EVENT_CATALOGUE[event.eventType].schema)(event.data)
+  expect(checked).toEqual({ ok: true, value: event.data })
+  expect(Object.keys(event.data).toSorted()).toEqual(
+    (EVENT_CATALOGUE[event.eventType].schema['required'] as string[]).toSorted(),
+  )
+  expect(event).toMatchObject({ tenant: 'acme', occurredAt: event.data['occurredAt'] })
+  expect(event.data['url']).toBe('https://client.example/hook')
+})
+
+const OUTCOMES = ['delivered', 'answered', ...UNREACHABLE_REASONS] as const
+
+test.each(OUTCOMES)('the outcome %s has its own number in a notice', async (outcome) => {
+  const { notices, events } = aWorld({
+    outages: {
+      unreported: async () => ({ ...outage, last: { outcome, status: null } }),
+      markReported: async () => {},
+      noteEnd: async () => undefined,
+    },
+    find: async (delivery) => withLastOutcome(parkedRecord(delivery), outcome),
+  })
+  await notices.failing(aDelivery())
+  await notices.noticeParked(aDelivery())
+  const number = OutcomeNumber[outcome]
+  expect(number).toBeGreaterThan(0)
+  expect(events.map(({ data }) => data['lastOutcome'])).toEqual([number, number])
+})
+
+test.each(PARKED_REASONS)('the reason %s is a number in a notice', async (parkedReason) => {
+  const { notices, events } = aWorld({ find: async (delivery) => ({ ...parkedRecord(delivery), parkedReason }) })
+  await notices.noticeParked(aDelivery())
+  expect(events[0]?.data['reason']).toBe(ParkedReasonNumber[parkedReason])
+})
+
+test('a parked delivery without an attempt, or with an outcome of a newer version, has the outcome 0', async () => {
+  const newer = 'too-slow' as (typeof OUTCOMES)[number]
+  for (const change of [
+    (record: DeliveryRecord) => ({ ...record, attempts: [] }),
+    (record: DeliveryRecord) => withLastOutcome(record, newer),
+  ]) {
+    const { notices, events } = aWorld({ find: async (delivery) => change(parkedRecord(delivery)) })
+    await notices.noticeParked(aDelivery())
+    expect(events[0]?.data['lastOutcome']).toBe(0)
+  }
+})
+
+test.each(kinds)('%s: a repeated notice is the same event, byte for byte', async (kind) => {
+  const { notices, events } = aWorld()
+  const delivery = aDelivery()
+  await notices[kind](delivery)
+  await notices[kind](delivery)
+  expect(events).toHaveLength(2)
+  expect(events[1]).toEqual(events[0])
+})
+
+test.each(kinds)(
+  '%s: of a delivery of a notice there is no notice, or a dead ops endpoint made them for ever',
+  async (kind) => {
+    const { notices, events } = aWorld()
+    for (const eventType of ['webhook.endpoint.failing', 'webhook.delivery.parked', 'webhook.later']) {
+      await notices[kind](aDelivery({ eventType }))
+    }
+    expect(events).toEqual([])
+  },
+)
+
+test.each(kinds)('%s: without a subscription to the notice, nothing is read or published', async (kind) => {
+  const asked: unknown[] = []
+  const untouched = () => Promise.reject(new Error('was read'))
+  const { notices, events, warnings } = aWorld({
+    isWanted: async (...question) => {
+      asked.push(question)
+      return false
+    },
+    outages: { unreported: untouched, markReported: untouched, noteEnd: untouched },
+    find: untouched,
+  })
+  await notices[kind](aDelivery())
+  expect([asked.length, events, warnings]).toEqual([1, [], []])
+})
+
+test('an outage is marked as notified after the broker’s confirm, and not published twice', async () => {
+  const { notices, steps } = aWorld()
+  await notices.failing(aDelivery())
+  expect(steps).toEqual(['webhook.endpoint.failing', 'marked'])
+  const repeated = aWorld({
+    outages: { unreported: async () => undefined, markReported: async () => {}, noteEnd: async () => undefined },
+  })
+  await repeated.notices.failing(aDelivery())
+  await repeated.notices.recovered(aDelivery())
+  expect(repeated.steps).toEqual([])
+})
+
+test('a broker that is away does not affect the breaker, and the outage stays unpublished', async () => {
+  const publish = () => Promise.reject(new Unavailable('rabbitmq', 'away'))
+  const { notices, steps, warnings } = aWorld({ publish })
+  await notices.failing(aDelivery())
+  await notices.recovered(aDelivery())
+  expect(steps).toEqual([])
+  expect(warnings).toMatchObject([{ notice: 'webhook.endpoint.failing' }, { notice: 'webhook.endpoint.recovered' }])
+})
+
+test('a parked trial has no notice', async () => {
+  const { notices, events } = aWorld()
+  await notices.noticeParked(aDelivery({ trial: 'test' }))
+  expect(events).toEqual([])
+})
+
+test('if the notice of a parked delivery cannot be published, the message comes back', async () => {
+  const { notices } = aWorld({ publish: () => Promise.reject(new Unavailable('rabbitmq', 'away')) })
+  await expect(notices.noticeParked(aDelivery())).rejects.toThrow(Unavailable)
+})
+
+test.each<[string, (delivery: Delivery) => DeliveryRecord | undefined]>([
+  ['was acknowledged after all', (delivery) => ({ ...parkedRecord(delivery), state: 'acknowledged' })],
+  ['is on its next run', (delivery) => ({ ...parkedRecord(delivery), run: 3 })],
+  ['has no record any more', () => undefined],
+])('a delivery that %s has no notice', async (_name, find) => {
+  const { notices, events } = aWorld({ find: async (delivery) => find(delivery) })
+  await notices.noticeParked(aDelivery())
+  expect(events).toEqual([])
+})
+
+test('a crossed limit of parked deliveries is marked as notified after the broker’s confirm, and not published twice', async () => {
+  const { notices, steps, events } = aWorld()
+  const owner = aDelivery()
+  await notices.parkedLimit(owner)
+  expect(steps).toEqual(['webhook.parked.limit', 'marked'])
+  const [event] = events
+  expect(compileSchema(EVENT_CATALOGUE['webhook.parked.limit'].schema)(event?.data)).toMatchObject({ ok: true })
+  expect(event).toMatchObject({ tenant: 'acme', data: { subscriptionId: owner.subscriptionId, limit: 10, parked: 12 } })
+  await notices.parkedLimit(owner)
+  expect(events[1]).toEqual(event)
+  const repeated = aWorld({ parkedLimits: { unreported: async () => undefined, markReported: async () => {} } })
+  await repeated.notices.parkedLimit(owner)
+  expect(repeated.steps).toEqual([])
+})
+
+test('a crossed limit stays unpublished without a subscription to the notice, or without the broker’s confirm', async () => {
+  const owner = aDelivery()
+  const unwanted = aWorld({ isWanted: async () => false })
+  await unwanted.notices.parkedLimit(owner)
+  expect(unwanted.steps).toEqual([])
+  const away = aWorld({ publish: () => Promise.reject(new Unavailable('rabbitmq', 'away')) })
+  await expect(away.notices.parkedLimit(owner)).rejects.toThrow(Unavailable)
+  expect(away.steps).toEqual([])
+})
+
+test('a notice counts as published only after the broker’s confirm', async () => {
+  const confirms = [() => Promise.reject(new Error('no confirm')), async () => {}]
+  const published: string[] = []
+  const { notices } = aWorld({
+    publish: async () => confirms.shift()?.(),
+    published: ({ eventType }) => void published.push(eventType),
+  })
+  await expect(notices.noticeParked(aDelivery())).rejects.toThrow('no confirm')
+  expect(published).toEqual([])
+  await notices.noticeParked(aDelivery())
+  expect(published).toEqual(['webhook.delivery.parked'])
+})

@@ -1,0 +1,170 @@
+import {
+  type Delivery,
+  type DeliveryParked,
+  type EndpointFailing,
+  type EndpointRecovered,
+  type EventId,
+  type EventType,
+  isNotice,
+  OutcomeNumber,
+  outageEventIdOf,
+  type ParkedLimitExceeded,
+  ParkedReasonNumber,
+  type PlatformEvent,
+  parkedEventIdOf,
+  parkedLimitEventIdOf,
+  withoutQuery,
+} from '@switchhook/contracts'
+import type { DeliveryRecord, OutageStore, ParkedLimitStore } from '@switchhook/store'
+import type { OutageNotices } from '../policy/cooldown.ts'
+
+export interface NoticesDeps {
+  /** Whether the tenant has a subscription that receives this type. */
+  readonly isWanted: (tenant: string | null, eventType: EventType) => Promise<boolean>
+  readonly outages: OutageStore
+  readonly parkedLimits: Pick<ParkedLimitStore, 'unreported' | 'markReported'>
+  readonly find: (delivery: Delivery) => Promise<DeliveryRecord | undefined>
+  /** Resolves once the broker has confirmed the event. */
+  readonly publish: (event: PlatformEvent) => Promise<void>
+  /** Called after the broker's confirm. */
+  readonly published: (event: PlatformEvent) => void
+  readonly log: { warn(message: string, fields: Readonly<Record<string, unknown>>): void }
+}
+
+export interface Notices extends OutageNotices {
+  /** Publishes the notice of a parked delivery, if it is parked in this run. */
+  readonly noticeParked: (delivery: Delivery) => Promise<void>
+  /** Publishes, once per crossing, that a subscription has more parked deliveries than may keep their body. */
+  readonly parkedLimit: (owner: Pick<Delivery, 'tenant' | 'subscriptionId'>) => Promise<void>
+}
+
+/**
+ * Notices are events about the delivery engine, for subscriptions of the tenant concerned. Their ids are derived and their
+ * data is read from the store, so a repeat is the same event. No notice is published:
+ * - about the delivery of a notice: a failing endpoint for notices would create notices without end
+ * - to a tenant without a subscription to its type
+ * - about a parked trial: its caller looks at the result
+ */
+export function createNotices(deps: NoticesDeps): Notices {
+  const { isWanted, outages, parkedLimits, find, published, log } = deps
+  const publish = async (event: PlatformEvent): Promise<void> => {
+    await deps.publish(event)
+    published(event)
+  }
+
+  const concerns = async (delivery: Delivery, eventType: EventType): Promise<boolean> =>
+    !isNotice(delivery.eventType) && (await isWanted(delivery.tenant, eventType))
+
+  /** Never rejects. A missed notice of an outage is repeated with its next failed probe; one of a recovery is lost. */
+  const quietly =
+    (notice: string, publishNotice: (delivery: Delivery) => Promise<void>) =>
+    async (delivery: Delivery): Promise<void> => {
+      try {
+        await publishNotice(delivery)
+      } catch (error) {
+        const { subscriptionId } = delivery
+        log.warn('a notice was not published', { notice, subscriptionId, error })
+      }
+    }
+
+  return {
+    failing: quietly('webhook.endpoint.failing', async (delivery) => {
+      const eventType = 'webhook.endpoint.failing'
+      if (!(await concerns(delivery, eventType))) return
+      const outage = await outages.unreported(delivery)
+      if (outage === undefined) return
+      const { subscriptionId, url } = delivery
+      const { sinceMs, untilMs, failures, last } = outage
+      const since = toIso(sinceMs)
+      await publish(
+        make(delivery, eventType, outageEventIdOf(subscriptionId, eventType, sinceMs), {
+          subscriptionId,
+          url: withoutQuery(url),
+          failures,
+          since,
+          until: toIso(untilMs),
+          lastOutcome: outcomeNumber(last.outcome),
+          lastStatus: last.status,
+          occurredAt: since,
+        }),
+      )
+      await outages.markReported(delivery)
+    }),
+    recovered: quietly('webhook.endpoint.recovered', async (delivery) => {
+      const eventType = 'webhook.endpoint.recovered'
+      if (!(await concerns(delivery, eventType))) return
+      const outage = await outages.noteEnd(delivery)
+      if (outage === undefined) return
+      const { subscriptionId, url } = delivery
+      const recoveredAt = toIso(outage.recoveredAtMs)
+      await publish(
+        make(delivery, eventType, outageEventIdOf(subscriptionId, eventType, outage.sinceMs), {
+          subscriptionId,
+          url: withoutQuery(url),
+          since: toIso(outage.sinceMs),
+          recoveredAt,
+          occurredAt: recoveredAt,
+        }),
+      )
+    }),
+    async noticeParked(delivery) {
+      const eventType = 'webhook.delivery.parked'
+      if (delivery.trial !== undefined || !(await concerns(delivery, eventType))) return
+      const record = await find(delivery)
+      if (record?.state !== 'parked' || record.run !== delivery.run) return
+      const data = parkedDataOf(record)
+      if (data === undefined) return
+      await publish(make(delivery, eventType, parkedEventIdOf(record.deliveryId, record.run), data))
+    },
+    async parkedLimit({ tenant, subscriptionId }) {
+      const eventType = 'webhook.parked.limit'
+      const crossing = await parkedLimits.unreported(subscriptionId)
+      if (crossing === undefined || !(await isWanted(tenant, eventType))) return
+      const { crossedAtMs, limit, count } = crossing
+      const data = { subscriptionId, limit, parked: count, occurredAt: toIso(crossedAtMs) }
+      await publish(make({ tenant }, eventType, parkedLimitEventIdOf(subscriptionId, crossedAtMs), data))
+      // After the broker's confirm. If the process dies in between, the same event is published again.
+      await parkedLimits.markReported(subscriptionId, crossing)
+    },
+  }
+}
+
+const make = (
+  { tenant, traceparent }: Pick<Delivery, 'tenant' | 'traceparent'>,
+  eventType: EventType,
+  eventId: EventId,
+  data: EndpointFailing | EndpointRecovered | DeliveryParked | ParkedLimitExceeded,
+): PlatformEvent => ({
+  eventId,
+  eventType,
+  occurredAt: data.occurredAt,
+  tenant,
+  data: { ...data },
+  ...(traceparent !== undefined && { traceparent }),
+})
+
+function parkedDataOf(record: DeliveryRecord): DeliveryParked | undefined {
+  const { deliveryId, subscriptionId, url, eventId, eventType, run, attempt, parkedReason, parkedAt, attempts } = record
+  if (parkedReason === null || parkedAt === null) return undefined
+  const last = attempts.at(-1)
+  return {
+    deliveryId,
+    subscriptionId,
+    url: withoutQuery(url),
+    eventId,
+    eventType,
+    reason: ParkedReasonNumber[parkedReason] ?? ParkedReasonNumber.unknown,
+    run,
+    attempts: attempt,
+    lastOutcome: outcomeNumber(last?.outcome ?? 'unknown'),
+    lastStatus: last?.status ?? null,
+    parkedAt,
+    occurredAt: parkedAt,
+  }
+}
+
+/** A newer version may have stored an outcome that has no number in this one. */
+const outcomeNumber = (outcome: keyof typeof OutcomeNumber): OutcomeNumber =>
+  OutcomeNumber[outcome] ?? OutcomeNumber.unknown
+
+const toIso = (ms: number): string => new Date(ms).toISOString()

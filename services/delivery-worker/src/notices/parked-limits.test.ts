@@ -1,0 +1,241 @@
+import {
+  type Delivery,
+  deliveryIdOf,
+  newEventId,
+  newSubscriptionId,
+  type SubscriptionId,
+  Unavailable,
+} from '@switchhook/contracts'
+import fc from 'fast-check'
+import { type ParkedLimitsDeps, shareParked, startParkedLimiter } from './parked-limits.ts'
+
+function aDelivery(tenant: string, subscriptionId: SubscriptionId = newSubscriptionId()): Delivery {
+  const eventId = newEventId()
+  return {
+    deliveryId: deliveryIdOf(eventId, subscriptionId),
+    subscriptionId,
+    eventId,
+    eventType: 'call.status',
+    tenant,
+    url: 'https://client.example/hook',
+    run: 1,
+    slot: 0,
+    attempt: 1,
+    firstDueAt: '2026-01-01T00:00:00.000Z',
+    body: Buffer.from('{}'),
+  }
+}
+
+/** A store that counts like the real one and releases at most 250 deliveries per call. */
+function aWorld(change: Partial<ParkedLimitsDeps> = {}) {
+  const parked = new Map<SubscriptionId, number>()
+  const steps: string[] = []
+  const notices: SubscriptionId[] = []
+  const lost = { bodies: 0, dropped: 0 }
+  const allowances: number[] = []
+  let nowMs = 0
+  const limiter = startParkedLimiter({
+    store: {
+      register: async () => void steps.push('register'),
+      counts: async () => parked,
+      trim: async (id, { whole, total }) => {
+        allowances.push(whole)
+        const count = parked.get(id) ?? 0
+        const dropped = Math.max(0, Math.min(250, count - total))
+        parked.set(id, count - dropped)
+        return { bodies: 0, dropped, isDone: dropped < 250 }
+      },
+    },
+    limits: { perSubscription: 10, perTenant: 1_000 },
+    everyMs: 3_600_000,
+    notice: async ({ subscriptionId }) => void notices.push(subscriptionId),
+    released: ({ bodies, dropped }) => {
+      lost.bodies += bodies
+      lost.dropped += dropped
+    },
+    now: () => nowMs,
+    log: { info: () => {}, warn: () => void steps.push('warn') },
+    ...change,
+  })
+  const park = limiter.parking(async ({ subscriptionId }) => {
+    steps.push('park')
+    parked.set(subscriptionId, (parked.get(subscriptionId) ?? 0) + 1)
+  })
+  const parkOne = (delivery: Delivery): Promise<void> => park(delivery, null, 'rejected')
+  return { limiter, parkOne, parked, steps, notices, lost, allowances, later: (ms: number) => (nowMs += ms) }
+}
+
+test('a subscription is registered before its first delivery is parked, and again every hour', async () => {
+  const { limiter, parkOne, steps, later } = aWorld()
+  const delivery = aDelivery('acme')
+  await parkOne(delivery)
+  await parkOne(delivery)
+  expect(steps).toEqual(['register', 'park', 'park'])
+  later(3_600_000)
+  await parkOne(delivery)
+  expect(steps).toEqual(['register', 'park', 'park', 'register', 'park'])
+  await limiter.stop()
+})
+
+test('a delivery whose subscription cannot be registered is not parked and comes back', async () => {
+  const { limiter, parkOne, parked } = aWorld({
+    store: {
+      register: () => Promise.reject(new Unavailable('redis', 'full')),
+      counts: async () => new Map(),
+      trim: async () => ({ bodies: 0, dropped: 0, isDone: true }),
+    },
+  })
+  await expect(parkOne(aDelivery('acme'))).rejects.toThrow(Unavailable)
+  expect(parked.size).toBe(0)
+  await limiter.stop()
+})
+
+test('a subscription is registered again after a failed parking, because Redis may have been emptied', async () => {
+  const { limiter, steps } = aWorld()
+  const delivery = aDelivery('acme')
+  let isAway = true
+  const park = limiter.parking(async () => {
+    if (isAway) throw new Unavailable('redis', 'Redis lost its data')
+  })
+  await expect(park(delivery, null, 'rejected')).rejects.toThrow(Unavailable)
+  isAway = false
+  await park(delivery, null, 'rejected')
+  expect(steps).toEqual(['register', 'register'])
+  await limiter.stop()
+})
+
+test('a delivery that a full Redis refuses to park triggers a sweep of its tenant, which frees memory', async () => {
+  const delivery = aDelivery('acme')
+  const trimmed: SubscriptionId[] = []
+  const { limiter, parkOne } = aWorld({
+    store: {
+      register: () => Promise.reject(new Unavailable('redis', 'full')),
+      counts: async () => new Map([[delivery.subscriptionId, 11]]),
+      trim: async (id) => {
+        trimmed.push(id)
+        return { bodies: 1, dropped: 0, isDone: true }
+      },
+    },
+  })
+  await expect(parkOne(delivery)).rejects.toThrow(Unavailable)
+  await limiter.sweep()
+  expect(trimmed).toEqual([delivery.subscriptionId])
+  await limiter.stop()
+})
+
+test('a sweep trims the deliveries beyond the limit, counts them and sends a notice; the next sweep has nothing to do', async () => {
+  const { limiter, parkOne, parked, notices, lost, allowances } = aWorld()
+  const [over, within] = [aDelivery('acme'), aDelivery('acme')]
+  parked.set(over.subscriptionId, 1_000)
+  await parkOne(over)
+  await parkOne(within)
+  await limiter.sweep()
+  expect([...parked.values()]).toEqual([20, 1])
+  expect(lost).toEqual({ bodies: 0, dropped: 981 })
+  expect(notices).toEqual([over.subscriptionId])
+  const trims = allowances.length
+  await limiter.sweep()
+  expect(allowances).toHaveLength(trims)
+  await limiter.stop()
+})
+
+test('deliveries beyond what one sweep trims are left to the next sweep', async () => {
+  const { limiter, parkOne, parked } = aWorld()
+  const delivery = aDelivery('acme')
+  parked.set(delivery.subscriptionId, 7_000)
+  await parkOne(delivery)
+  await limiter.sweep()
+  expect(parked.get(delivery.subscriptionId)).toBe(2_001)
+  await limiter.sweep()
+  expect(parked.get(delivery.subscriptionId)).toBe(20)
+  await limiter.stop()
+})
+
+test('in a tenant over its limit, the subscription with the most parked deliveries is trimmed, even if it parks nothing now', async () => {
+  const { limiter, parkOne, parked } = aWorld({ limits: { perSubscription: 1_000, perTenant: 100 } })
+  const [idle, parking] = [newSubscriptionId(), aDelivery('acme')]
+  parked.set(idle, 400)
+  parked.set(parking.subscriptionId, 19)
+  await parkOne(parking)
+  await limiter.sweep()
+  expect(parked.get(idle)).toBe(160)
+  expect(parked.get(parking.subscriptionId)).toBe(20)
+  await limiter.stop()
+})
+
+test('a sweep that fails is repeated for the same tenant', async () => {
+  let isAway = true
+  const trimmed: SubscriptionId[] = []
+  const delivery = aDelivery('acme')
+  const { limiter, parkOne, steps } = aWorld({
+    store: {
+      register: async () => {},
+      counts: async () => {
+        if (isAway) throw new Unavailable('redis', 'away')
+        return new Map([[delivery.subscriptionId, 11]])
+      },
+      trim: async (id) => {
+        trimmed.push(id)
+        return { bodies: 1, dropped: 0, isDone: true }
+      },
+    },
+  })
+  await parkOne(delivery)
+  await limiter.sweep()
+  expect(steps).toContain('warn')
+  isAway = false
+  await limiter.sweep()
+  expect(trimmed).toEqual([delivery.subscriptionId])
+  await limiter.stop()
+})
+
+describe('the share of each subscription', () => {
+  test.each([
+    { name: 'nothing is parked', counts: [], perSubscription: 10, perTenant: 20, expected: 10 },
+    { name: 'all fit', counts: [3, 4], perSubscription: 10, perTenant: 20, expected: 10 },
+    { name: 'one is over its own limit', counts: [3, 40], perSubscription: 10, perTenant: 20, expected: 10 },
+    {
+      name: 'the tenant is over its limit: the largest subscriptions are trimmed',
+      counts: [3, 40, 50],
+      perSubscription: 30,
+      perTenant: 23,
+      expected: 10,
+    },
+    { name: 'many small ones', counts: [5, 5, 5, 5], perSubscription: 10, perTenant: 8, expected: 2 },
+    {
+      name: 'more subscriptions than the tenant may keep',
+      counts: [5, 5, 5],
+      perSubscription: 10,
+      perTenant: 2,
+      expected: 1,
+    },
+  ])('$name: each may keep $expected', ({ counts, perSubscription, perTenant, expected }) => {
+    expect(shareParked(counts, { perSubscription, perTenant })).toBe(expected)
+  })
+
+  const someCounts = fc.array(fc.nat(200), { maxLength: 12 })
+  const someLimits = fc.record({
+    perSubscription: fc.integer({ min: 1, max: 100 }),
+    perTenant: fc.integer({ min: 1, max: 400 }),
+  })
+  const kept = (counts: readonly number[], share: number): number =>
+    counts.reduce((sum, count) => sum + Math.min(count, share), 0)
+
+  test('a tenant stays within its limit, unless it has more subscriptions than that', () => {
+    fc.assert(
+      fc.property(someCounts, someLimits, (counts, limits) => {
+        const share = shareParked(counts, limits)
+        return share === 1 || kept(counts, share) <= limits.perTenant
+      }),
+    )
+  })
+
+  test('no more is trimmed than needed: one more per subscription would exceed the limit', () => {
+    fc.assert(
+      fc.property(someCounts, someLimits, (counts, limits) => {
+        const share = shareParked(counts, limits)
+        return share === limits.perSubscription || kept(counts, share + 1) > limits.perTenant
+      }),
+    )
+  })
+})

@@ -1,0 +1,54 @@
+import type { PlatformEvent } from '@switchhook/contracts'
+import type { Logger } from '@switchhook/runtime'
+import {
+  createDeliveryArchive,
+  createOutageStore,
+  createParkedLimitStore,
+  type Redis,
+  type SubscriptionStore,
+} from '@switchhook/store'
+import { retentionOf, type WorkerConfig } from '../config.ts'
+import type { DeliveryMeter } from '../reporting/delivery-meter.ts'
+import { createNotices, type Notices } from './notices.ts'
+import { type ParkedLimiter, startParkedLimiter } from './parked-limits.ts'
+
+export interface StartNoticesDeps {
+  readonly config: WorkerConfig
+  readonly redis: Redis
+  readonly subscriptions: Pick<SubscriptionStore, 'matching'>
+  /** Resolves once the broker has confirmed the event. */
+  readonly publish: (event: PlatformEvent) => Promise<void>
+  readonly meter: Pick<DeliveryMeter, 'noticePublished' | 'parkedReleased'>
+  readonly log: Logger
+}
+
+/** How often parked deliveries beyond the limits are released. */
+const PARKED_SWEEP_EVERY_MS = 5_000
+
+/** The notices, and the limits on parked deliveries, which publish one of them. */
+export function startNotices({ config, redis, subscriptions, publish, meter, log }: StartNoticesDeps): {
+  readonly notices: Notices
+  readonly limiter: ParkedLimiter
+} {
+  const archive = createDeliveryArchive(redis)
+  const parkedLimits = createParkedLimitStore(redis, retentionOf(config))
+  const notices = createNotices({
+    isWanted: async (tenant, eventType) => (await subscriptions.matching(tenant, eventType)).length > 0,
+    outages: createOutageStore(redis),
+    parkedLimits,
+    find: ({ deliveryId }) => archive.find(deliveryId),
+    publish,
+    published: meter.noticePublished,
+    log,
+  })
+  const limiter = startParkedLimiter({
+    store: parkedLimits,
+    limits: { perSubscription: config.PARKED_LIMIT_PER_SUBSCRIPTION, perTenant: config.PARKED_LIMIT_PER_TENANT },
+    everyMs: PARKED_SWEEP_EVERY_MS,
+    notice: notices.parkedLimit,
+    released: meter.parkedReleased,
+    now: Date.now,
+    log,
+  })
+  return { notices, limiter }
+}

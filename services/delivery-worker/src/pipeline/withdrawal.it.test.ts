@@ -1,0 +1,297 @@
+import {
+  type Delivery,
+  deliveryIdOf,
+  newEventId,
+  newSubscriptionId,
+  type Outcome,
+  Unavailable,
+} from '@switchhook/contracts'
+import {
+  createDeliveryArchive,
+  createDeliveryStore,
+  type DeliveryArchive,
+  type DeliveryStore,
+  type EndpointHealth,
+  openRedis,
+  type Redis,
+} from '@switchhook/store'
+import { type TestRedis, testRedis } from '@switchhook/testkit'
+import fc from 'fast-check'
+import { createDeliver, type Deliver, type DeliverDeps } from './deliver.ts'
+
+jest.setTimeout(120_000)
+const quiet = { error: () => {}, warn: () => {}, info: () => {}, debug: () => {} }
+const HOUR_MS = 3_600_000
+const retention = { settledRetentionMs: HOUR_MS, waitingRetentionMs: HOUR_MS, parkedRetentionMs: HOUR_MS }
+const WAITS_MS = [10, 20, 30]
+
+let server: TestRedis
+let redis: Redis
+let store: DeliveryStore
+let archive: DeliveryArchive
+
+beforeAll(async () => {
+  server = await testRedis()
+  redis = await openRedis({ url: server.redisUrl, log: quiet, name: 'test' })
+  store = createDeliveryStore(redis, retention)
+  archive = createDeliveryArchive(redis)
+})
+afterAll(async () => {
+  await redis.close()
+  await server.close()
+})
+
+/** The point at which a worker dies. `confirmed`: after the broker has confirmed the retry. */
+type Death = 'none' | 'before the POST' | 'before the retry' | 'confirmed' | 'settled'
+
+interface Handling {
+  readonly death: Death
+  /** The state of the endpoint, until it works. */
+  readonly endpoint: 'fails' | 'cooling'
+}
+
+class Died extends Unavailable {
+  constructor() {
+    super('redis', 'this worker died')
+  }
+}
+
+const ALL_TURNS_FREE: DeliverDeps['isolation'] = {
+  take: () => true,
+  wait: async () => true,
+  release: () => {},
+  moveToLane: async () => {},
+}
+
+/** One delivery, its messages at the broker, and its subscription. Each message is handled by a new worker. */
+function aWorld() {
+  const eventId = newEventId()
+  const subscriptionId = newSubscriptionId()
+  const first: Delivery = {
+    deliveryId: deliveryIdOf(eventId, subscriptionId),
+    subscriptionId,
+    eventId,
+    eventType: 'call.status',
+    tenant: 'acme',
+    url: 'https://client.example/hook',
+    run: 1,
+    slot: 0,
+    attempt: 0,
+    firstDueAt: '2026-01-01T00:00:00.000Z',
+    body: Buffer.from('{}'),
+  }
+  const messages: Delivery[] = [first]
+  const posts: { attempt: number; wasEnabled: boolean }[] = []
+  const world = { first, messages, posts, isEnabled: true, isWorking: false }
+
+  function worker({ death, endpoint }: Handling): Deliver {
+    const diesAt = (point: Death): void => {
+      if (death === point) throw new Died()
+    }
+    const health: EndpointHealth =
+      endpoint === 'cooling' && !world.isWorking
+        ? { state: 'open', consecutiveFailures: 5, openUntilMs: 1 }
+        : { state: 'closed', consecutiveFailures: 0, openUntilMs: null }
+    return createDeliver({
+      waitsMs: WAITS_MS,
+      cooldownMs: 5,
+      isolation: ALL_TURNS_FREE,
+      isSettled: (delivery) => store.isSettled(delivery),
+      // The rule of `admit`: a first attempt only while the subscription is enabled.
+      admit: async (delivery) => ({
+        admitted: delivery.attempt === 0 && !world.isEnabled ? { kind: 'withdrawn' } : delivery,
+        health,
+      }),
+      breaker: { isFailing: () => false, claimProbe: async () => undefined, note: async () => {} },
+      post: async (_delivery, attempt): Promise<Outcome> => {
+        diesAt('before the POST')
+        posts.push({ attempt, wasEnabled: world.isEnabled })
+        return world.isWorking ? { kind: 'delivered', status: 204 } : { kind: 'answered', status: 503 }
+      },
+      retryLater: async (delivery) => {
+        diesAt('before the retry')
+        messages.push(delivery)
+        diesAt('confirmed')
+      },
+      park: (delivery, attempt, reason) => store.park(delivery, attempt, reason),
+      noticeParked: async () => {},
+      settle: async (delivery, attempt, standing) => {
+        await store.settle(delivery, attempt, standing)
+        diesAt('settled')
+      },
+      keep: async () => {},
+      report: () => {},
+      now: Date.now,
+      nowMs: () => performance.now(),
+    })
+  }
+
+  return {
+    ...world,
+    set: (change: Partial<Pick<typeof world, 'isEnabled' | 'isWorking'>>) => void Object.assign(world, change),
+    /** The broker delivers one of the messages, and takes it back if its worker dies. */
+    async handle(index: number, handling: Handling): Promise<void> {
+      const [due] = messages.splice(index % messages.length, 1)
+      if (due === undefined) return
+      await worker(handling)(due, 'due').catch((error: unknown) => {
+        if (!(error instanceof Died)) throw error
+        messages.push(due)
+      })
+    },
+    /** Delivers the messages in order until none is left. */
+    async drain(): Promise<void> {
+      for (let handled = 0; messages.length > 0; handled++) {
+        if (handled > 200) throw new Error('messages circle')
+        await this.handle(0, { death: 'none', endpoint: 'fails' })
+      }
+    },
+    find: () => archive.find(first.deliveryId),
+  }
+}
+
+const dies = (death: Death): Handling => ({ death, endpoint: 'fails' })
+
+test('a delivery that failed once keeps its schedule when its first message comes back after a disable', async () => {
+  const world = aWorld()
+  await world.handle(0, dies('confirmed'))
+  expect(world.messages.map(({ slot, attempt }) => ({ slot, attempt }))).toEqual([
+    { slot: 1, attempt: 1 },
+    { slot: 0, attempt: 0 },
+  ])
+  world.set({ isEnabled: false })
+  await world.handle(1, dies('none'))
+  expect(await world.find()).toMatchObject({ state: 'withdrawn' })
+  await world.handle(0, dies('none'))
+  expect(await world.find()).toMatchObject({ state: 'waiting', attempt: 2 })
+  world.set({ isWorking: true })
+  await world.drain()
+  expect(world.posts.map(({ attempt }) => attempt)).toEqual([1, 2, 3])
+  expect(await world.find()).toMatchObject({ state: 'acknowledged', attempt: 3, nextAttemptAt: null })
+})
+
+test('a delivery that failed once keeps its schedule when a copy that was never POSTed is withdrawn in a later slot', async () => {
+  const world = aWorld()
+  await world.handle(0, dies('confirmed'))
+  // The first message comes back during a cool-down. Now a second copy without an attempt waits.
+  await world.handle(1, { death: 'none', endpoint: 'cooling' })
+  world.set({ isEnabled: false })
+  await world.handle(1, dies('none'))
+  expect(await world.find()).toMatchObject({ state: 'withdrawn', slot: 1 })
+  world.set({ isWorking: true })
+  await world.drain()
+  expect(world.posts.map(({ attempt }) => attempt)).toEqual([1, 2])
+  expect(await world.find()).toMatchObject({ state: 'acknowledged', attempt: 2 })
+})
+
+test('a delivery that failed once keeps its schedule when a copy that was never POSTed is one slot ahead of it', async () => {
+  const world = aWorld()
+  await world.handle(0, dies('confirmed'))
+  await world.handle(1, { death: 'none', endpoint: 'cooling' })
+  await world.handle(1, { death: 'none', endpoint: 'cooling' })
+  expect(world.messages.map(({ slot, attempt }) => ({ slot, attempt }))).toEqual([
+    { slot: 1, attempt: 1 },
+    { slot: 2, attempt: 0 },
+  ])
+  world.set({ isEnabled: false, isWorking: true })
+  await world.drain()
+  expect(world.posts.map(({ attempt }) => attempt)).toEqual([1, 2])
+  expect(await world.find()).toMatchObject({ state: 'acknowledged', attempt: 2 })
+})
+
+test('a withdrawn delivery stays withdrawn, for every copy that was never POSTed, even if the subscription is enabled again', async () => {
+  const world = aWorld()
+  await world.handle(0, { death: 'confirmed', endpoint: 'cooling' })
+  world.set({ isEnabled: false })
+  await world.handle(1, dies('none'))
+  world.set({ isEnabled: true, isWorking: true })
+  await world.drain()
+  expect(world.posts).toEqual([])
+  expect(await world.find()).toMatchObject({ state: 'withdrawn', attempt: 0, attempts: [] })
+})
+
+test.each<[string, boolean, string]>([
+  ['acknowledged', true, 'acknowledged'],
+  ['rejected', false, 'parked'],
+])('a POST that is %s elsewhere after its message was withdrawn counts', async (_what, isDelivered, state) => {
+  const { first, find } = aWorld()
+  await store.settle(first, null, { state: 'withdrawn' })
+  const attempt = {
+    run: 1,
+    slot: 0,
+    attempt: 1,
+    at: '2026-01-01T00:00:00.000Z',
+    durationMs: 1,
+    outcome: isDelivered ? 'delivered' : 'answered',
+    status: isDelivered ? 204 : 410,
+  } as const
+  if (isDelivered) await store.settle(first, attempt, { state: 'acknowledged' })
+  else await store.park(first, attempt, 'rejected')
+  expect(await find()).toMatchObject({ state, attempt: 1, attempts: [attempt] })
+  await store.settle(first, null, { state: 'withdrawn' })
+  expect(await find()).toMatchObject({ state })
+})
+
+test('the worker that made a failed POST schedules its retry although another worker withdrew the message meanwhile', async () => {
+  const world = aWorld()
+  const isAway = { broker: true }
+  const deliver = createDeliver({
+    waitsMs: WAITS_MS,
+    cooldownMs: 5,
+    isolation: ALL_TURNS_FREE,
+    isSettled: (delivery) => store.isSettled(delivery),
+    admit: async (admitted) => ({ admitted, health: { state: 'closed', consecutiveFailures: 0, openUntilMs: null } }),
+    breaker: { isFailing: () => false, claimProbe: async () => undefined, note: async () => {} },
+    post: async () => ({ kind: 'answered', status: 503 }),
+    retryLater: async (delivery) => {
+      if (isAway.broker) throw new Unavailable('rabbitmq', 'away')
+      world.messages.push(delivery)
+    },
+    park: async () => {},
+    noticeParked: async () => {},
+    settle: (delivery, attempt, standing) => store.settle(delivery, attempt, standing),
+    keep: async () => {},
+    report: () => {},
+    now: Date.now,
+    nowMs: () => performance.now(),
+  })
+  world.messages.length = 0
+  await expect(deliver(world.first, 'due')).rejects.toThrow('away')
+  await store.settle(world.first, null, { state: 'withdrawn' })
+  isAway.broker = false
+  await deliver(world.first, 'due')
+  expect(world.messages).toMatchObject([{ slot: 1, attempt: 1 }])
+  expect(await world.find()).toMatchObject({ state: 'waiting', attempt: 1, attempts: [{ status: 503 }] })
+})
+
+test('a failed attempt whose retry is confirmed is never withdrawn, whenever workers die, cool-downs begin or the subscription is disabled', async () => {
+  const anyHandling = fc.record({
+    index: fc.nat({ max: 9 }),
+    death: fc.constantFrom<Death[]>('none', 'before the POST', 'before the retry', 'confirmed', 'settled'),
+    endpoint: fc.constantFrom<Handling['endpoint'][]>('fails', 'cooling'),
+  })
+  await fc.assert(
+    fc.asyncProperty(
+      fc.array(anyHandling, { maxLength: 10 }),
+      fc.nat({ max: 10 }),
+      fc.boolean(),
+      async (handlings, disabledAt, isWorking) => {
+        const world = aWorld()
+        let isSafe = false
+        for (const [i, { index, ...handling }] of handlings.entries()) {
+          if (i === disabledAt) world.set({ isEnabled: false })
+          await world.handle(index, handling)
+          isSafe ||= world.messages.some(({ attempt }) => attempt > 0)
+        }
+        world.set({ isEnabled: false, isWorking })
+        await world.drain()
+        const found = await world.find()
+        // Every first attempt was sent while the subscription was enabled.
+        expect(world.posts.filter(({ attempt, wasEnabled }) => attempt === 1 && !wasEnabled)).toEqual([])
+        if (isSafe) expect(['acknowledged', 'parked']).toContain(found?.state)
+        if (isSafe && isWorking && found?.state === 'parked') expect(found.parkedReason).toBe('exhausted')
+        if (world.posts.length === 0) expect(found?.state).toBe('withdrawn')
+      },
+    ),
+    { numRuns: 300 },
+  )
+})

@@ -1,0 +1,79 @@
+import { isNativeError } from 'node:util/types'
+import type { Attempt, Outcome, UnreachableReason } from '@switchhook/contracts'
+
+/** The error code of an address that the worker may not connect to. */
+export const BLOCKED_ADDRESS = 'ERR_BLOCKED_ADDRESS'
+
+/** Only 2xx acknowledges (specification, "Receiver obligations and semantics", 1 to 3). */
+export const classifyStatus = (status: number): Outcome =>
+  status < 300 ? { kind: 'delivered', status } : { kind: 'answered', status }
+
+/** An outcome as the record of an attempt stores it. */
+export const resultOf = (outcome: Outcome): Pick<Attempt, 'outcome' | 'status'> =>
+  outcome.kind === 'unreachable'
+    ? { outcome: outcome.reason, status: null }
+    : { outcome: outcome.kind, status: outcome.status }
+
+/**
+ * Classifies the error of an attempt that got no answer.
+ * @throws the error itself if it is our own failure and not the subscriber's: it does not come from the network, or this
+ *   process has run out of something
+ */
+export function classifyError(error: unknown): Outcome {
+  const reason = reasonOf(codeOf(error))
+  if (reason === undefined) throw error
+  return { kind: 'unreachable', reason }
+}
+
+/** axios wraps Node's error and keeps its code. If an error has no code, its cause may have one. */
+function codeOf(error: unknown): string | undefined {
+  if (!isNativeError(error)) return undefined
+  const code = 'code' in error && typeof error.code === 'string' ? error.code : undefined
+  return code ?? codeOf(error.cause)
+}
+
+/**
+ * Sources: https://nodejs.org/api/errors.html#common-system-errors, https://nodejs.org/api/dns.html#error-codes,
+ * getaddrinfo(3) for EAI_, https://undici.nodejs.org/#/docs/api/Errors for UND_ERR_. Any other errno is `network`.
+ */
+const REASONS: Readonly<Record<string, UnreachableReason>> = {
+  ENOTFOUND: 'dns',
+  ENODATA: 'dns',
+  ESERVFAIL: 'dns',
+  EREFUSED: 'dns',
+  EBADNAME: 'dns',
+  EBADRESP: 'dns',
+  EFORMERR: 'dns',
+  ETIMEOUT: 'dns',
+  ECONNREFUSED: 'refused',
+  ECONNRESET: 'reset',
+  EPIPE: 'reset',
+  ECONNABORTED: 'reset',
+  ETIMEDOUT: 'timeout',
+  EPROTO: 'tls',
+  [BLOCKED_ADDRESS]: 'blocked',
+  UND_ERR_CONNECT_TIMEOUT: 'timeout',
+  UND_ERR_INVALID_ARG: 'unusable-url',
+  UND_ERR_HEADERS_OVERFLOW: 'malformed',
+  UND_ERR_SOCKET: 'reset',
+}
+
+/** Families of codes. The last line has OpenSSL's names of certificate errors. */
+const FAMILIES: readonly [RegExp, UnreachableReason][] = [
+  [/^EAI_/, 'dns'],
+  [/^HPE_/, 'malformed'],
+  [/^UND_ERR_RES/, 'malformed'],
+  [/^ERR_(TLS|SSL|OSSL)_/, 'tls'],
+  [/^ERR_(SOCKET|STREAM)_/, 'reset'],
+  [/CERT|CRL|CHAIN|UNABLE_TO_|HOSTNAME_MISMATCH|INVALID_(CA|PURPOSE)|PATH_LENGTH_EXCEEDED/, 'tls'],
+]
+
+/** This process, not the network, has run out of something. */
+const OUR_SHORTAGES: ReadonlySet<string> = new Set(['EMFILE', 'ENFILE', 'ENOMEM', 'ENOBUFS'])
+
+function reasonOf(code: string | undefined): UnreachableReason | undefined {
+  if (code === undefined || OUR_SHORTAGES.has(code)) return undefined
+  const known = REASONS[code] ?? FAMILIES.find(([family]) => family.test(code))?.[1]
+  // No list of errno names is complete. A code with an errno's name comes from a socket.
+  return known ?? (/^E[A-Z0-9]+$/.test(code) ? 'network' : undefined)
+}

@@ -1,0 +1,168 @@
+import type { Outcome } from '@switchhook/contracts'
+import fc from 'fast-check'
+import { type Decision, decide, type Withheld } from './decide.ts'
+
+const WAITS_MS = [10_000, 60_000]
+const answered = (status: number): Outcome => ({ kind: 'answered', status })
+
+describe('decide', () => {
+  test.each<[string, Outcome | Withheld, number, Decision]>([
+    ['a 2xx is acknowledged', { kind: 'delivered', status: 204 }, 0, { kind: 'acknowledged' }],
+    ['a 2xx in the last slot is acknowledged', { kind: 'delivered', status: 200 }, 2, { kind: 'acknowledged' }],
+    ['a withdrawn delivery ends', { kind: 'withdrawn' }, 0, { kind: 'withdrawn' }],
+    [
+      'a withdrawn delivery that was parked before is parked again',
+      { kind: 'withdrawn', wasParked: true },
+      0,
+      { kind: 'park', reason: 'exhausted' },
+    ],
+    ['a cool-down uses up the slot', { kind: 'cooling' }, 0, { kind: 'retry', slot: 1, waitMs: 10_000 }],
+    ['a cool-down uses up a later slot', { kind: 'cooling' }, 1, { kind: 'retry', slot: 2, waitMs: 60_000 }],
+    ['a cool-down does not use up the last slot', { kind: 'cooling' }, 2, { kind: 'postpone' }],
+    ['a cool-down does not use up a slot beyond a shortened schedule', { kind: 'cooling' }, 5, { kind: 'postpone' }],
+    [
+      'a last slot that has waited long enough for a cool-down is parked',
+      { kind: 'cooling', isFinal: true },
+      2,
+      { kind: 'park', reason: 'exhausted' },
+    ],
+    [
+      'a former last slot continues on a schedule that became longer',
+      { kind: 'cooling', isFinal: true },
+      1,
+      { kind: 'retry', slot: 2, waitMs: 60_000 },
+    ],
+    [
+      'a secret that cannot be decrypted uses up the slot',
+      { kind: 'unsignable' },
+      0,
+      { kind: 'retry', slot: 1, waitMs: 10_000 },
+    ],
+    [
+      'a secret that cannot be decrypted does not use up the last slot',
+      { kind: 'unsignable' },
+      2,
+      { kind: 'postpone' },
+    ],
+    [
+      'unless its subscription has gone: then nothing can open it any more',
+      { kind: 'unsignable', isFinal: true },
+      2,
+      { kind: 'park', reason: 'exhausted' },
+    ],
+    ['408 is retried', answered(408), 0, { kind: 'retry', slot: 1, waitMs: 10_000 }],
+    ['425 is retried', answered(425), 0, { kind: 'retry', slot: 1, waitMs: 10_000 }],
+    ['429 is retried', answered(429), 0, { kind: 'retry', slot: 1, waitMs: 10_000 }],
+    ['500 is retried', answered(500), 0, { kind: 'retry', slot: 1, waitMs: 10_000 }],
+    ['503 is retried', answered(503), 1, { kind: 'retry', slot: 2, waitMs: 60_000 }],
+    ['599 is retried', answered(599), 0, { kind: 'retry', slot: 1, waitMs: 10_000 }],
+    ['a timeout is retried', { kind: 'unreachable', reason: 'timeout' }, 1, { kind: 'retry', slot: 2, waitMs: 60_000 }],
+    [
+      'a failed connection is retried',
+      { kind: 'unreachable', reason: 'refused' },
+      0,
+      { kind: 'retry', slot: 1, waitMs: 10_000 },
+    ],
+    ['400 is parked at once', answered(400), 0, { kind: 'park', reason: 'rejected' }],
+    ['404 is parked at once', answered(404), 0, { kind: 'park', reason: 'rejected' }],
+    ['410 is parked at once', answered(410), 1, { kind: 'park', reason: 'rejected' }],
+    ['426 is parked at once', answered(426), 0, { kind: 'park', reason: 'rejected' }],
+    ['300 is parked at once', answered(300), 0, { kind: 'park', reason: 'rejected' }],
+    ['a redirect is parked at once', answered(302), 0, { kind: 'park', reason: 'rejected' }],
+    ['307 is parked at once', answered(307), 0, { kind: 'park', reason: 'rejected' }],
+    ['a transient failure in the last slot is parked', answered(500), 2, { kind: 'park', reason: 'exhausted' }],
+    [
+      'so is a timeout in the last slot',
+      { kind: 'unreachable', reason: 'timeout' },
+      2,
+      { kind: 'park', reason: 'exhausted' },
+    ],
+    [
+      'a transient failure in a slot beyond a shortened schedule is parked',
+      answered(500),
+      7,
+      { kind: 'park', reason: 'exhausted' },
+    ],
+  ])('%s', (_name, outcome, slot, expected) => {
+    expect(decide(outcome, slot, WAITS_MS)).toEqual(expected)
+  })
+
+  const anyOutcome = fc.oneof<fc.Arbitrary<Outcome>[]>(
+    fc.record({ kind: fc.constant('delivered' as const), status: fc.integer({ min: 200, max: 299 }) }),
+    fc.record({ kind: fc.constant('answered' as const), status: fc.integer({ min: 300, max: 599 }) }),
+    fc.record({
+      kind: fc.constant('unreachable' as const),
+      reason: fc.constantFrom('timeout' as const, 'dns' as const, 'reset' as const),
+    }),
+  )
+  const anySchedule = fc.array(fc.integer({ min: 1, max: 86_400_000 }), { maxLength: 12 })
+
+  /** Takes a delivery through its slots until it ends. */
+  function run(
+    waitsMs: readonly number[],
+    outcomes: Iterator<Outcome | Withheld>,
+  ): { posts: number; lastWasPosted: boolean; waitedMs: number[]; end: Decision } {
+    const waitedMs: number[] = []
+    let slot = 0
+    for (let posts = 0; ; ) {
+      const outcome = outcomes.next().value
+      if (outcome.kind !== 'cooling') posts++
+      const decision = decide(outcome, slot, waitsMs)
+      // The worker gets it back after the cool-down, in the same slot.
+      if (decision.kind === 'postpone') continue
+      if (decision.kind !== 'retry') {
+        return { posts, lastWasPosted: outcome.kind !== 'cooling', waitedMs, end: decision }
+      }
+      waitedMs.push(decision.waitMs)
+      slot = decision.slot
+    }
+  }
+
+  // Without the limit of the last slot (`isFinal`), which cooldown.test.ts and dead-endpoint.test.ts check.
+  test('in any order of cool-downs and failures, the schedule is followed and no delivery is given up without a POST', () => {
+    const anyResult = fc.oneof<fc.Arbitrary<Outcome | Withheld>[]>(
+      fc.constant({ kind: 'cooling' as const }),
+      fc.constant({ kind: 'answered' as const, status: 503 }),
+      fc.constant({ kind: 'unreachable' as const, reason: 'timeout' as const }),
+    )
+    fc.assert(
+      fc.property(anySchedule, fc.infiniteStream(anyResult), (waitsMs, results) => {
+        const { posts, lastWasPosted, waitedMs, end } = run(waitsMs, results)
+        expect(end).toEqual({ kind: 'park', reason: 'exhausted' })
+        expect(waitedMs).toEqual(waitsMs)
+        expect(lastWasPosted).toBe(true)
+        expect(posts).toBeLessThanOrEqual(waitsMs.length + 1)
+      }),
+    )
+  })
+
+  test('every delivery ends after at most as many attempts as the schedule has', () => {
+    fc.assert(
+      fc.property(anySchedule, fc.infiniteStream(anyOutcome), (waitsMs, outcomes) => {
+        expect(run(waitsMs, outcomes).posts).toBeLessThanOrEqual(waitsMs.length + 1)
+      }),
+    )
+  })
+
+  test('each wait is the wait of its slot', () => {
+    fc.assert(
+      fc.property(anySchedule, fc.infiniteStream(anyOutcome), (waitsMs, outcomes) => {
+        const { waitedMs } = run(waitsMs, outcomes)
+        expect(waitedMs).toEqual(waitsMs.slice(0, waitedMs.length))
+      }),
+    )
+  })
+
+  test('an endpoint that never recovers gets every attempt of the schedule, and then the delivery is parked', () => {
+    fc.assert(
+      fc.property(anySchedule, fc.integer({ min: 500, max: 599 }), (waitsMs, status) => {
+        const failures = [...waitsMs, 0].map((): Outcome => ({ kind: 'answered', status }))
+        expect(run(waitsMs, failures.values())).toMatchObject({
+          posts: waitsMs.length + 1,
+          waitedMs: waitsMs,
+          end: { kind: 'park', reason: 'exhausted' },
+        })
+      }),
+    )
+  })
+})

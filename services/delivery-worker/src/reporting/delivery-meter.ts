@@ -1,0 +1,175 @@
+import {
+  type Attempt,
+  type Delivery,
+  EVENT_TYPES,
+  isNotice,
+  type Outcome,
+  PARKED_REASONS,
+  type PlatformEvent,
+  UNREACHABLE_REASONS,
+} from '@switchhook/contracts'
+import { type Counter, type Metrics, SECONDS } from '@switchhook/runtime'
+import type { Decision, Withheld } from '../policy/decide.ts'
+import type { DeliveryListener } from './listener.ts'
+
+/** The worker's metrics. A delivery costs a few additions. */
+export interface DeliveryMeter {
+  readonly listener: Required<DeliveryListener>
+  readonly cooldown: () => void
+  readonly parkedReleased: (released: { readonly bodies: number; readonly dropped: number }) => void
+  /** Called after the broker's confirm. */
+  readonly noticePublished: (notice: Pick<PlatformEvent, 'eventType'>) => void
+}
+
+/** In seconds. Up to a minute the buckets measure latency; the others follow the waits of the schedule. */
+const TO_THE_END = [...SECONDS, 30, 60, 300, 600, 1_800, 3_600, 7_200, 14_400, 28_800, 50_400, 86_400]
+const TO_THE_FIRST = [...SECONDS, 30, 60, 300, 1_800, 3_600]
+
+export function createDeliveryMeter(metrics: Metrics): DeliveryMeter {
+  const attempts = createAttemptCounters(metrics)
+  const duration = metrics.histogram(
+    'switchhook_attempt_duration_seconds',
+    'From the start of a POST to its outcome.',
+    SECONDS,
+  )
+  const [delivered, failed] = [duration.of({ result: 'delivered' }), duration.of({ result: 'failed' })]
+  const firstSinceEvent = metrics
+    .histogram(
+      'switchhook_event_to_first_attempt_seconds',
+      'From the occurrence of an event to the start of the first POST of each of its deliveries.',
+      TO_THE_FIRST,
+    )
+    .of({})
+  const firstSinceDue = metrics
+    .histogram(
+      'switchhook_due_to_first_attempt_seconds',
+      'From the creation of a delivery to the start of its first POST.',
+      TO_THE_FIRST,
+    )
+    .of({})
+  const acknowledged = metrics.histogram(
+    'switchhook_due_to_acknowledged_seconds',
+    'From the creation or redelivery of a delivery to the end of the POST that was acknowledged.',
+    TO_THE_END,
+  )
+  const [atOnce, afterWaits] = [acknowledged.of({ waited: 'no' }), acknowledged.of({ waited: 'yes' })]
+  const { decisions, aside } = createDecisionCounters(metrics)
+  const cooldowns = metrics
+    .counter('switchhook_cooldowns_total', 'Cool-downs that began after repeated failures of an endpoint.')
+    .of({})
+  const released = metrics.counter(
+    'switchhook_parked_released_total',
+    'Parked deliveries that lost their body, or were dropped, because of the limits on parked deliveries.',
+  )
+  const [bodiesReleased, deliveriesDropped] = [released.of({ what: 'body' }), released.of({ what: 'delivery' })]
+  const published = metrics.counter('switchhook_notices_total', 'Notices that the broker confirmed.')
+  const notices = new Map(EVENT_TYPES.filter(isNotice).map((type) => [type, published.of({ event_type: type })]))
+  let inFlight = 0
+  const postEnded = (): void => void (inFlight -= 1)
+  metrics.gauge('switchhook_posts_in_flight', 'POSTs in flight.', () => inFlight)
+
+  function noteAttempt(delivery: Delivery, attempt: Attempt): void {
+    attempts(attempt).add()
+    const isDelivered = attempt.outcome === 'delivered'
+    ;(isDelivered ? delivered : failed).observe(attempt.durationMs / 1_000)
+    const isFirst = attempt.attempt === 1
+    if (!isFirst && !isDelivered) return
+    const startedAtMs = Date.parse(attempt.at)
+    const dueAtMs = Date.parse(delivery.firstDueAt)
+    if (isFirst) {
+      firstSinceEvent.observe(secondsBetween(occurredAtMsOf(delivery.body), startedAtMs))
+      firstSinceDue.observe(secondsBetween(dueAtMs, startedAtMs))
+    }
+    if (isDelivered) {
+      ;(attempt.slot === 0 ? atOnce : afterWaits).observe(secondsBetween(dueAtMs, startedAtMs + attempt.durationMs))
+    }
+  }
+
+  return {
+    listener: {
+      posting: () => {
+        inFlight += 1
+        return postEnded
+      },
+      concluded: (delivery, attempt, decision, outcome) => {
+        if (attempt !== null) noteAttempt(delivery, attempt)
+        decisions(decision, outcome).add()
+      },
+      movedToLane: () => aside.add(),
+    },
+    cooldown: () => cooldowns.add(),
+    parkedReleased: ({ bodies, dropped }) => {
+      bodiesReleased.add(bodies)
+      deliveriesDropped.add(dropped)
+    },
+    noticePublished: ({ eventType }) => notices.get(eventType)?.add(),
+  }
+}
+
+const STATUS_CLASSES = ['1xx', '2xx', '3xx', '4xx', '5xx', 'other'] as const
+
+/** The class of a status, because an endpoint can send hundreds of different ones. */
+const classOf = (status: number): string => STATUS_CLASSES[Math.floor(status / 100) - 1] ?? 'other'
+
+function createAttemptCounters(metrics: Metrics): (attempt: Attempt) => Counter {
+  const family = metrics.counter('switchhook_attempts_total', 'POSTs made, by outcome and status class.')
+  const delivered = family.of({ outcome: 'delivered', status: '2xx' })
+  const answered = Object.fromEntries(
+    STATUS_CLASSES.map((status) => [status, family.of({ outcome: 'answered', status })]),
+  ) as Record<string, Counter>
+  const unreachable = Object.fromEntries(
+    UNREACHABLE_REASONS.map((outcome) => [outcome, family.of({ outcome, status: 'none' })]),
+  ) as Record<string, Counter>
+  return ({ outcome, status }) => {
+    if (outcome === 'delivered') return delivered
+    return (outcome === 'answered' ? answered[classOf(status ?? 0)] : unreachable[outcome]) as Counter
+  }
+}
+
+function createDecisionCounters(metrics: Metrics) {
+  const family = metrics.counter(
+    'switchhook_decisions_total',
+    'Decisions about deliveries, with their reason: a failed POST, a cool-down, a secret that cannot be decrypted, or why the delivery was parked.',
+  )
+  const of = (decision: string, reason = 'none'): Counter => family.of({ decision, reason })
+  const parked = Object.fromEntries(PARKED_REASONS.map((reason) => [reason, of('parked', reason)])) as Record<
+    string,
+    Counter
+  >
+  const [acknowledged, withdrawn] = [of('acknowledged'), of('withdrawn')]
+  const postponed = { cooling: of('postponed', 'cooling'), unsignable: of('postponed', 'unsignable') }
+  const retry = {
+    failed: of('retry', 'failed'),
+    cooling: of('retry', 'cooling'),
+    unsignable: of('retry', 'unsignable'),
+  }
+  const decisions = (decision: Decision, outcome: Outcome | Withheld): Counter => {
+    switch (decision.kind) {
+      case 'acknowledged':
+        return acknowledged
+      case 'withdrawn':
+        return withdrawn
+      case 'postpone':
+        return postponed[outcome.kind === 'unsignable' ? 'unsignable' : 'cooling']
+      case 'retry':
+        return retry[outcome.kind === 'cooling' || outcome.kind === 'unsignable' ? outcome.kind : 'failed']
+      case 'park':
+        return parked[decision.reason] as Counter
+    }
+  }
+  return { decisions, aside: of('aside') }
+}
+
+/** The clocks of two machines differ. A negative time counts as zero. */
+const secondsBetween = (fromMs: number, toMs: number): number => Math.max(0, toMs - fromMs) / 1_000
+
+const OCCURRED_AT = Buffer.from('"occurredAt":"')
+
+/**
+ * The time of a delivery's event in ms since 1970, read from its body without parsing all of it. The envelope begins with
+ * `deliveryId`, `eventType` and `occurredAt`. Quotes within values are escaped, so the first match is the field.
+ */
+export function occurredAtMsOf(body: Buffer): number {
+  const start = body.indexOf(OCCURRED_AT) + OCCURRED_AT.length
+  return Date.parse(body.toString('latin1', start, body.indexOf(0x22, start)))
+}

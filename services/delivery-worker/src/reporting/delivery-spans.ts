@@ -1,0 +1,117 @@
+import { AsyncLocalStorage } from 'node:async_hooks'
+import type { Delivery } from '@switchhook/contracts'
+import { deliveryAttributes, type Span, spanned, type Tracing } from '@switchhook/runtime'
+import type { Posted } from '../http/post-under-lease.ts'
+import type { DeliveryListener } from './listener.ts'
+
+type Handle = (delivery: Delivery) => Promise<void>
+
+/** The spans of a worker. If traces are not exported, `handle` returns its argument and the listener is empty. */
+export interface DeliverySpans {
+  /** Lays a span around the handling of each message from `queue`. */
+  readonly handle: (queue: string, handle: Handle) => Handle
+  /** Adds a span for each POST, and the decision to the span of the message. */
+  readonly listener: DeliveryListener
+}
+
+/**
+ * The slots of one delivery, hours apart, are siblings in its trace. Each continues the context that the delivery was
+ * published with, and a retry is published with the same context.
+ */
+export function createDeliverySpans(tracing: Tracing): DeliverySpans {
+  if (!tracing.isExporting) return { handle: (_queue, handle) => handle, listener: {} }
+  const messages = new AsyncLocalStorage<Span>()
+
+  return {
+    handle: (queue, handle) => (delivery) =>
+      spanned(
+        tracing,
+        {
+          name: 'process switchhook.delivery',
+          kind: 'consumer',
+          parent: delivery.traceparent,
+          attributes: () => ({
+            ...deliveryAttributes(delivery),
+            'messaging.operation.name': 'process',
+            'messaging.operation.type': 'process',
+            'messaging.destination.name': queue,
+            'switchhook.run': delivery.run,
+            'switchhook.slot': delivery.slot,
+          }),
+        },
+        (span) => messages.run(span, () => handle(delivery)),
+      ),
+    listener: {
+      posting: (delivery, attempt) => {
+        const span = tracing.begin({
+          name: 'POST',
+          kind: 'client',
+          parent: messages.getStore()?.traceparent ?? delivery.traceparent,
+          attributes: () => ({
+            'http.request.method': 'POST',
+            ...addressAttributes(delivery.url),
+            ...(attempt > 1 && { 'http.request.resend_count': attempt - 1 }),
+            'switchhook.delivery_id': delivery.deliveryId,
+            'switchhook.run': delivery.run,
+            'switchhook.slot': delivery.slot,
+            'switchhook.attempt': attempt,
+          }),
+        })
+        return (posted, error) => {
+          if (posted === undefined) return span.end(error instanceof Error ? error.name : 'error')
+          span.note(() => postedAttributes(posted))
+          span.end(failureOf(posted))
+        }
+      },
+      concluded: (_delivery, attempt, decision, outcome) => {
+        messages.getStore()?.note(() => ({
+          'switchhook.decision': decision.kind,
+          'switchhook.outcome': attempt?.outcome ?? outcome.kind,
+          ...(attempt !== null && { 'switchhook.attempt': attempt.attempt }),
+          ...(decision.kind === 'retry' && { 'switchhook.wait_ms': decision.waitMs }),
+          ...(decision.kind === 'park' && { 'switchhook.parked_reason': decision.reason }),
+        }))
+      },
+    },
+  }
+}
+
+/** https://opentelemetry.io/docs/specs/semconv/http/http-spans/#http-client, without `url.full`: a query may contain secrets. */
+function addressAttributes(address: string): Record<string, string | number> {
+  const url = URL.parse(address)
+  if (url === null) return {}
+  const isHttps = url.protocol === 'https:'
+  return {
+    'url.scheme': isHttps ? 'https' : 'http',
+    'url.path': url.pathname,
+    'server.address': url.hostname,
+    'server.port': Number(url.port || (isHttps ? 443 : 80)),
+  }
+}
+
+function postedAttributes(posted: Posted): Record<string, string | number> {
+  switch (posted.kind) {
+    case 'readmitted':
+      return { ...addressAttributes(posted.delivery.url), ...postedAttributes(posted.outcome) }
+    case 'unreachable':
+      return { 'switchhook.outcome': posted.reason }
+    case 'delivered':
+    case 'answered':
+      return { 'switchhook.outcome': posted.kind, 'http.response.status_code': posted.status }
+    default:
+      return { 'switchhook.outcome': posted.kind }
+  }
+}
+
+function failureOf(posted: Posted): string | undefined {
+  switch (posted.kind) {
+    case 'readmitted':
+      return failureOf(posted.outcome)
+    case 'answered':
+      return String(posted.status)
+    case 'unreachable':
+      return posted.reason
+    default:
+      return undefined
+  }
+}

@@ -1,0 +1,52 @@
+import type { Attempt, Delivery, Outcome } from '@switchhook/contracts'
+import type { Posted } from '../http/post-under-lease.ts'
+import type { Decision, Withheld } from '../policy/decide.ts'
+
+/** Called when the POST has ended, with its result or with what it threw. */
+type PostEnded = (posted: Posted | undefined, error?: unknown) => void
+
+/**
+ * An observer of deliveries: the log, the metrics, the traces, the times of contact. Its functions are called
+ * synchronously on the path of every delivery, so they must be quick and must not throw.
+ */
+export interface DeliveryListener {
+  /** A POST begins. The returned function is called once, when it has ended. */
+  readonly posting?: (delivery: Delivery, attempt: number) => PostEnded
+  /**
+   * A delivery has left its slot: it is settled, parked or postponed.
+   * @param attempt null: no POST was made, and `outcome` is the reason
+   */
+  readonly concluded?: (
+    delivery: Delivery,
+    attempt: Attempt | null,
+    decision: Decision,
+    outcome: Outcome | Withheld,
+  ) => void
+  /** A crowded delivery was confirmed in its lane. */
+  readonly movedToLane?: () => void
+}
+
+/** One listener that calls all of these, in their order. */
+export function notifyAll(listeners: readonly DeliveryListener[]): Required<DeliveryListener> {
+  const posting = listeners.flatMap(({ posting: one }) => one ?? [])
+  const concluded = listeners.flatMap(({ concluded: one }) => one ?? [])
+  const movedToLane = listeners.flatMap(({ movedToLane: one }) => one ?? [])
+  const [onlyPosting] = posting
+  return {
+    posting:
+      posting.length === 1 && onlyPosting !== undefined
+        ? onlyPosting
+        : (delivery, attempt) => {
+            const ended = posting.map((begin) => begin(delivery, attempt))
+            return (posted, error) => {
+              for (const end of ended) end(posted, error)
+            }
+          },
+    concluded: (delivery, attempt, decision, outcome) => {
+      for (const each of concluded) each(delivery, attempt, decision, outcome)
+    },
+    movedToLane: () => {
+      for (const each of movedToLane) each()
+    },
+  }
+}

@@ -1,0 +1,67 @@
+import type { Quarantine } from '@switchhook/messaging'
+import type { Help } from './command-line.ts'
+import { parseCommand, type QuarantineCommand, runCommand } from './quarantine-command.ts'
+
+test.each<[string, QuarantineCommand | Help]>([
+  ['list', { name: 'list', limit: 20 }],
+  ['list --limit 5', { name: 'list', limit: 5 }],
+  ['requeue', { name: 'requeue', limit: 1_000 }],
+  ['requeue --limit=1', { name: 'requeue', limit: 1 }],
+  ['--help', { name: 'help' }],
+  ['', { name: 'help', problem: 'expected list or requeue' }],
+  ['drop', { name: 'help', problem: 'expected list or requeue' }],
+  ['list requeue', { name: 'help', problem: 'expected list or requeue' }],
+  ['list --limit 0', { name: 'help', problem: '--limit must be a whole number of at least 1' }],
+  ['list --limit many', { name: 'help', problem: '--limit must be a whole number of at least 1' }],
+])('"%s" is parsed', (line, expected) => {
+  expect(parseCommand(line.split(' ').filter(Boolean))).toEqual(expected)
+})
+
+test('an unknown option is reported', () => {
+  expect(parseCommand(['list', '--all'])).toMatchObject({
+    name: 'help',
+    problem: expect.stringContaining('--all') as string,
+  })
+})
+
+const quarantine: Quarantine = {
+  list: async (limit) =>
+    [
+      {
+        origin: {
+          reason: 'no id',
+          queue: 'fanout.events',
+          exchange: 'x',
+          routingKey: 'k',
+          at: '2026-11-20T08:30:00.000Z',
+        },
+        messageId: 'm1',
+        type: 'call.status',
+        headers: {},
+        content: Buffer.from('x'.repeat(5_000)),
+      },
+      { origin: undefined, messageId: undefined, type: undefined, headers: {}, content: Buffer.from('by hand') },
+    ].slice(0, limit),
+  requeue: async (limit) => ({ requeued: limit, kept: 0 }),
+  close: () => Promise.resolve(),
+}
+
+test('list prints each message as one line of JSON, with the start of its content', async () => {
+  const lines = (await runCommand(quarantine, 'list', 10)).map((line) => JSON.parse(line) as unknown)
+  expect(lines).toEqual([
+    {
+      at: '2026-11-20T08:30:00.000Z',
+      from: 'fanout.events',
+      reason: 'no id',
+      messageId: 'm1',
+      type: 'call.status',
+      bytes: 5_000,
+      content: 'x'.repeat(2_000),
+    },
+    { at: null, from: null, reason: null, messageId: null, type: null, bytes: 7, content: 'by hand' },
+  ])
+})
+
+test('requeue prints how many messages were sent back', async () => {
+  expect(await runCommand(quarantine, 'requeue', 3)).toEqual(['{"requeued":3,"kept":0}'])
+})

@@ -1,0 +1,40 @@
+import type { Quarantine, QuarantinedMessage } from '@switchhook/messaging'
+import { type Help, parseCommandLine } from './command-line.ts'
+
+export interface QuarantineCommand {
+  readonly name: 'list' | 'requeue'
+  readonly limit: number
+}
+
+export const USAGE = `usage: node quarantine.js list [--limit N]      print the oldest messages, one JSON line each; default 20
+       node quarantine.js requeue [--limit N]   send the oldest messages back to their origin; default 1000
+AMQP_URL names the broker.`
+
+const DEFAULT_LIMITS = { list: 20, requeue: 1_000 }
+
+/** The start of a message's content, which is enough to recognise it. */
+const SHOWN_CHARACTERS = 2_000
+
+export const parseCommand = (args: readonly string[]): QuarantineCommand | Help =>
+  parseCommandLine(args, ([name, ...rest], limit) => {
+    if ((name !== 'list' && name !== 'requeue') || rest.length > 0) throw new Error('expected list or requeue')
+    return { name, limit: limit(DEFAULT_LIMITS[name]) }
+  })
+
+/** Resolves to the lines to print. */
+export async function runCommand(quarantine: Quarantine, name: 'list' | 'requeue', limit: number): Promise<string[]> {
+  if (name === 'list') return (await quarantine.list(limit)).map(toLine)
+  return [JSON.stringify(await quarantine.requeue(limit))]
+}
+
+function toLine({ origin, messageId, type, content }: QuarantinedMessage): string {
+  return JSON.stringify({
+    at: origin?.at ?? null,
+    from: origin?.queue ?? null,
+    reason: origin?.reason ?? null,
+    messageId: messageId ?? null,
+    type: type ?? null,
+    bytes: content.length,
+    content: content.toString().slice(0, SHOWN_CHARACTERS),
+  })
+}

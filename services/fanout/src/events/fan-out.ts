@@ -1,0 +1,18 @@
+import {
+  type Delivery,
+  firstDeliveriesOf,
+  type PlatformEvent,
+  receives,
+  type Subscription,
+} from '@switchhook/contracts'
+
+/**
+ * One delivery for each enabled subscription of the event's tenant to its type. The same event always gives the same ids
+ * and bodies, so repeating it only causes duplicates that receivers recognise.
+ */
+export function fanOut(event: PlatformEvent, subscriptions: readonly Subscription[], firstDueAt: string): Delivery[] {
+  const deliveryTo = firstDeliveriesOf(event, firstDueAt)
+  return subscriptions
+    .filter((subscription) => subscription.tenant === event.tenant && receives(subscription, event.eventType))
+    .map((subscription) => deliveryTo(subscription))
+}

@@ -1,0 +1,40 @@
+import { EVENT_TYPES, type EventType, type PlatformEvent } from '@switchhook/contracts'
+import { type Counter, type Metrics, SECONDS } from '@switchhook/runtime'
+
+const SUBSCRIPTIONS = [0, 1, 2, 5, 10, 20, 50, 100, 200, 500, 1_000, 5_000, 10_000]
+
+/** Counts events and their deliveries. */
+export function createFanoutMeter(
+  metrics: Metrics,
+): (event: PlatformEvent, deliveries: number, tookMs: number) => void {
+  const events = metrics.counter('switchhook_events_fanned_out_total', 'Events whose deliveries are all stored.')
+  const byType = Object.fromEntries(
+    EVENT_TYPES.map((eventType) => [eventType, events.of({ event_type: eventType })]),
+  ) as Record<EventType, Counter>
+  const deliveriesPerEvent = metrics
+    .histogram('switchhook_fanout_deliveries', 'Deliveries per event.', SUBSCRIPTIONS)
+    .of({})
+  const duration = metrics
+    .histogram(
+      'switchhook_fanout_duration_seconds',
+      'From receiving an event to the confirm of its last delivery.',
+      SECONDS,
+    )
+    .of({})
+  return ({ eventType }, deliveries, tookMs) => {
+    byType[eventType].add()
+    deliveriesPerEvent.observe(deliveries)
+    duration.observe(tookMs / 1_000)
+  }
+}
+
+/** Counts the entries that the delivery log dropped. */
+export function createLogMeter(metrics: Metrics): (entries: number) => void {
+  const dropped = metrics
+    .counter(
+      'switchhook_delivery_log_dropped_total',
+      'Entries (events and deliveries) that are missing from the delivery log.',
+    )
+    .of({})
+  return (entries) => dropped.add(entries)
+}

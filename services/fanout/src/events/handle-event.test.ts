@@ -1,0 +1,183 @@
+import { EventEmitter, once } from 'node:events'
+import {
+  type Delivery,
+  newEventId,
+  newSubscriptionId,
+  newTraceparent,
+  type PlatformEvent,
+  type Subscription,
+  serialiseEvent,
+  Unavailable,
+  Unparsable,
+} from '@switchhook/contracts'
+import { createHandleEvent, type HandleEventDeps, parseEventMessage } from './handle-event.ts'
+
+const event: PlatformEvent = {
+  eventId: newEventId(),
+  eventType: 'call.status',
+  occurredAt: '2026-11-20T08:29:59.500Z',
+  tenant: 'acme',
+  data: { callId: 'c-1', state: 3 },
+}
+
+const subscribers = (count: number): Subscription[] =>
+  Array.from({ length: count }, () => ({
+    id: newSubscriptionId(),
+    tenant: 'acme',
+    url: 'https://client.example/hook',
+    eventTypes: ['call.status'],
+    description: null,
+    enabled: true,
+    createdAt: '2026-11-20T08:00:00.000Z',
+  }))
+
+const deps = (change: Partial<HandleEventDeps>): HandleEventDeps => ({
+  matching: () => Promise.resolve([]),
+  publishDelivery: () => Promise.resolve(),
+  now: () => new Date('2026-11-20T08:30:00.000Z'),
+  fannedOut: () => {},
+  addToLog: () => {},
+  log: { debug: () => {} },
+  ...change,
+})
+
+test('each subscription of the event’s tenant and type gets a delivery', async () => {
+  const asked: unknown[] = []
+  const published: Delivery[] = []
+  const handle = createHandleEvent(
+    deps({
+      matching: async (...question) => {
+        asked.push(question)
+        return subscribers(250)
+      },
+      publishDelivery: async (delivery) => void published.push(delivery),
+    }),
+  )
+  await handle(event)
+  expect(asked).toEqual([['acme', 'call.status']])
+  expect(published).toHaveLength(250)
+  expect(new Set(published.map(({ firstDueAt }) => firstDueAt))).toEqual(new Set(['2026-11-20T08:30:00.000Z']))
+})
+
+test('an event without subscriptions is handled', async () => {
+  await expect(createHandleEvent(deps({}))(event)).resolves.toBeUndefined()
+})
+
+test('an event is logged with its subscriptions once all its deliveries are stored, and also without any', async () => {
+  const steps: unknown[] = []
+  const found = subscribers(2)
+  for (const subscriptions of [found, []]) {
+    const handle = createHandleEvent(
+      deps({
+        matching: () => Promise.resolve(subscriptions),
+        publishDelivery: async ({ subscriptionId }) => void steps.push(subscriptionId),
+        addToLog: (logged) => void steps.push(logged),
+      }),
+    )
+    await handle(event)
+  }
+  const { eventId, eventType, tenant, occurredAt } = event
+  const subject = { callId: 'c-1', agentUri: null, correlationId: null }
+  const logged = { eventId, eventType, tenant, occurredAt, fannedOutAt: '2026-11-20T08:30:00.000Z', subject }
+  const subscriptionIds = found.map(({ id }) => id)
+  expect(steps).toEqual([...subscriptionIds, { ...logged, subscriptionIds }, { ...logged, subscriptionIds: [] }])
+})
+
+test('handling resolves only after the last confirm', async () => {
+  const broker = new EventEmitter()
+  const confirmed = async (): Promise<void> => void (await once(broker, 'confirm'))
+  let published = 0
+  let done = false
+  const handle = createHandleEvent(
+    deps({
+      matching: () => Promise.resolve(subscribers(10)),
+      publishDelivery: () => (++published === 10 ? confirmed() : Promise.resolve()),
+    }),
+  )
+  const handling = handle(event).then(() => (done = true))
+  await new Promise((resolve) => void setImmediate(resolve))
+  expect({ published, done }).toEqual({ published: 10, done: false })
+  broker.emit('confirm')
+  await handling
+})
+
+test('the publishes of an event do not wait for each other’s confirms', async () => {
+  const broker = new EventEmitter()
+  let published = 0
+  const handle = createHandleEvent(
+    deps({
+      matching: () => Promise.resolve(subscribers(100)),
+      publishDelivery: async () => {
+        published += 1
+        await once(broker, 'confirm')
+      },
+    }),
+  )
+  broker.setMaxListeners(0)
+  const handling = handle(event)
+  await new Promise((resolve) => void setImmediate(resolve))
+  expect(published).toBe(100)
+  broker.emit('confirm')
+  await handling
+})
+
+test.each<[string, Partial<HandleEventDeps>]>([
+  ['subscriptions cannot be read', { matching: () => Promise.reject(new Unavailable('redis', 'away')) }],
+  [
+    'a delivery is not confirmed',
+    {
+      matching: () => Promise.resolve(subscribers(3)),
+      publishDelivery: () => Promise.reject(new Unavailable('rabbitmq', 'away')),
+    },
+  ],
+])('when %s handling rejects, so that the event is not acknowledged', async (_case, change) => {
+  await expect(createHandleEvent(deps(change))(event)).rejects.toThrow(Unavailable)
+})
+
+test('at most 100 publishes of an event run in parallel, and none starts after a failure', async () => {
+  const broker = new EventEmitter().setMaxListeners(0)
+  let published = 0
+  const handle = createHandleEvent(
+    deps({
+      matching: () => Promise.resolve(subscribers(250)),
+      publishDelivery: async () => {
+        published += 1
+        await once(broker, 'confirm')
+        throw new Unavailable('rabbitmq', 'away')
+      },
+    }),
+  )
+  const handling = handle(event)
+  await new Promise((resolve) => void setImmediate(resolve))
+  expect(published).toBe(100)
+  broker.emit('confirm')
+  await expect(handling).rejects.toThrow(Unavailable)
+  await new Promise((resolve) => void setImmediate(resolve))
+  expect(published).toBe(100)
+})
+
+describe('parsing', () => {
+  test('an event that was routed by its type is parsed', () => {
+    expect(parseEventMessage({ content: serialiseEvent(event), routingKey: 'call.status', headers: {} })).toEqual(event)
+  })
+
+  test('the trace context is read from the headers only, and an invalid one is left out', () => {
+    const traceparent = newTraceparent()
+    const content = Buffer.from(JSON.stringify({ ...event, traceparent: 'in the content' }))
+    const parse = (headers: Record<string, unknown>) =>
+      parseEventMessage({ content, routingKey: 'call.status', headers })
+    expect(parse({ traceparent })).toEqual({ ...event, traceparent })
+    expect(parse({ traceparent: '00-1' })).toEqual(event)
+    expect(parse({ traceparent: 7 })).toEqual(event)
+  })
+
+  test.each<[string, Buffer, string]>([
+    ['routed as another type', serialiseEvent(event), 'agent.status'],
+    ['routed as something unknown', serialiseEvent(event), 'fanout.events'],
+    ['that is not JSON', Buffer.from('<event/>'), 'call.status'],
+    ['with an unknown type', Buffer.from(JSON.stringify({ ...event, eventType: 'call.dreamt' })), 'call.dreamt'],
+    ['without an id', Buffer.from(JSON.stringify({ ...event, eventId: undefined })), 'call.status'],
+  ])('a message %s is unparsable', (_case, content, routingKey) => {
+    expect(() => parseEventMessage({ content, routingKey, headers: {} })).toThrow(Unparsable)
+  })
+})

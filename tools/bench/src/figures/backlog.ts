@@ -1,0 +1,182 @@
+import { setTimeout as sleep } from 'node:timers/promises'
+import { type StackFile } from '@switchhook/local'
+import { type ConfirmChannel, connect } from 'amqplib'
+import type { Bench } from '../bench.ts'
+import { type Arrival, openEndpoints } from '../load/endpoints.ts'
+import { callData, publishEvent } from '../load/events.ts'
+import { keepPace } from '../load/pace.ts'
+import { subscribe } from '../load/subscriptions.ts'
+import { monotonicMs } from '../measure/clock.ts'
+import { type Management, openManagement } from '../measure/management.ts'
+import { cpuMs } from '../measure/process-usage.ts'
+import { round, type Spread, spreadOf } from '../measure/statistics.ts'
+import { type BacklogCost, type CpuMs, costOf, type Phase } from './backlog-cost.ts'
+import { COOLDOWN_MS, DEADLINE_MS } from './short-deadline.ts'
+
+const HEALTHY = 8
+/** Each event becomes a delivery for every healthy endpoint. */
+const EVENTS_PER_SECOND = 25
+const ALONE_MS = 10_000
+/** Events published before the next wait for confirms. */
+const CHUNK = 500
+/** A delivery in a wait queue beyond the first has been postponed twice and waits for a minute or more. */
+const SHORT_WAIT = 'delivery.wait.10000'
+/** Queues that deliveries of all endpoints share, and their usual depth. */
+const SHARED = ['fanout.events', 'delivery.due'] as const
+const FEW_READY = 50
+/** Longer than the broker's statistics interval: 1 s as the stack configures it, 5 s by default. */
+const COUNTS_LAG_MS = { local: 1_500, others: 6_000 } as const
+const GIVE_UP_MS = 300_000
+
+export interface BacklogFigure {
+  readonly backlog: number
+  readonly deadlineMs: number
+  readonly cooldownMs: number
+  readonly healthyPerSecond: number
+  /** From the first event until the whole backlog waits for a minute or longer. */
+  readonly settledMs: number
+  readonly cost: BacklogCost
+  /** How long the burst took to pass the queues that all deliveries share. */
+  readonly burstMs: number
+  /** Latency at the healthy endpoints: alone, behind the burst, and while the backlog is postponed. */
+  readonly alone: Spread
+  readonly behind: Spread
+  readonly beside: Spread
+  readonly ratio: number
+}
+
+/**
+ * Cost of a dead endpoint with a backlog: each delivery moves to a lane, meets the cool-down and waits. Measured until all of
+ * them wait for a minute or longer.
+ */
+export async function measureBacklog({ stack, token, say, options }: Bench): Promise<BacklogFigure> {
+  const backlog = options.BACKLOG
+  const endpoints = await openEndpoints([HEALTHY, 1])
+  const [healthy = [], dead = []] = endpoints.urls
+  await endpoints.behave(1, 'hang')
+  const management = openManagement(stack.urls.rabbitmqManagement ?? '')
+  const lagMs = stack.providers.rabbitmq === 'local' ? COUNTS_LAG_MS.local : COUNTS_LAG_MS.others
+  const model = await connect(stack.urls.amqp)
+  const channel = await model.createConfirmChannel()
+  const unsubscribers = [await subscribe(stack, token, healthy), await subscribe(stack, token, dead, 'agent.status')]
+  try {
+    await takePhase(2_000)
+    const alone = await takePhase(ALONE_MS)
+    const before = spreadOf(latencies(alone.arrivals))
+    say(`  healthy endpoints alone: p99 ${before.p99Ms} ms`)
+    const beganAt = monotonicMs()
+    let isOver = false
+    const putting = putOff(channel, management, backlog).finally(() => (isOver = true))
+    const [during, { burstMs, settledMs }] = await Promise.all([takePhase(() => isOver), putting])
+    const isBehind = ([, sentAt]: Arrival): boolean => sentAt < beganAt + burstMs
+    const behind = spreadOf(latencies(during.arrivals.filter(isBehind)))
+    const beside = spreadOf(latencies(during.arrivals.filter((arrival) => !isBehind(arrival))))
+    say(`  behind a burst of ${backlog}: p99 ${behind.p99Ms} ms; while they are put off: p99 ${beside.p99Ms} ms`)
+    return {
+      backlog,
+      deadlineMs: DEADLINE_MS,
+      cooldownMs: COOLDOWN_MS,
+      healthyPerSecond: EVENTS_PER_SECOND * HEALTHY,
+      settledMs: Math.round(settledMs),
+      burstMs: Math.round(burstMs),
+      cost: costOf(alone, during, backlog),
+      alone: before,
+      behind,
+      beside,
+      ratio: round(beside.p99Ms / before.p99Ms, 2),
+    }
+  } finally {
+    await endpoints.behave(1, 'quick')
+    for (const unsubscribe of unsubscribers) await unsubscribe()
+    await management.purge('delivery.')
+    await model.close()
+    await endpoints.stop()
+  }
+
+  async function takePhase(until: number | (() => boolean)): Promise<Phase & { arrivals: readonly Arrival[] }> {
+    const moved = await settledCounts(management, lagMs)
+    const [cpu, startedAt] = [cpuOf(stack.processes), performance.now()]
+    const events = await keepPace(EVENTS_PER_SECOND, until, (n) =>
+      publishEvent(channel, 'call.status', { ...callData(n), sentAt: monotonicMs() }),
+    )
+    const arrivals = await endpoints.takeOf(0, events * HEALTHY)
+    const [cpuAfter, ms] = [cpuOf(stack.processes), performance.now() - startedAt]
+    if (arrivals.length < events * HEALTHY) throw new Error(`${arrivals.length} of ${events * HEALTHY} POSTs came`)
+    const movedAfter = await settledCounts(management, lagMs)
+    return {
+      ms,
+      events,
+      arrivals,
+      cpuMs: subtract(cpuAfter, cpu),
+      published: movedAfter.published - moved.published,
+      delivered: movedAfter.delivered - moved.delivered,
+    }
+  }
+}
+
+const latencies = (arrivals: readonly Arrival[]): number[] => arrivals.map(([, , latencyMs]) => latencyMs)
+
+/** Publishes the backlog; resolves when all of it waits for a minute or longer. */
+async function putOff(
+  channel: ConfirmChannel,
+  management: Management,
+  backlog: number,
+): Promise<{ burstMs: number; settledMs: number }> {
+  const startedAt = performance.now()
+  for (let n = 0; n < backlog; n++) {
+    publishEvent(channel, 'agent.status', callData(n))
+    if ((n + 1) % CHUNK === 0) await channel.waitForConfirms()
+  }
+  let burstMs: number | undefined
+  for (;;) {
+    await sleep(500)
+    const depths = await management.depths()
+    const messages = (isMeant: (name: string) => boolean): number =>
+      [...depths].reduce((sum, [name, depth]) => sum + (isMeant(name) ? depth : 0), 0)
+    const resting = messages((name) => name.startsWith('delivery.wait.') && name !== SHORT_WAIT)
+    const elapsedMs = performance.now() - startedAt
+    if (burstMs === undefined && (await readyInShared(channel)) <= FEW_READY) burstMs = elapsedMs
+    // A few are being attempted: each probe after a cool-down is one of them.
+    if (resting >= backlog * 0.99) return { burstMs: burstMs ?? elapsedMs, settledMs: elapsedMs }
+    if (elapsedMs > GIVE_UP_MS) throw new Error(`${resting} of ${backlog} deliveries wait for a minute or more`)
+  }
+}
+
+/** Asks through the channel: the management API is seconds behind during a burst. */
+async function readyInShared(channel: ConfirmChannel): Promise<number> {
+  const queues = await Promise.all(SHARED.map((name) => channel.checkQueue(name)))
+  return queues.reduce((sum, { messageCount }) => sum + messageCount, 0)
+}
+
+/** The broker updates its statistics at intervals: asks until the number no longer grows, a few times at most. */
+async function settledCounts(management: Management, lagMs: number): Promise<{ published: number; delivered: number }> {
+  let last = await management.moved()
+  for (let asked = 0; asked < 6; asked++) {
+    await sleep(lagMs)
+    const next = await management.moved()
+    if (next.published === last.published && next.delivered === last.delivered) return next
+    last = next
+  }
+  return last
+}
+
+function cpuOf(processes: StackFile['processes']): CpuMs {
+  const sum = (isMeant: (name: string) => boolean): number | null => {
+    const pids = Object.entries(processes).flatMap(([name, { pid }]) => (isMeant(name) ? [pid] : []))
+    return pids.length === 0 ? null : pids.reduce((total, pid) => total + cpuMs(pid), 0)
+  }
+  return {
+    workers: sum((name) => name.startsWith('delivery-worker-')),
+    fanout: sum((name) => name.startsWith('fanout-')),
+    broker: sum((name) => name === 'rabbitmq'),
+    redis: sum((name) => name === 'redis'),
+  }
+}
+
+function subtract(after: CpuMs, before: CpuMs): CpuMs {
+  const part = (name: keyof CpuMs): number | null => {
+    const [late, early] = [after[name], before[name]]
+    return late === null || early === null ? null : late - early
+  }
+  return { workers: part('workers'), fanout: part('fanout'), broker: part('broker'), redis: part('redis') }
+}

@@ -1,0 +1,176 @@
+import { type ConfirmChannel, connect } from 'amqplib'
+import { openBareSide } from '../baselines/bare-loop.ts'
+import type { Baseline } from '../baselines/baseline.ts'
+import { openBullmqSide } from '../baselines/bullmq.ts'
+import { openEqualBullmqSide } from '../baselines/bullmq-equal.ts'
+import { openDurableSide } from '../baselines/durable-loop.ts'
+import type { Bench } from '../bench.ts'
+import { callData, publishEvent } from '../load/events.ts'
+import { subscribe } from '../load/subscriptions.ts'
+import { timePosts } from '../load/time-posts.ts'
+import { type CostUs, createMeter, type Meter } from '../measure/processor-cost.ts'
+import { median, round } from '../measure/statistics.ts'
+import { type Child, startChild } from '../processes/child.ts'
+import { pidsOf } from './stack-pids.ts'
+
+/** Further tenants of the identity provider, each with one subscription of its own. */
+export const TENANTS = 50
+/** In flight at once, on every side. Switchhook, the equal BullMQ and the durable loop share it among two workers. */
+const CONCURRENCY = 200
+const RUNS = 3
+/** Rounds that do not count, until the engines have compiled what they run; the last one estimates the rate. */
+const WARM_UP_ROUNDS = 3
+const WARM_UP_DELIVERIES = 4_000
+
+/** The workloads: how many deliveries an event becomes, and for how many subscriptions. */
+const WORKLOADS = {
+  'one to one': { perEvent: 1, subscriptions: TENANTS },
+  'one subscription': { perEvent: 1, subscriptions: 1 },
+  'twenty to one': { perEvent: 20, subscriptions: 20 },
+} as const
+export type WorkloadName = keyof typeof WORKLOADS
+
+/** Switchhook and its baselines, in the order of a round; each run starts with another one. */
+export const SIDES = ['switchhook', 'bullmq', 'equal', 'durable', 'bare'] as const
+export type SideName = (typeof SIDES)[number]
+
+export interface Rate {
+  /** Deliveries per second: the median of the runs. */
+  readonly perSecond: number
+  readonly runs: readonly number[]
+  /** Processor time of a delivery by process, in µs, without publisher and receiver. */
+  readonly costUs: CostUs
+  /** The same of the publisher and the receiver, which are alike on every side. */
+  readonly harnessUs: CostUs
+  /** Idle share of the machine's processor time; null if the system does not report it. */
+  readonly idle: number | null
+}
+
+export interface Workload {
+  readonly perEvent: number
+  readonly subscriptions: number
+  readonly sides: Readonly<Record<SideName, Rate>>
+}
+
+export interface DeliveriesFigure {
+  /** Length of a run on every side. */
+  readonly runMs: number
+  readonly workloads: Readonly<Record<WorkloadName, Workload>>
+}
+
+/** Rate of Switchhook relative to a baseline of the same workload. */
+export const ratioTo = (baseline: SideName, { sides }: Workload): number =>
+  round(sides.switchhook.perSecond / sides[baseline].perSecond, 2)
+
+/**
+ * Deliveries per second, from the first published event to the last answered POST, beside four baselines in the same run
+ * (docs/benchmarks.md says what each does). Every side gets as many deliveries as it makes in `DELIVERIES_TIME`.
+ */
+export async function measureDeliveries(bench: Bench): Promise<DeliveriesFigure> {
+  const workloads: Partial<Record<WorkloadName, Workload>> = {}
+  for (const name of Object.keys(WORKLOADS) as WorkloadName[]) {
+    bench.say(`  ${name}`)
+    workloads[name] = await measureWorkload(bench, name)
+  }
+  return { runMs: bench.options.DELIVERIES_TIME, workloads: workloads as DeliveriesFigure['workloads'] }
+}
+
+async function measureWorkload(bench: Bench, name: WorkloadName): Promise<Workload> {
+  const { stack, say } = bench
+  const { perEvent, subscriptions } = WORKLOADS[name]
+  const receiver = await startChild('receiver-server.js')
+  const url = `http://127.0.0.1:${receiver.ready['port']}/hook`
+  const model = await connect(stack.urls.amqp)
+  const channel = await model.createConfirmChannel()
+  const options = { stack, channel, url, perEvent, concurrency: CONCURRENCY }
+  const baselines: Partial<Record<SideName, Baseline>> = {}
+  const unsubscribe = await subscribeWorkload(bench, name, url)
+  try {
+    baselines.switchhook = ours(bench, channel, name)
+    baselines.bullmq = await openBullmqSide(options)
+    baselines.equal = await openEqualBullmqSide(options)
+    baselines.durable = await openDurableSide(options)
+    baselines.bare = await openBareSide(options)
+    const sides = SIDES.map((side) => ({ name: side, ...createSide(baselines[side], receiver, perEvent) }))
+    for (const side of sides) await side.warmUp()
+    for (let run = 0; run < RUNS; run++) {
+      for (const side of [...sides.slice(run % sides.length), ...sides.slice(0, run % sides.length)]) {
+        await side.run(bench.options.DELIVERIES_TIME)
+      }
+      say(`  run ${run + 1} of ${RUNS}: ${sides.map((side) => `${side.name} ${side.last()}/s`).join(', ')}`)
+    }
+    const rates = Object.fromEntries(sides.map((side) => [side.name, side.rate()])) as Workload['sides']
+    return { perEvent, subscriptions, sides: rates }
+  } finally {
+    for (const baseline of Object.values(baselines)) await baseline.close()
+    await unsubscribe()
+    await receiver.stop()
+    await model.close()
+  }
+}
+
+/** Subscriptions of the workload: one per further tenant, or all of one tenant. */
+async function subscribeWorkload(bench: Bench, name: WorkloadName, url: string): Promise<() => Promise<void>> {
+  const { subscriptions } = WORKLOADS[name]
+  if (name !== 'one to one') return subscribe(bench.stack, bench.token, Array<string>(subscriptions).fill(url))
+  const ends: (() => Promise<void>)[] = []
+  for (let n = 1; n <= TENANTS; n++) {
+    ends.push(await subscribe(bench.stack, await bench.tokenOf(`tenant-${n}`), [url]))
+  }
+  return async () => {
+    for (const end of ends) await end()
+  }
+}
+
+function ours({ stack }: Bench, channel: ConfirmChannel, name: WorkloadName): Baseline {
+  const { perEvent } = WORKLOADS[name]
+  const tenantOf = (n: number): string => (name === 'one to one' ? `tenant-${(n % TENANTS) + 1}` : 'acme')
+  return {
+    processes: pidsOf(stack, {
+      workers: /^delivery-worker/,
+      fanout: /^fanout/,
+      rabbitmq: /^rabbitmq/,
+      redis: /^redis/,
+    }),
+    publish: async (deliveries) => {
+      for (let n = 0; n < deliveries / perEvent; n++) publishEvent(channel, 'call.status', callData(n), tenantOf(n))
+      await channel.waitForConfirms()
+    },
+    close: async () => {},
+  }
+}
+
+interface Side {
+  warmUp(): Promise<void>
+  run(runMs: number): Promise<void>
+  last(): number
+  rate(): Rate
+}
+
+function createSide(baseline: Baseline | undefined, receiver: Child, perEvent: number): Side {
+  if (baseline === undefined) throw new Error('a side was not opened')
+  const { processes, publish } = baseline
+  const runs: number[] = []
+  const meter: Meter = createMeter(processes)
+  const harness: Meter = createMeter({ publisher: [process.pid], receiver: [receiver.pid] })
+  let [delivered, perSecond] = [0, 0]
+  const post = (deliveries: number): Promise<number> => timePosts(receiver, () => publish(deliveries), deliveries)
+  return {
+    async warmUp() {
+      for (let round = 0; round < WARM_UP_ROUNDS; round++) perSecond = await post(WARM_UP_DELIVERIES)
+    },
+    async run(runMs) {
+      const deliveries = Math.ceil((perSecond * runMs) / 1_000 / perEvent) * perEvent
+      runs.push(await harness.during(() => meter.during(() => post(deliveries))))
+      delivered += deliveries
+    },
+    last: () => runs.at(-1) ?? 0,
+    rate: () => ({
+      perSecond: median(runs),
+      runs,
+      costUs: meter.costUs(delivered),
+      harnessUs: harness.costUs(delivered),
+      idle: meter.idle(),
+    }),
+  }
+}

@@ -1,0 +1,36 @@
+import { Pool } from 'undici'
+
+/** JSON requests to one origin over kept connections. */
+export interface JsonClient {
+  /** @throws unless the response is 2xx */
+  post(path: string, body: object): Promise<Record<string, unknown>>
+  /** @throws unless the response is 2xx */
+  delete(path: string): Promise<void>
+  close(): Promise<void>
+}
+
+export function openClient(origin: string, connections: number, token: string | null): JsonClient {
+  const pool = new Pool(origin, { connections, pipelining: 1 })
+  async function ask(method: 'POST' | 'DELETE', path: string, body?: object): Promise<string> {
+    const response = await pool.request({
+      method,
+      path,
+      headers: {
+        ...(body !== undefined && { 'content-type': 'application/json' }),
+        ...(token !== null && { authorization: `Bearer ${token}` }),
+      },
+      ...(body !== undefined && { body: JSON.stringify(body) }),
+    })
+    const text = await response.body.text()
+    if (response.statusCode >= 300) throw new Error(`${path}: ${response.statusCode} ${text}`)
+    return text
+  }
+  return {
+    async post(path, body) {
+      const text = await ask('POST', path, body)
+      return (text === '' ? {} : JSON.parse(text)) as Record<string, unknown>
+    },
+    delete: async (path) => void (await ask('DELETE', path)),
+    close: () => pool.close(),
+  }
+}

@@ -1,0 +1,43 @@
+import { openManagement } from '../measure/management.ts'
+
+/** Collects every event that is published while it is open in its own queue. */
+export interface EventTap {
+  /** Removes and returns the events collected so far. */
+  take(): Promise<readonly TappedEvent[]>
+  close(): Promise<void>
+}
+
+export interface TappedEvent {
+  readonly eventType: string
+  readonly data: {
+    readonly callId?: string
+    readonly agentUri: string
+    readonly sequence: number
+    readonly state?: number
+  }
+}
+
+const QUEUE = 'bench.events'
+const CHUNK = 2_000
+
+/** Uses the broker's management API. */
+export async function openEventTap(managementUrl: string): Promise<EventTap> {
+  const { ask } = openManagement(managementUrl)
+  await ask('PUT', `/queues/%2F/${QUEUE}`, { durable: true, arguments: { 'x-queue-type': 'quorum' } })
+  await ask('POST', `/bindings/%2F/e/switchhook.events/q/${QUEUE}`, { routing_key: '#' })
+  return {
+    async take() {
+      const events: TappedEvent[] = []
+      for (;;) {
+        const got = await ask<readonly { readonly payload: string }[]>('POST', `/queues/%2F/${QUEUE}/get`, {
+          count: CHUNK,
+          ackmode: 'ack_requeue_false',
+          encoding: 'auto',
+        })
+        if (got.length === 0) return events
+        events.push(...got.map(({ payload }) => JSON.parse(payload) as TappedEvent))
+      }
+    },
+    close: () => ask('DELETE', `/queues/%2F/${QUEUE}`),
+  }
+}

@@ -1,0 +1,42 @@
+import { randomUUID } from 'node:crypto'
+import type { ConfirmChannel } from 'amqplib'
+
+export type EventType = 'call.status' | 'agent.status'
+
+/** About the size of a real `call.status` event. */
+export const callData = (n: number) => ({
+  callId: randomUUID(),
+  agentUri: 'sip:alice@acme.example',
+  state: 3,
+  sequence: n,
+  text: 'x'.repeat(400),
+})
+
+/** Publishes an event on the public exchange. It is stored once the channel's `waitForConfirms` has resolved. */
+export function publishEvent(channel: ConfirmChannel, eventType: EventType, data: object, tenant = 'acme'): void {
+  const eventId = randomUUID()
+  const event = { eventId, eventType, occurredAt: new Date().toISOString(), tenant, data }
+  channel.publish('switchhook.events', eventType, Buffer.from(JSON.stringify(event)), {
+    persistent: true,
+    contentType: 'application/json',
+    type: eventType,
+    messageId: eventId,
+  })
+}
+
+/** The webhook body of an event, for baselines. */
+export const envelope = (data: object): string =>
+  JSON.stringify({
+    deliveryId: randomUUID(),
+    eventType: 'call.status',
+    occurredAt: new Date().toISOString(),
+    tenant: 'acme',
+    data,
+  })
+
+/** Headers of a webhook request, for baselines. */
+export const WEBHOOK_HEADERS = {
+  'Content-Type': 'application/json; charset=utf-8',
+  'X-SVC-Event': 'call.status',
+  'X-SVC-Attempt': '1',
+}

@@ -1,0 +1,47 @@
+/** One round of a client: requests one after the other, each with its latency noted. */
+export type Round = (note: (name: string, ms: number) => void) => Promise<void>
+
+/** Result of a load. */
+export interface Load {
+  /** Requests during the measurement. */
+  readonly requests: number
+  /** Requests in all, warm-up included: what the processor time was spent on. */
+  readonly allRequests: number
+  readonly perSecond: number
+  readonly latenciesMs: readonly number[]
+}
+
+/** Closed loop: every client repeats its round without think time, each waiting for its answer. */
+export async function applyLoad(
+  rounds: readonly Round[],
+  options: { warmUpMs: number; measureMs: number },
+): Promise<Load> {
+  const latenciesMs: number[] = []
+  const startedAt = performance.now()
+  const from = startedAt + options.warmUpMs
+  const to = from + options.measureMs
+  let allRequests = 0
+  const note = (_name: string, ms: number): void => {
+    allRequests += 1
+    const now = performance.now()
+    if (now >= from && now <= to) latenciesMs.push(ms)
+  }
+  await Promise.all(
+    rounds.map(async (round) => {
+      while (performance.now() < to) await round(note)
+    }),
+  )
+  const { length: requests } = latenciesMs
+  return { requests, allRequests, perSecond: (requests * 1_000) / options.measureMs, latenciesMs }
+}
+
+export async function timed<T>(
+  note: (name: string, ms: number) => void,
+  name: string,
+  work: () => Promise<T>,
+): Promise<T> {
+  const startedAt = performance.now()
+  const result = await work()
+  note(name, performance.now() - startedAt)
+  return result
+}

@@ -1,0 +1,23 @@
+import { type StackFile } from '@switchhook/local'
+import { openClient } from './client.ts'
+import type { EventType } from './events.ts'
+
+const AT_ONCE = 8
+
+/** Creates a subscription for each url. Resolves to a function that deletes them. */
+export async function subscribe(
+  stack: StackFile,
+  token: string,
+  urls: readonly string[],
+  eventType: EventType = 'call.status',
+): Promise<() => Promise<void>> {
+  const origin = stack.urls.apis[0] ?? ''
+  const api = openClient(origin, AT_ONCE, token)
+  const created = await Promise.all(
+    urls.map((url) => api.post('/api/v1/webhooks/subscriptions', { url, eventTypes: [eventType] })),
+  )
+  return async () => {
+    await Promise.all(created.map(({ id }) => api.delete(`/api/v1/webhooks/subscriptions/${String(id)}`)))
+    await api.close()
+  }
+}

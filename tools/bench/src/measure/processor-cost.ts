@@ -1,0 +1,38 @@
+import { cpuMs, machineTicks } from './process-usage.ts'
+import { round } from './statistics.ts'
+
+/** Processor time of a delivery by part, in microseconds. */
+export type CostUs = Readonly<Record<string, number>>
+
+export interface Meter {
+  /** Measures the processor time of every part during `work`. */
+  during<T>(work: () => Promise<T>): Promise<T>
+  /** The measured time divided by the number of deliveries. */
+  costUs(deliveries: number): CostUs
+  /** Idle part of the machine's processor time during all work, 0 to 1; null where the system does not tell. */
+  idle(): number | null
+}
+
+/** @param parts the processes of each part */
+export function createMeter(parts: Readonly<Record<string, readonly number[]>>): Meter {
+  const spentMs = new Map<string, number>()
+  const machine = { idle: 0, all: 0 }
+  const read = (): Map<string, number> =>
+    new Map(Object.entries(parts).map(([part, pids]) => [part, pids.reduce((sum, pid) => sum + cpuMs(pid), 0)]))
+  return {
+    async during(work) {
+      const [before, ticksBefore] = [read(), machineTicks()]
+      const result = await work()
+      const ticks = machineTicks()
+      machine.idle += ticks.idle - ticksBefore.idle
+      machine.all += ticks.all - ticksBefore.all
+      for (const [part, ms] of read()) {
+        spentMs.set(part, (spentMs.get(part) ?? 0) + ms - (before.get(part) ?? 0))
+      }
+      return result
+    },
+    idle: () => (machine.all === 0 ? null : round(machine.idle / machine.all, 2)),
+    costUs: (deliveries) =>
+      Object.fromEntries([...spentMs].map(([part, ms]) => [part, round((ms * 1_000) / deliveries, 0)])),
+  }
+}

@@ -1,0 +1,31 @@
+/** Percentile by nearest rank, `part` from 0 to 1; 0 for no values. */
+export function percentile(values: readonly number[], part: number): number {
+  const sorted = values.toSorted((a, b) => a - b)
+  return sorted[Math.max(0, Math.ceil(part * sorted.length) - 1)] ?? 0
+}
+
+export const median = (values: readonly number[]): number => percentile(values, 0.5)
+
+export const round = (value: number, digits = 1): number => Number(value.toFixed(digits))
+
+/** Count, median and 99th percentile. */
+export interface Spread {
+  readonly count: number
+  readonly p50Ms: number
+  readonly p99Ms: number
+}
+
+export const spreadOf = (valuesMs: readonly number[]): Spread => ({
+  count: valuesMs.length,
+  p50Ms: round(percentile(valuesMs, 0.5)),
+  p99Ms: round(percentile(valuesMs, 0.99)),
+})
+
+/** Slope of the least-squares line; 0 for fewer than two points. */
+export function slope(points: readonly (readonly [x: number, y: number])[]): number {
+  const mean = (at: 0 | 1): number => points.reduce((sum, point) => sum + point[at], 0) / points.length
+  const [meanX, meanY] = [mean(0), mean(1)]
+  const spread = points.reduce((sum, [x]) => sum + (x - meanX) ** 2, 0)
+  if (points.length < 2 || spread === 0) return 0
+  return points.reduce((sum, [x, y]) => sum + (x - meanX) * (y - meanY), 0) / spread
+}

@@ -1,0 +1,227 @@
+import { cp, rename, rm } from 'node:fs/promises'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { pathToFileURL } from 'node:url'
+import { eventually } from '@switchhook/testkit'
+import pTimeout from 'p-timeout'
+import type { Lapse } from '../reconcile/observation.ts'
+import { closeConnection, deleteEmptyQueue, isConsumed } from '../stack/broker-management.ts'
+import type { ChaosStack } from '../stack/chaos-stack.ts'
+import { setMaxmemory } from '../stack/redis-memory.ts'
+import type { Subscribers } from '../subscribers/subscribers.ts'
+import { type Fault, REPLICAS } from './plan.ts'
+
+/** One fault that was injected, and the recovery from it. Times in ms since 1970. */
+export interface Injection {
+  readonly fault: Fault
+  readonly fromMs: number
+  readonly toMs: number
+  /** Why the fault could not be applied; undefined if it was applied. */
+  readonly skipped: string | undefined
+  /** In the end every service was ready and a new event was delivered. */
+  readonly hasRecovered: boolean
+  /** The writes to Redis that the fault lost. */
+  readonly lapse: Lapse | undefined
+}
+
+/** The parts of a run that faults act on. */
+export interface Targets {
+  readonly stack: ChaosStack
+  readonly subscribers: Pick<Subscribers, 'guest' | 'rotate' | 'exhaust'>
+  readonly newEventArrives: () => Promise<void>
+}
+
+/** The effect of a fault. */
+interface Applied {
+  readonly skipped?: string
+  readonly lapse?: Lapse
+}
+
+const RECOVERS_WITHIN_MS = 90_000
+
+const PARTS: readonly string[] = [
+  'rabbitmq',
+  'redis',
+  ...Object.entries(REPLICAS).flatMap(([service, count]) =>
+    Array.from({ length: count }, (_, n) => `${service}-${n + 1}`),
+  ),
+]
+
+/** Applies a fault, undoes it, and resolves when all services are ready and a new event was delivered. */
+export async function inject(targets: Targets, fault: Fault): Promise<Injection> {
+  const fromMs = Date.now()
+  const { skipped, lapse } = await apply(targets, fault)
+  const hasRecovered = await recovers(targets)
+  return { fault, fromMs, toMs: Date.now(), skipped, hasRecovered, lapse }
+}
+
+async function apply({ stack, subscribers }: Targets, fault: Fault): Promise<Applied> {
+  switch (fault.kind) {
+    case 'kill':
+    case 'stop': {
+      const ran = await stack.end(fault.target, fault.kind === 'kill' ? 'SIGKILL' : 'SIGTERM')
+      await stack.restore(fault.target)
+      return ran ? {} : OUT_OF_REACH
+    }
+    case 'blackout': {
+      const ran = await Promise.all(PARTS.map((name) => stack.end(name, 'SIGKILL')))
+      await stack.restore('rabbitmq')
+      await stack.restore('api-1')
+      return ran.every(Boolean) ? {} : OUT_OF_REACH
+    }
+    case 'cut':
+      stack.proxies[fault.target].cut()
+      return {}
+    case 'freeze': {
+      const proxy = stack.proxies[fault.target]
+      proxy.freeze()
+      await sleep(fault.forMs)
+      proxy.thaw()
+      return {}
+    }
+    case 'alarm':
+      return raiseAlarm(stack, fault.forMs)
+    case 'disconnect':
+      return whileBrokerAnswers(() => closeConnection(stack.managementUrl(), fault.pick), 'no connection is listed')
+    case 'cancel':
+      return cancelConsumers(stack, fault.target)
+    case 'full':
+      return fillRedis(stack, fault.forMs)
+    case 'rollback':
+      return rollRedisBack(stack, fault.ageMs)
+    case 'empty':
+      return emptyRedis(stack, fault.forMs)
+    case 'clock':
+      return shiftClock(stack, fault)
+    case 'rotate': {
+      const isRotated = await subscribers.rotate(fault.target, fault.overlapSeconds)
+      return isRotated ? {} : { skipped: 'too many previous secrets are still active' }
+    }
+    case 'patch':
+      await subscribers.guest.patch(fault.change, fault.forMs)
+      return {}
+    case 'delete':
+      await subscribers.guest.replace()
+      return {}
+    case 'exhaust':
+      return subscribers.exhaust() ? {} : { skipped: 'the endpoint is already down' }
+  }
+}
+
+const OUT_OF_REACH: Applied = { skipped: 'the process is not running or cannot be killed' }
+
+/** An overlapping fault may have taken the broker down. */
+async function whileBrokerAnswers(act: () => Promise<boolean>, why: string): Promise<Applied> {
+  const isDone = await act().catch(() => undefined)
+  if (isDone === undefined) return { skipped: 'the broker did not answer' }
+  return isDone ? {} : { skipped: why }
+}
+
+/**
+ * RabbitMQ 3.10 once answered 541 to every consumer of a quorum queue that had been declared less than a second before a
+ * `kill -9` of the broker. Switchhook never deletes queues, so the next fault waits until the new queue is durable.
+ */
+const QUEUE_IS_SAFE_AFTER_MS = 3_000
+
+async function cancelConsumers(stack: ChaosStack, queue: string): Promise<Applied> {
+  const applied = await whileBrokerAnswers(
+    () => deleteEmptyQueue(stack.managementUrl(), queue),
+    'the queue is not empty',
+  )
+  if (applied.skipped !== undefined) return applied
+  await eventually(
+    async () => {
+      if (!(await isConsumed(stack.managementUrl(), queue))) throw new Error(`${queue} has no consumer`)
+    },
+    { timeoutMs: RECOVERS_WITHIN_MS, intervalMs: 200 },
+  )
+  await sleep(QUEUE_IS_SAFE_AFTER_MS)
+  return applied
+}
+
+/** A limit below the present use, so that Redis refuses every write that needs memory. */
+const ONE_BYTE = '1'
+
+async function fillRedis(stack: ChaosStack, forMs: number): Promise<Applied> {
+  const before = await setMaxmemory(stack.redisUrl(), ONE_BYTE).catch(() => undefined)
+  if (before === undefined) return { skipped: 'Redis did not answer' }
+  await sleep(forMs)
+  // If an overlapping fault killed Redis, it has the old limit again but may not answer yet.
+  await eventually(() => setMaxmemory(stack.redisUrl(), before), { timeoutMs: 60_000, intervalMs: 200 })
+  return {}
+}
+
+async function rollRedisBack(stack: ChaosStack, ageMs: number): Promise<Applied> {
+  const folder = stack.redisFolder
+  if (folder === undefined) return { skipped: 'the data folder of Redis is not accessible' }
+  const copy = `${folder}.copy`
+  // The log is append-only, so the copy equals what a crash at that moment would have left.
+  const fromMs = Date.now()
+  await cp(folder, copy, { recursive: true })
+  await sleep(ageMs)
+  if (!(await stack.end('redis', 'SIGKILL'))) return OUT_OF_REACH
+  await rm(folder, { recursive: true })
+  await rename(copy, folder)
+  await stack.restore('redis')
+  return { lapse: { kind: 'rolled back', fromMs, toMs: Date.now() } }
+}
+
+async function emptyRedis(stack: ChaosStack, forMs: number): Promise<Applied> {
+  const folder = stack.redisFolder
+  if (folder === undefined) return { skipped: 'the data folder of Redis is not accessible' }
+  const copy = `${folder}.copy`
+  if (!(await stack.end('redis', 'SIGKILL'))) return OUT_OF_REACH
+  const fromMs = Date.now()
+  await rename(folder, copy)
+  await stack.restore('redis')
+  await sleep(forMs)
+  await stack.end('redis', 'SIGKILL')
+  await rm(folder, { recursive: true })
+  await rename(copy, folder)
+  await stack.restore('redis')
+  return { lapse: { kind: 'empty', fromMs, toMs: Date.now() } }
+}
+
+const SHIFTED_CLOCK = pathToFileURL(new URL('shifted-clock.js', import.meta.url).pathname).href
+
+async function shiftClock(
+  stack: ChaosStack,
+  { target, shiftMs, forMs }: Extract<Fault, { readonly kind: 'clock' }>,
+): Promise<Applied> {
+  if (!(await stack.end(target, 'SIGTERM'))) return OUT_OF_REACH
+  await stack.restore(target, { NODE_OPTIONS: `--import=${SHIFTED_CLOCK}`, CHAOS_CLOCK_SHIFT_MS: String(shiftMs) })
+  await sleep(forMs)
+  await stack.end(target, 'SIGTERM')
+  await stack.restore(target)
+  return {}
+}
+
+const setWatermark = (...value: string[]): readonly string[] => ['set_vm_memory_high_watermark', ...value]
+
+async function raiseAlarm({ rabbitmqctl }: ChaosStack, forMs: number): Promise<Applied> {
+  if (rabbitmqctl === undefined) return { skipped: 'rabbitmqctl is not available' }
+  if (!(await rabbitmqctl(setWatermark('absolute', '1')))) return { skipped: 'rabbitmqctl failed' }
+  await sleep(forMs)
+  // If an overlapping fault killed the broker, the alarm is gone but rabbitmqctl may not work yet.
+  await eventually(
+    async () => {
+      if (!(await rabbitmqctl(setWatermark('0.4')))) throw new Error('the memory alarm could not be cleared')
+    },
+    { timeoutMs: 60_000, intervalMs: 500 },
+  )
+  return {}
+}
+
+async function recovers({ stack, newEventArrives }: Targets): Promise<boolean> {
+  const isWell = async (): Promise<boolean> => {
+    await newEventArrives()
+    return eventually(
+      async () => {
+        const names = await stack.notReady()
+        if (names.length > 0) throw new Error(`not ready: ${names.join(', ')}`)
+        return true
+      },
+      { timeoutMs: RECOVERS_WITHIN_MS },
+    )
+  }
+  return await pTimeout(isWell(), { milliseconds: RECOVERS_WITHIN_MS }).catch(() => false)
+}

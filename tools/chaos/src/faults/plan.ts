@@ -1,0 +1,207 @@
+import { BEHAVIOURS, DOWN_FOR_LONG, GUEST } from '../subscribers/behaviour.ts'
+import { createRandom, type Random } from './random.ts'
+
+export type Service = 'api' | 'fanout' | 'delivery-worker'
+export type Backing = 'rabbitmq' | 'redis'
+
+export const REPLICAS: Readonly<Record<Service, number>> = { api: 2, fanout: 2, 'delivery-worker': 3 }
+
+const EVERYTHING = 'everything'
+const ENDPOINTS_TO_ROTATE = ['healthy', 'flaky', 'slow'] as const
+
+/** `target` names a process of the stack, a queue, or an endpoint. */
+export type Fault =
+  | { readonly kind: 'kill'; readonly target: string }
+  /** `kill -9` of the broker, Redis and every service at the same moment. */
+  | { readonly kind: 'blackout'; readonly target: typeof EVERYTHING }
+  /** SIGTERM, then a restart. */
+  | { readonly kind: 'stop'; readonly target: string }
+  /** Resets every connection to the target. */
+  | { readonly kind: 'cut'; readonly target: Backing }
+  /** Connections to the target stay open, but no byte passes. */
+  | { readonly kind: 'freeze'; readonly target: Backing; readonly forMs: number }
+  /** A memory alarm: the broker blocks every publisher. */
+  | { readonly kind: 'alarm'; readonly target: 'rabbitmq'; readonly forMs: number }
+  /** The broker closes one client's connection. `pick` chooses among those that are open, modulo their number. */
+  | { readonly kind: 'disconnect'; readonly target: 'rabbitmq'; readonly pick: number }
+  /** The broker cancels every consumer of this queue, because the queue is deleted. */
+  | { readonly kind: 'cancel'; readonly target: string }
+  /** Redis refuses every write that needs memory. */
+  | { readonly kind: 'full'; readonly target: 'redis'; readonly forMs: number }
+  /** Redis is killed and comes back from a copy of its folder that is `ageMs` old. */
+  | { readonly kind: 'rollback'; readonly target: 'redis'; readonly ageMs: number }
+  /** Redis is killed and comes back without data for `forMs`; then its folder is restored. */
+  | { readonly kind: 'empty'; readonly target: 'redis'; readonly forMs: number }
+  /** Restarts a process with a clock that is `shiftMs` ahead. */
+  | { readonly kind: 'clock'; readonly target: string; readonly shiftMs: number; readonly forMs: number }
+  /** Rotates the signing secret of an endpoint's subscription. */
+  | { readonly kind: 'rotate'; readonly target: string; readonly overlapSeconds: number }
+  /** Disables the guest's subscription, or removes `call.status` from it, for `forMs`. */
+  | {
+      readonly kind: 'patch'
+      readonly target: typeof GUEST
+      readonly change: 'enabled' | 'eventTypes'
+      readonly forMs: number
+    }
+  /** Deletes the guest's subscription and creates a new one. */
+  | { readonly kind: 'delete'; readonly target: typeof GUEST }
+  /** Takes an endpoint down for longer than the whole schedule. */
+  | { readonly kind: 'exhaust'; readonly target: typeof DOWN_FOR_LONG }
+
+export type FaultKind = Fault['kind']
+
+export interface PlannedFault {
+  readonly fault: Fault
+  /** Strikes before the recovery from the previous fault has ended. */
+  readonly overlaps: boolean
+  /** Counted from the previous fault if this one overlaps, otherwise from the recovery. */
+  readonly pauseMs: number
+}
+
+const OVERLAPS_PART = 0.25
+
+/** Only receiver checks use this queue, and the load makes none. It is empty, so deleting it loses nothing. */
+const CHECKS_QUEUE = 'delivery.checks'
+
+type Draw = { readonly [K in FaultKind]: readonly ((random: Random) => Extract<Fault, { readonly kind: K }>)[] }
+
+/** The faults to draw from. A kind with several entries is drawn that many times as often. */
+const DRAW: Draw = {
+  kill: [
+    (random) => ({ kind: 'kill', target: replica(random, 'delivery-worker') }),
+    (random) => ({ kind: 'kill', target: replica(random, 'delivery-worker') }),
+    (random) => ({ kind: 'kill', target: replica(random, 'fanout') }),
+    (random) => ({ kind: 'kill', target: replica(random, 'fanout') }),
+    (random) => ({ kind: 'kill', target: replica(random, 'api') }),
+    (random) => ({ kind: 'kill', target: replica(random, 'api') }),
+    () => ({ kind: 'kill', target: 'rabbitmq' }),
+    () => ({ kind: 'kill', target: 'redis' }),
+  ],
+  stop: [(random) => ({ kind: 'stop', target: replica(random, random.pick(['api', 'fanout', 'delivery-worker'])) })],
+  cut: [() => ({ kind: 'cut', target: 'rabbitmq' }), () => ({ kind: 'cut', target: 'redis' })],
+  freeze: [
+    (random) => ({ kind: 'freeze', target: 'rabbitmq', forMs: random.between(1_000, 6_000) }),
+    (random) => ({ kind: 'freeze', target: 'redis', forMs: random.between(1_000, 8_000) }),
+  ],
+  blackout: [() => ({ kind: 'blackout', target: EVERYTHING })],
+  alarm: [(random) => ({ kind: 'alarm', target: 'rabbitmq', forMs: random.between(1_000, 4_000) })],
+  disconnect: [(random) => ({ kind: 'disconnect', target: 'rabbitmq', pick: random.between(0, 999) })],
+  cancel: [() => ({ kind: 'cancel', target: CHECKS_QUEUE })],
+  full: [(random) => ({ kind: 'full', target: 'redis', forMs: random.between(1_000, 5_000) })],
+  rollback: [(random) => ({ kind: 'rollback', target: 'redis', ageMs: random.between(500, 3_000) })],
+  empty: [(random) => ({ kind: 'empty', target: 'redis', forMs: random.between(1_000, 4_000) })],
+  clock: [
+    (random) => ({
+      kind: 'clock',
+      target: replica(random, 'delivery-worker'),
+      shiftMs: random.pick([-1, 1]) * random.between(5_000, 25_000),
+      forMs: random.between(1_000, 3_000),
+    }),
+  ],
+  rotate: [
+    (random) => ({ kind: 'rotate', target: random.pick(ENDPOINTS_TO_ROTATE), overlapSeconds: random.between(10, 40) }),
+  ],
+  patch: [
+    (random) => ({
+      kind: 'patch',
+      target: GUEST,
+      change: random.pick(['enabled', 'eventTypes']),
+      forMs: random.between(500, 1_500),
+    }),
+  ],
+  delete: [() => ({ kind: 'delete', target: GUEST })],
+  exhaust: [() => ({ kind: 'exhaust', target: DOWN_FOR_LONG })],
+}
+
+export const FAULT_KINDS = Object.keys(DRAW) as FaultKind[]
+
+const ENDPOINT_NAMES: readonly string[] = BEHAVIOURS.map(({ name }) => name)
+
+/**
+ * Plans the faults and their times from the seed alone. A longer plan begins with the shorter one. Faults are drawn from a
+ * bag that is refilled only when it is empty, so even a short plan has many kinds.
+ * @param kinds the kinds to draw from
+ */
+export function planFaults(
+  seed: number,
+  count: number,
+  kinds: readonly FaultKind[] = FAULT_KINDS,
+): readonly PlannedFault[] {
+  const random = createRandom(seed)
+  const all: readonly ((random: Random) => Fault)[] = FAULT_KINDS.filter((kind) => kinds.includes(kind)).flatMap(
+    (kind): readonly ((random: Random) => Fault)[] => DRAW[kind],
+  )
+  const plan: PlannedFault[] = []
+  let bag: ((random: Random) => Fault)[] = []
+  while (plan.length < count) {
+    if (bag.length === 0) bag = [...all]
+    const [make] = bag.splice(random.between(0, bag.length - 1), 1)
+    if (make === undefined) break
+    const fault = make(random)
+    const before = plan.at(-1)
+    const wouldOverlap = random.next() < OVERLAPS_PART
+    // At most two faults overlap, and never on the same target, so that every fault finds its target running.
+    const mayOverlap = before !== undefined && !before.overlaps && !touches(before.fault, fault)
+    const overlaps = wouldOverlap && mayOverlap
+    plan.push({ fault, overlaps, pauseMs: overlaps ? random.between(100, 1_500) : random.between(100, 600) })
+  }
+  return plan
+}
+
+/**
+ * Kinds that never overlap. A restored Redis loses changes of subscriptions; any process that starts during `clock` would
+ * get the shifted clock; a broker that is killed while a queue is redeclared may lose the queue.
+ */
+const ALONE: readonly FaultKind[] = ['rollback', 'empty', 'clock', 'cancel']
+
+const touches = (one: Fault, other: Fault): boolean =>
+  one.target === other.target || [one, other].some(({ kind, target }) => target === EVERYTHING || ALONE.includes(kind))
+
+const replica = (random: Random, service: Service): string => `${service}-${random.between(1, REPLICAS[service])}`
+
+/** Describes a fault for the log and the report. */
+export function describeFault(fault: Fault): string {
+  switch (fault.kind) {
+    case 'kill':
+      return `kill -9 ${fault.target}`
+    case 'blackout':
+      return 'kill -9 of everything at once'
+    case 'stop':
+      return `SIGTERM ${fault.target}`
+    case 'cut':
+      return `connections to ${fault.target} cut`
+    case 'freeze':
+      return `connections to ${fault.target} frozen for ${seconds(fault.forMs)}`
+    case 'alarm':
+      return `memory alarm on ${fault.target} for ${seconds(fault.forMs)}`
+    case 'disconnect':
+      return 'rabbitmq closes one connection'
+    case 'cancel':
+      return `rabbitmq cancels the consumers of ${fault.target}`
+    case 'full':
+      return `redis full for ${seconds(fault.forMs)}`
+    case 'rollback':
+      return `redis restored from a copy for ${seconds(fault.ageMs)} of lost writes`
+    case 'empty':
+      return `redis empty for ${seconds(fault.forMs)}`
+    case 'clock':
+      return `clock of ${fault.target} off for ${seconds(fault.forMs)}, by ${seconds(fault.shiftMs)}`
+    case 'rotate':
+      return `secret of ${fault.target} rotated`
+    case 'patch':
+      return `${fault.change === 'enabled' ? 'subscription disabled' : 'event type removed'} for ${seconds(fault.forMs)}`
+    case 'delete':
+      return 'subscription deleted'
+    case 'exhaust':
+      return 'endpoint down for longer than the schedule'
+  }
+}
+
+/** The name under which the report groups faults: without replica, duration and endpoint. */
+export const nameOfKind = (fault: Fault): string =>
+  describeFault(fault)
+    .replace(/ for \d.*$/, '')
+    .replace(/-\d+( off)?$/, '$1')
+    .replace(new RegExp(`secret of (${ENDPOINT_NAMES.join('|')})`), 'secret')
+
+const seconds = (ms: number): string => `${(ms / 1_000).toFixed(1)} s`

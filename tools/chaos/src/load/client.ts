@@ -1,0 +1,109 @@
+import { setTimeout as sleep } from 'node:timers/promises'
+import { addressesOf, DEV_SCOPE, DEV_TENANTS } from '@switchhook/dev-idp'
+import type { Random } from '../faults/random.ts'
+
+const [CLIENT] = DEV_TENANTS
+export const TENANT = CLIENT.tenant
+
+/** An answer. Status 0 means that none arrived, so the request may or may not have been carried out. */
+export interface Reply {
+  readonly status: number
+  readonly body: Record<string, unknown>
+}
+
+/** A client application that sends each request to a random api replica. */
+export interface Client {
+  request(method: string, path: string, body?: object, headers?: Readonly<Record<string, string>>): Promise<Reply>
+  /**
+   * Repeats a request while it gets no answer, a 503, or a 409 because an earlier try still holds its `Idempotency-Key`.
+   * @throws after `INSISTS_FOR_MS`
+   */
+  insist(method: string, path: string, body?: object, headers?: Readonly<Record<string, string>>): Promise<Reply>
+  /** Number of answers by status. */
+  readonly answers: ReadonlyMap<number, number>
+  /** Answers that are acceptable only around a loss of Redis data, or never. */
+  readonly unusual: readonly UnusualAnswer[]
+}
+
+interface UnusualAnswer {
+  readonly status: number
+  readonly request: string
+  /** ms since 1970. */
+  readonly atMs: number
+}
+
+/** 0: a replica was killed. 409: the customer hung up first. 503: RabbitMQ or Redis is unavailable. */
+const USUAL: readonly number[] = [0, 200, 201, 202, 204, 409, 503]
+
+const PATIENCE_MS = 10_000
+const REPEAT_MS = 250
+/** Longer than any fault makes the api unavailable. */
+const INSISTS_FOR_MS = 90_000
+/** A token is valid for an hour, and a long run takes longer. */
+const TOKEN_MS = 30 * 60_000
+
+export async function openClient(apis: () => readonly string[], devIdp: string, random: Random): Promise<Client> {
+  let token = await requestToken(devIdp)
+  let tokenAtMs = Date.now()
+  const answers = new Map<number, number>()
+  const unusual: UnusualAnswer[] = []
+
+  async function request(...[method, path, body, headers]: Parameters<Client['request']>): Promise<Reply> {
+    const [first = '', ...others] = apis()
+    try {
+      if (Date.now() - tokenAtMs > TOKEN_MS) {
+        token = await requestToken(devIdp)
+        tokenAtMs = Date.now()
+      }
+      const response = await fetch(`${random.pick([first, ...others])}${path}`, {
+        method,
+        headers: { authorization: `Bearer ${token}`, ...(body && { 'content-type': 'application/json' }), ...headers },
+        signal: AbortSignal.timeout(PATIENCE_MS),
+        ...(body && { body: JSON.stringify(body) }),
+      })
+      const text = await response.text()
+      return { status: response.status, body: (text === '' ? {} : JSON.parse(text)) as Reply['body'] }
+    } catch {
+      return { status: 0, body: {} }
+    }
+  }
+
+  async function counted(...asked: Parameters<Client['request']>): Promise<Reply> {
+    const reply = await request(...asked)
+    answers.set(reply.status, (answers.get(reply.status) ?? 0) + 1)
+    if (!USUAL.includes(reply.status)) {
+      unusual.push({ status: reply.status, request: `${asked[0]} ${asked[1]}`, atMs: Date.now() })
+    }
+    return reply
+  }
+
+  return {
+    answers,
+    unusual,
+    request: counted,
+    insist: async (...asked) => {
+      for (const untilMs = Date.now() + INSISTS_FOR_MS; ; await sleep(REPEAT_MS)) {
+        const reply = await counted(...asked)
+        const isOver = reply.status !== 0 && reply.status !== 503 && reply.body['code'] !== 'idempotency-key-in-use'
+        if (isOver) return reply
+        if (Date.now() > untilMs)
+          throw new Error(
+            `${asked[0]} ${asked[1]} was still answered ${reply.status} after ${INSISTS_FOR_MS / 1_000} s`,
+          )
+      }
+    },
+  }
+}
+
+async function requestToken(devIdp: string): Promise<string> {
+  const response = await fetch(addressesOf(devIdp, TENANT).tokenUrl, {
+    method: 'POST',
+    body: new URLSearchParams({
+      grant_type: 'client_credentials',
+      client_id: CLIENT.clientId,
+      client_secret: CLIENT.clientSecret,
+      scope: DEV_SCOPE,
+    }),
+  })
+  return ((await response.json()) as { access_token: string }).access_token
+}

@@ -1,0 +1,164 @@
+/** The fields of a body that identify its event. */
+export type Content =
+  /** Published to `switchhook.events` by another platform. */
+  | { readonly kind: 'platform'; readonly eventId: string }
+  | {
+      readonly kind: 'leg'
+      readonly callId: string
+      readonly agentUri: string
+      readonly sequence: number
+      readonly isEnd: boolean
+    }
+  | { readonly kind: 'agent'; readonly agentUri: string; readonly sequence: number }
+  | Notice
+
+/** A notice of the delivery engine (docs/notices.md). */
+export type Notice =
+  | {
+      readonly kind: 'parked'
+      readonly subscriptionId: string
+      readonly deliveryId: string
+      readonly run: number
+      /** The type of the event that was parked. */
+      readonly ofType: string
+    }
+  | {
+      readonly kind: 'failing' | 'recovered'
+      readonly subscriptionId: string
+      /** When the outage began: ISO 8601. */
+      readonly since: string
+    }
+
+export const isNotice = (content: Content): content is Notice =>
+  content.kind === 'parked' || content.kind === 'failing' || content.kind === 'recovered'
+
+/** A POST that arrived completely. */
+export interface Post {
+  readonly endpoint: string
+  readonly deliveryId: string
+  /** `X-SVC-Attempt`. */
+  readonly attempt: number
+  readonly content: Content
+  /** A digest of the body. */
+  readonly digest: string
+  /** Its `X-SVC-…` headers without `X-SVC-Attempt`. */
+  readonly lasting: string
+  /** Flaws of its signature and its headers. */
+  flaws: readonly string[]
+  /** When the receiver read its first byte, in ms since 1970 with fractions (`clock.ts`). */
+  readonly beganAtMs: number
+  /** When it had arrived completely, and when its event occurred, in ms since 1970. */
+  readonly atMs: number
+  readonly occurredAtMs: number
+  /** The status of the answer; null if the connection ended before the answer. */
+  status: number | null
+}
+
+/** An endpoint and its subscription. */
+export interface Endpoint {
+  readonly name: string
+  readonly subscriptionId: string
+  readonly eventTypes: readonly string[]
+}
+
+/** From a fault to the recovery from it, in ms since 1970. */
+export interface Disturbance {
+  readonly fromMs: number
+  readonly toMs: number
+}
+
+/** An endpoint's port was closed, in ms since 1970. */
+export interface Outage extends Disturbance {
+  readonly endpoint: string
+}
+
+/** A delivery and the run that ended parked. */
+export interface Parked {
+  readonly endpoint: string
+  readonly deliveryId: string
+  readonly run: number
+  readonly reason: string
+}
+
+/** A recovery of one endpoint's parked deliveries, and its result. */
+export interface RecoverySeen {
+  readonly endpoint: string
+  /** When the api accepted it, in ms since 1970. */
+  readonly begunAtMs: number
+  /** `done` once it has ended. */
+  readonly state: string
+  readonly found: number
+  readonly sent: number
+  readonly skipped: number
+  readonly failed: number
+  /** The deliveries that were parked when it began. */
+  readonly deliveries: readonly {
+    readonly deliveryId: string
+    readonly state: string
+    readonly run: number
+    /** The run that had ended parked. */
+    readonly parkedRun: number
+  }[]
+}
+
+/** After the answer to a change of a subscription, no first attempt of these event types may begin to arrive. */
+export interface Closure {
+  readonly endpoint: string
+  readonly eventTypes: readonly string[]
+  /** From the answer to the change to the request that undoes it, in ms since 1970 with fractions (`clock.ts`). */
+  readonly fromMs: number
+  readonly toMs: number
+}
+
+/** Redis lost everything that was committed from `fromMs` to `toMs`. */
+export interface Lapse extends Disturbance {
+  /** `rolled back`: the data of `fromMs` was restored. `empty`: Redis ran without data, then its data was restored. */
+  readonly kind: 'rolled back' | 'empty'
+}
+
+export interface AcceptedCall {
+  readonly callId: string
+  readonly agentUri: string
+  /** When the answer arrived, in ms since 1970. */
+  readonly atMs: number
+}
+
+/** Everything that was recorded during a run. */
+export interface Observation {
+  /** The subscriptions that lasted for the whole run. Every event of their types must reach them. */
+  readonly endpoints: readonly Endpoint[]
+  /** Endpoints whose subscriptions were changed and deleted. Only retries must reach them. */
+  readonly guests: readonly string[]
+  readonly closures: readonly Closure[]
+  /** Ids of the events that were published to `switchhook.events` and confirmed. */
+  readonly confirmed: readonly string[]
+  /** Calls that the api has accepted. */
+  readonly calls: readonly AcceptedCall[]
+  /** In the order of arrival. */
+  readonly posts: readonly Post[]
+  readonly parked: readonly Parked[]
+  readonly recoveries: readonly RecoverySeen[]
+  readonly disturbances: readonly Disturbance[]
+  readonly lapses: readonly Lapse[]
+  readonly outages: readonly Outage[]
+  /** Remaining messages, by queue. */
+  readonly left: Readonly<Record<string, number>>
+  readonly notReady: readonly string[]
+}
+
+/** An event occurs, or a request is answered, at most this long before or after its commit. */
+const COMMIT_MS = 1_000
+
+/** Whether Redis may have lost what was committed at this time. */
+export const isInLapse = (lapses: readonly Lapse[], atMs: number): boolean =>
+  lapses.some(({ fromMs, toMs }) => fromMs - COMMIT_MS <= atMs && atMs <= toMs + COMMIT_MS)
+
+/**
+ * Whether a rollback of Redis may have lost what was committed at this time. Only a rollback loses what a worker had
+ * already acknowledged to the broker: while Redis is empty, workers wait and their deliveries stay in the broker.
+ */
+export const isRolledBack = (lapses: readonly Lapse[], atMs: number): boolean =>
+  isInLapse(
+    lapses.filter(({ kind }) => kind === 'rolled back'),
+    atMs,
+  )

@@ -1,0 +1,202 @@
+import type { Observation, Post } from './observation.ts'
+import type { Problem } from './problem.ts'
+import { reconcile } from './reconcile.ts'
+import { AGENT, observed, post } from './testing/sample-observation.ts'
+
+const leg = (sequence: number, more: Partial<Post> = {}, isEnd = false): Post =>
+  post({
+    deliveryId: `leg-${sequence}`,
+    content: { kind: 'leg', callId: 'c1', agentUri: AGENT, sequence, isEnd },
+    ...more,
+  })
+
+const agent = (sequence: number, more: Partial<Post> = {}): Post =>
+  post({ deliveryId: `agent-${sequence}`, content: { kind: 'agent', agentUri: AGENT, sequence }, ...more })
+
+const CALL = [leg(1), leg(2), leg(3, {}, true)]
+const TWO = [
+  { name: 'healthy', subscriptionId: 's1', eventTypes: ['call.status', 'agent.status'] },
+  { name: 'other', subscriptionId: 's2', eventTypes: ['call.status'] },
+]
+const rejected = post({ status: 400 })
+const parked = [{ endpoint: 'healthy', deliveryId: 'd1', run: 1, reason: 'rejected' }]
+
+test.each<[string, Observation]>([
+  ['a confirmed event was acknowledged', observed()],
+  ['it was acknowledged after failures', observed({ posts: [post({ status: 503 }), post({ attempt: 2 })] })],
+  ['it was acknowledged after a POST that was interrupted', observed({ posts: [post({ status: null }), post()] })],
+  ['it was rejected and parked', observed({ posts: [rejected], parked })],
+  ['it was rejected twice because the worker died in between', observed({ posts: [rejected, rejected], parked })],
+  [
+    'every event of a call arrived',
+    observed({ posts: [post(), ...CALL], calls: [{ callId: 'c1', agentUri: AGENT, atMs: 1_000 }] }),
+  ],
+  ['the events of a call arrived in another order', observed({ posts: [post(), ...CALL.toReversed()] })],
+  ['the events of an agent have no gap', observed({ posts: [post(), agent(1), agent(2)] })],
+  [
+    'each subscription got the events of its types',
+    observed({
+      endpoints: TWO,
+      posts: [post(), post({ endpoint: 'other', deliveryId: 'd2' }), agent(1)],
+    }),
+  ],
+  [
+    'an attempt number steps back around a fault',
+    observed({
+      posts: [post({ status: 503 }), post({ attempt: 2, status: 503, atMs: 2_000 }), post({ atMs: 3_000 })],
+      disturbances: [{ fromMs: 1_500, toMs: 1_600 }],
+    }),
+  ],
+])('finds no problem if %s', (_name, observation) => {
+  expect(reconcile(observation).problems).toEqual([])
+})
+
+test.each<[string, Observation, Problem]>([
+  [
+    'a confirmed event never arrived',
+    observed({ posts: [] }),
+    { kind: 'missing', what: 'platform e1 at healthy (0 POSTs)' },
+  ],
+  [
+    'an event arrived but was never acknowledged',
+    observed({ posts: [post({ status: 503 }), post({ attempt: 2, status: null })] }),
+    { kind: 'missing', what: 'platform e1 at healthy (2 POSTs)' },
+  ],
+  [
+    'only one of two subscriptions got an event',
+    observed({ endpoints: TWO }),
+    { kind: 'missing', what: 'platform e1 at other (0 POSTs)' },
+  ],
+  [
+    'an unconfirmed event reached only one of two subscriptions',
+    observed({ endpoints: TWO, confirmed: [], posts: CALL }),
+    { kind: 'missing', what: `leg c1 ${AGENT} 1 at other (0 POSTs)` },
+  ],
+  [
+    'an accepted call has no event',
+    observed({ calls: [{ callId: 'c2', agentUri: AGENT, atMs: 1_000 }] }),
+    { kind: 'missing', what: `leg c2 ${AGENT}: accepted, but no event arrived` },
+  ],
+  [
+    'a sequence has a gap',
+    observed({ posts: [post(), leg(1), leg(3, {}, true)] }),
+    { kind: 'gap', what: `leg c1 ${AGENT}: no endpoint received 2` },
+  ],
+  [
+    'a sequence does not begin with 1',
+    observed({ posts: [post(), agent(2)] }),
+    { kind: 'gap', what: `agent ${AGENT}: no endpoint received 1` },
+  ],
+  ['a call has no end', observed({ posts: [post(), leg(1), leg(2)] }), { kind: 'no end', what: `leg c1 ${AGENT}` }],
+  [
+    'an event follows the end of a call',
+    observed({ posts: [post(), leg(1), leg(2, {}, true), leg(3)] }),
+    { kind: 'no end', what: `leg c1 ${AGENT}` },
+  ],
+  [
+    'an event became two deliveries',
+    observed({ posts: [post(), post({ deliveryId: 'd9' })] }),
+    { kind: 'two deliveries of one event', what: 'platform e1 at healthy' },
+  ],
+  [
+    'the body of a later attempt differs',
+    observed({ posts: [post({ status: 503 }), post({ attempt: 2, digest: 'y' })] }),
+    { kind: 'body changed', what: 'd1 at healthy, attempt 2' },
+  ],
+  [
+    'a lasting header of a later attempt differs',
+    observed({ posts: [post({ status: 503 }), post({ attempt: 2, lasting: '' })] }),
+    { kind: 'headers changed', what: 'd1 at healthy, attempt 2' },
+  ],
+  [
+    'an attempt is not signed',
+    observed({ posts: [post({ status: 503 }), post({ attempt: 2, flaws: ['is not signed'] })] }),
+    { kind: 'signature or headers', what: 'd1 at healthy: is not signed' },
+  ],
+  [
+    'an attempt number steps back without a fault',
+    observed({
+      posts: [post({ status: 503 }), post({ attempt: 2, status: 503, atMs: 2_000 }), post({ atMs: 3_000 })],
+      disturbances: [{ fromMs: 4_000, toMs: 5_000 }],
+    }),
+    { kind: 'attempt number', what: 'd1 at healthy says 1 after 2' },
+  ],
+  [
+    'attempts are counted from 0',
+    observed({ posts: [post({ attempt: 0 })] }),
+    { kind: 'attempt number', what: 'd1 at healthy says 0' },
+  ],
+  [
+    'a delivery is parked without a rejection',
+    observed({ parked }),
+    { kind: 'wrongly parked', what: 'd1 at healthy: rejected' },
+  ],
+  [
+    'a rejected delivery is parked for another reason',
+    observed({ posts: [rejected], parked: [{ endpoint: 'healthy', deliveryId: 'd1', run: 1, reason: 'exhausted' }] }),
+    { kind: 'wrongly parked', what: 'd1 at healthy: exhausted' },
+  ],
+  [
+    'an unknown delivery is parked',
+    observed({ parked: [{ endpoint: 'healthy', deliveryId: 'd9', run: 1, reason: 'rejected' }] }),
+    { kind: 'wrongly parked', what: 'd9 at healthy: rejected' },
+  ],
+  [
+    'a delivery that was never acknowledged is parked without a rejection',
+    observed({ posts: [post({ status: 503 })], parked }),
+    { kind: 'missing', what: 'platform e1 at healthy (1 POSTs)' },
+  ],
+  [
+    'a delivery is parked as rejected after a retryable status',
+    observed({ posts: [post({ status: 429 })], parked }),
+    { kind: 'wrongly parked', what: 'd1 at healthy: rejected' },
+  ],
+  [
+    'a rejected delivery is not parked',
+    observed({ posts: [rejected] }),
+    { kind: 'rejected, not parked', what: 'd1 at healthy' },
+  ],
+  ['a queue is not empty', observed({ left: { quarantine: 2 } }), { kind: 'left in a queue', what: '2 in quarantine' }],
+  ['a service is not ready', observed({ notReady: ['api-1'] }), { kind: 'not ready', what: 'api-1' }],
+])('reports that %s', (_name, observation, problem) => {
+  expect(reconcile(observation).problems).toContainEqual(problem)
+})
+
+test('reports a delivery that only failed as missing and nothing else', () => {
+  const { problems } = reconcile(observed({ posts: [post({ status: 503 }), post({ attempt: 2, status: null })] }))
+  expect(problems.map(({ kind }) => kind)).toEqual(['missing'])
+})
+
+test('counts events, deliveries, POSTs and duplicates', () => {
+  const posts = [
+    post({ status: 503 }),
+    post({ attempt: 2 }),
+    post({ attempt: 2 }),
+    ...CALL,
+    post({ deliveryId: 'd2', content: { kind: 'platform', eventId: 'e2' }, status: 400 }),
+  ]
+  const observation = observed({
+    posts,
+    confirmed: ['e1', 'e2'],
+    parked: [{ endpoint: 'healthy', deliveryId: 'd2', run: 1, reason: 'rejected' }],
+  })
+  expect(reconcile(observation)).toEqual({
+    problems: [],
+    events: 5,
+    legs: 1,
+    deliveries: 5,
+    acknowledged: 4,
+    parked: 1,
+    recovered: 0,
+    exhausted: 0,
+    forgotten: 0,
+    repeated: 0,
+    recordedAgain: 0,
+    changedNotices: 0,
+    closures: 0,
+    notices: { parked: 0, failing: 0, recovered: 0 },
+    posts: 7,
+    duplicates: 1,
+    stepsBack: 0,
+  })
+})

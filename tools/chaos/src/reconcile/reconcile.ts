@@ -1,0 +1,160 @@
+import { DOWN_FOR_LONG } from '../subscribers/behaviour.ts'
+import { checkClosures, checkRetries } from './check-closures.ts'
+import { checkDelivery } from './check-delivery.ts'
+import { exhaustedAndForgotten, mayExhaust } from './check-exhausted.ts'
+import { checkNotices, countNotices, expectedNotices } from './check-notices.ts'
+import { checkRecovery } from './check-recovery.ts'
+import { type Endpoint, isRolledBack, type Notice, type Observation, type Post } from './observation.ts'
+import type { Problem } from './problem.ts'
+import { checkStreams, countRepeated, eventsOf, nameOf, streamsOf } from './streams.ts'
+
+export interface Reconciliation {
+  readonly problems: readonly Problem[]
+  readonly events: number
+  readonly legs: number
+  /** One for each event and each subscription that must get it. */
+  readonly deliveries: number
+  readonly acknowledged: number
+  /** Deliveries parked as `rejected`. */
+  readonly parked: number
+  /** Sent again by recoveries. */
+  readonly recovered: number
+  /** Parked as `exhausted` and then sent again. */
+  readonly exhausted: number
+  /** Parked records that a rollback of Redis lost. */
+  readonly forgotten: number
+  /** Sequence numbers that were used again after Redis lost the events. */
+  readonly repeated: number
+  /** Deliveries of an event that was recorded again, with the same content, after Redis lost it. */
+  readonly recordedAgain: number
+  /** POSTs of a parked notice with another body, after Redis lost the parked record. */
+  readonly changedNotices: number
+  /** Changes of a subscription that must stop first attempts. */
+  readonly closures: number
+  /** Each notice counts once, regardless of the number of subscriptions. */
+  readonly notices: Readonly<Record<Notice['kind'], number>>
+  readonly posts: number
+  /** POSTs of a delivery that was already acknowledged. */
+  readonly duplicates: number
+  /** POSTs whose attempt number was lower than an earlier one, each explained by a disturbance. */
+  readonly stepsBack: number
+}
+
+/**
+ * Checks that everything was delivered. Each subscription that lasted for the whole run must have acknowledged each event
+ * of its types, or the delivery must be parked because its receiver rejected it. Expected are the confirmed events, the
+ * events of accepted calls, and every event that any subscription got. Only a `Lapse` excuses anything.
+ */
+export function reconcile(observation: Observation): Reconciliation {
+  const { endpoints, posts, parked, disturbances, lapses, recoveries, left, notReady } = observation
+  const streams = streamsOf(posts)
+  const notices = expectedNotices(observation)
+  const confirmed = observation.confirmed.map((eventId) => `platform ${eventId}`)
+  const expected = new Set([...confirmed, ...notices, ...eventsOf(streams, lapses)])
+  const nameOfPost = (post: Post): string => nameOf(post, streams)
+  const typeOfPost = (post: Post): string => typeOf(nameOfPost(post))
+  const problems: Problem[] = checkStreams(observation, streams)
+
+  const deliveries = Map.groupBy(posts, ({ deliveryId }) => deliveryId)
+  const checked = [...deliveries.values()].map((of) => checkDelivery(of, disturbances, lapses))
+  problems.push(...checked.flatMap((check) => check.problems))
+  problems.push(...checkClosures(observation, typeOfPost), ...checkRetries(observation))
+
+  const parkedIds = new Set(parked.map(({ deliveryId }) => deliveryId))
+  const isForgotten = (of: readonly Post[]): boolean =>
+    of.some((post) => isRejection(post) && isRolledBack(lapses, post.atMs))
+  const byEvent = Map.groupBy(posts, (post) => `${post.endpoint} ${nameOfPost(post)}`)
+  const missing: { readonly endpoint: string; readonly problem: Problem }[] = []
+  let owed = 0
+  let acknowledged = 0
+  let parkedRightly = 0
+  let forgotten = 0
+  let recordedAgain = 0
+  for (const endpoint of endpoints) {
+    for (const event of expected) {
+      if (!receives(endpoint, event)) continue
+      owed += 1
+      const of = byEvent.get(`${endpoint.name} ${event}`) ?? []
+      const ids = new Set(of.map(({ deliveryId }) => deliveryId))
+      // An event that Redis lost may be recorded again with the same time and number, but another event id.
+      if (ids.size > 1 && of.some(({ occurredAtMs }) => isRolledBack(lapses, occurredAtMs))) recordedAgain += 1
+      else if (ids.size > 1)
+        problems.push({ kind: 'two deliveries of one event', what: `${event} at ${endpoint.name}` })
+      if (of.some(isAcknowledgement)) acknowledged += 1
+      else if ([...ids].some((id) => parkedIds.has(id)) && of.some(isRejection)) parkedRightly += 1
+      else if (isForgotten(of)) forgotten += 1
+      else {
+        const what = `${event} at ${endpoint.name} (${of.length} POSTs)`
+        missing.push({ endpoint: endpoint.name, problem: { kind: 'missing', what } })
+      }
+    }
+  }
+  const mayBeForgotten = exhaustedAndForgotten(observation)
+  const dead = missing.filter(({ endpoint }) => endpoint === DOWN_FOR_LONG)
+  if (dead.length > mayBeForgotten) problems.push(...dead.map(({ problem }) => problem))
+  else forgotten += dead.length
+  problems.push(...missing.flatMap(({ endpoint, problem }) => (endpoint === DOWN_FOR_LONG ? [] : [problem])))
+
+  const subscriptionOf = (name: string): string =>
+    endpoints.find((endpoint) => endpoint.name === name)?.subscriptionId ?? ''
+  for (const { endpoint, deliveryId, reason } of parked) {
+    if (reason === 'rejected' && deliveries.get(deliveryId)?.some(isRejection)) continue
+    if (reason === 'exhausted' && mayExhaust(observation, subscriptionOf(endpoint))) continue
+    problems.push({ kind: 'wrongly parked', what: `${deliveryId} at ${endpoint}: ${reason}` })
+  }
+  for (const [deliveryId, of] of deliveries) {
+    if (!of.some(isRejection) || of.some(isAcknowledgement) || parkedIds.has(deliveryId) || isForgotten(of)) continue
+    problems.push({ kind: 'rejected, not parked', what: `${deliveryId} at ${of[0]?.endpoint}` })
+  }
+  for (const [queue, count] of Object.entries(left)) {
+    if (count > 0) problems.push({ kind: 'left in a queue', what: `${count} in ${queue}` })
+  }
+  const mayPark = (notice: { readonly deliveryId: string; readonly subscriptionId: string }): boolean =>
+    deliveries.get(notice.deliveryId)?.some(isRejection) === true || mayExhaust(observation, notice.subscriptionId)
+  problems.push(...checkNotices(observation, mayPark))
+  const isDone = (deliveryId: string): boolean => deliveries.get(deliveryId)?.some(isAcknowledgement) === true
+  problems.push(...recoveries.flatMap((recovery) => checkRecovery(recovery, lapses, isDone)))
+  problems.push(...notReady.map((what): Problem => ({ kind: 'not ready', what })))
+
+  const exhausted = recoveries.filter(({ endpoint }) => endpoint === DOWN_FOR_LONG)
+  if (mayExhaust(observation, subscriptionOf(DOWN_FOR_LONG)) && exhausted.length === 0) {
+    problems.push({ kind: 'nothing was exhausted', what: `${DOWN_FOR_LONG} was down for a whole schedule` })
+  }
+
+  return {
+    problems,
+    events: expected.size,
+    legs: [...streams.keys()].filter((stream) => stream.startsWith('leg ')).length,
+    deliveries: owed,
+    acknowledged,
+    parked: parkedRightly,
+    recovered: sum(recoveries.map(({ sent }) => sent)),
+    exhausted: sum(exhausted.map(({ sent }) => sent)),
+    forgotten,
+    repeated: countRepeated(streams),
+    recordedAgain,
+    changedNotices: sum(checked.map(({ changedNotices }) => changedNotices)),
+    closures: observation.closures.length,
+    notices: countNotices(observation),
+    posts: posts.length,
+    duplicates: sum(checked.map(({ duplicates }) => duplicates)),
+    stepsBack: sum(checked.map(({ stepsBack }) => stepsBack)),
+  }
+}
+
+const receives = ({ eventTypes }: Endpoint, event: string): boolean => eventTypes.includes(typeOf(event))
+
+/** Events of the other platform are published as `call.status`. */
+function typeOf(event: string): string {
+  const [kind, eventType = ''] = event.split(' ')
+  if (kind === 'notice') return eventType
+  return kind === 'agent' ? 'agent.status' : 'call.status'
+}
+
+const isAcknowledgement = ({ status }: Post): boolean => status !== null && status >= 200 && status < 300
+
+/** Statuses that the specification does not retry. */
+const isRejection = ({ status }: Post): boolean =>
+  status !== null && status >= 300 && status < 500 && ![408, 425, 429].includes(status)
+
+const sum = (numbers: readonly number[]): number => numbers.reduce((total, number) => total + number, 0)

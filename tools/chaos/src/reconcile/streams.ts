@@ -1,0 +1,102 @@
+import { nameOfNotice } from './check-notices.ts'
+import { type Content, isInLapse, isNotice, type Lapse, type Observation, type Post } from './observation.ts'
+import type { Problem } from './problem.ts'
+
+/** The events of one leg of a call or of one agent, at any endpoint. They are numbered from 1 without a gap. */
+interface Stream {
+  /** The times of the events with each number. A number has more than one only if Redis lost the first event. */
+  readonly sequences: Map<number, Set<number>>
+  readonly ends: Set<number>
+}
+
+export type Streams = ReadonlyMap<string, Stream>
+
+function streamOf(content: Content): string | undefined {
+  if (content.kind === 'platform' || isNotice(content)) return undefined
+  return content.kind === 'leg' ? `leg ${content.callId} ${content.agentUri}` : `agent ${content.agentUri}`
+}
+
+export function streamsOf(posts: readonly Post[]): Streams {
+  const streams = new Map<string, Stream>()
+  for (const { content, occurredAtMs } of posts) {
+    const name = streamOf(content)
+    if (name === undefined || content.kind === 'platform' || isNotice(content)) continue
+    const stream = streams.get(name) ?? { sequences: new Map<number, Set<number>>(), ends: new Set<number>() }
+    streams.set(name, stream)
+    const times = stream.sequences.get(content.sequence) ?? new Set()
+    stream.sequences.set(content.sequence, times.add(occurredAtMs))
+    if (content.kind === 'leg' && content.isEnd) stream.ends.add(content.sequence)
+  }
+  return streams
+}
+
+/** Names an event. If its number was used twice, the name includes the time. */
+export function nameOf({ content, occurredAtMs }: Post, streams: Streams): string {
+  if (isNotice(content)) return nameOfNotice(content)
+  if (content.kind === 'platform') return `platform ${content.eventId}`
+  const stream = streamOf(content) ?? ''
+  return nameInStream(stream, content.sequence, occurredAtMs, streams.get(stream))
+}
+
+function nameInStream(name: string, sequence: number, occurredAtMs: number, stream: Stream | undefined): string {
+  const isRepeated = (stream?.sequences.get(sequence)?.size ?? 0) > 1
+  return `${name} ${sequence}${isRepeated ? ` of ${new Date(occurredAtMs).toISOString()}` : ''}`
+}
+
+const lastOf = ({ sequences }: Stream): number => Math.max(...sequences.keys())
+const firstAtMs = ({ sequences }: Stream): number => Math.min(...[...sequences.values()].flatMap((times) => [...times]))
+
+/** Every event of the streams, including those that are missing between others. */
+export function eventsOf(streams: Streams, lapses: readonly Lapse[]): string[] {
+  return [...streams].flatMap(([name, stream]) => [
+    ...[...stream.sequences].flatMap(([sequence, times]) =>
+      [...times].map((occurredAtMs) => nameInStream(name, sequence, occurredAtMs, stream)),
+    ),
+    ...gapsOf(stream, lapses).map((sequence) => `${name} ${sequence}`),
+  ])
+}
+
+/** Numbers that no endpoint received, except where Redis may have lost the event. */
+function gapsOf(stream: Stream, lapses: readonly Lapse[]): number[] {
+  const gaps: number[] = []
+  let next = lastOf(stream)
+  for (let sequence = next - 1; sequence >= 1; sequence--) {
+    if (stream.sequences.has(sequence)) {
+      next = sequence
+      continue
+    }
+    const isLost = [...(stream.sequences.get(next) ?? [])].some((atMs) => isInLapse(lapses, atMs))
+    if (!isLost && !isInLapse(lapses, firstAtMs(stream))) gaps.push(sequence)
+  }
+  return gaps.toReversed()
+}
+
+/**
+ * Checks that each stream runs from 1 without a gap, uses each number once, and that each leg has an end. If Redis lost
+ * writes, a call that began in that time may be missing, and events at the end of a stream may be lost; their numbers are
+ * then used again.
+ */
+export function checkStreams({ calls, lapses }: Observation, streams: Streams): Problem[] {
+  const problems: Problem[] = []
+  for (const { callId, agentUri, atMs } of calls) {
+    const name = `leg ${callId} ${agentUri}`
+    if (streams.has(name) || isInLapse(lapses, atMs)) continue
+    problems.push({ kind: 'missing', what: `${name}: accepted, but no event arrived` })
+  }
+  for (const [name, stream] of streams) {
+    for (const sequence of gapsOf(stream, lapses)) {
+      problems.push({ kind: 'gap', what: `${name}: no endpoint received ${sequence}` })
+    }
+    for (const [sequence, times] of stream.sequences) {
+      if (times.size === 1 || [...times].some((atMs) => isInLapse(lapses, atMs))) continue
+      problems.push({ kind: 'sequence number used twice', what: `${name} ${sequence}` })
+    }
+    const hasEnded = !name.startsWith('leg ') || stream.ends.has(lastOf(stream))
+    if (!hasEnded && !isInLapse(lapses, firstAtMs(stream))) problems.push({ kind: 'no end', what: name })
+  }
+  return problems
+}
+
+/** Counts the numbers that more than one event has. */
+export const countRepeated = (streams: Streams): number =>
+  [...streams.values()].flatMap(({ sequences }) => [...sequences.values()].filter(({ size }) => size > 1)).length

@@ -1,0 +1,36 @@
+import type { Observation, Post } from '../observation.ts'
+
+export const AGENT = 'sip:a@acme.example'
+
+export const post = (more: Partial<Post> = {}): Post => ({
+  endpoint: 'healthy',
+  deliveryId: 'd1',
+  attempt: 1,
+  content: { kind: 'platform', eventId: 'e1' },
+  digest: 'x',
+  lasting: 'x-svc-event: call.status',
+  flaws: [],
+  beganAtMs: 1_000,
+  atMs: 1_000,
+  occurredAtMs: 900,
+  status: 204,
+  ...more,
+})
+
+/** One confirmed event that was delivered. */
+export const observed = (more: Partial<Observation> = {}): Observation => ({
+  endpoints: [{ name: 'healthy', subscriptionId: 's1', eventTypes: ['call.status', 'agent.status'] }],
+  guests: [],
+  closures: [],
+  confirmed: ['e1'],
+  calls: [],
+  posts: [post()],
+  parked: [],
+  recoveries: [],
+  disturbances: [],
+  lapses: [],
+  outages: [],
+  left: { 'delivery.due': 0 },
+  notReady: [],
+  ...more,
+})

@@ -1,0 +1,195 @@
+import { join } from 'node:path'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { controlPrivateRabbitmq, type Home, openHome, runningPid, type Say, waitUntil } from '@switchhook/backing'
+import { type StackFile, type StackOptions, startStack, stopStack } from '@switchhook/local'
+import { startTcpProxy, type TcpProxy } from '@switchhook/testkit'
+import { type Backing, REPLICAS } from '../faults/plan.ts'
+
+/** A stack whose processes and connections can be disturbed one at a time. */
+export interface ChaosStack {
+  /** Base urls of the api replicas. */
+  apis(): readonly string[]
+  readonly devIdp: string
+  /** Through the proxy, as the services reach the broker. */
+  readonly amqpUrl: string
+  managementUrl(): string
+  /** Proxies between the services and the broker or Redis. */
+  readonly proxies: Readonly<Record<Backing, TcpProxy>>
+  /** Ends a process and resolves once it is gone. Returns whether it was running. */
+  end(name: string, signal: 'SIGTERM' | 'SIGKILL'): Promise<boolean>
+  /** Restarts ended processes and resolves when they are ready. `more` is added to their environment. */
+  restore(name: string, more?: NodeJS.ProcessEnv): Promise<void>
+  /** The direct address, not through the proxy. */
+  redisUrl(): string
+  /** The data folder of Redis; undefined if Redis runs in a container. */
+  readonly redisFolder: string | undefined
+  /** Runs `rabbitmqctl`; undefined if RabbitMQ runs in a container. */
+  readonly rabbitmqctl: ((args: readonly string[]) => Promise<boolean>) | undefined
+  /** Services whose `/readyz` does not answer 200. */
+  notReady(): Promise<readonly string[]>
+  /** Processes that ended although no fault ended them, and services that failed to start. Also checked at every restore. */
+  unexpectedExits(): Promise<readonly string[]>
+  stop(): Promise<void>
+}
+
+/** A process must have exited this long after SIGTERM. */
+const GONE_WITHIN_MS = 15_000
+const START_TRIES = 3
+/** The whole load is one client, so its rate limit must never apply. */
+const COUNTED_ONLY = '999999999/1m'
+
+const isBacking = (name: string): name is Backing => name === 'rabbitmq' || name === 'redis'
+
+/**
+ * Starts two fresh stacks of the local runner: one with RabbitMQ and Redis only, and one with the services, which reach
+ * both through a proxy.
+ */
+export async function startChaosStack(folder: string, env: NodeJS.ProcessEnv, say: Say): Promise<ChaosStack> {
+  const none = { api: 0, fanout: 0, 'delivery-worker': 0 }
+  const below: StackOptions = { home: join(folder, 'backing'), apiPort: 0, idpPort: 0, replicas: none }
+  const above: StackOptions = { ...below, home: join(folder, 'services'), replicas: REPLICAS }
+  const discard = async (): Promise<void> => {
+    await stopStack(above.home, say, { discardData: true })
+    await stopStack(below.home, say, { discardData: true })
+  }
+  await discard()
+
+  // Faults kill both, so servers that are given by URL and may be shared are never used.
+  const backingEnv = { ...env, AMQP_URL: '', REDIS_URL: '', MANAGEMENT_URL: '' }
+  const proxies: TcpProxy[] = []
+  try {
+    let backing = await startStack(below, backingEnv, say)
+    const [rabbitmq, redis] = await Promise.all([startTcpProxy(backing.urls.amqp), startTcpProxy(backing.urls.redis)])
+    proxies.push(rabbitmq, redis)
+    const servicesEnv = { RATE_LIMIT: COUNTED_ONLY, ...env, AMQP_URL: rabbitmq.url, REDIS_URL: redis.url }
+    let services = await startStack(above, servicesEnv, say)
+
+    const backingPart = openPart(backing, false, async () => {
+      backing = await startStack(below, backingEnv, silent)
+      // A port that was taken during the downtime has been replaced by another one.
+      rabbitmq.aim(backing.urls.amqp)
+      redis.aim(backing.urls.redis)
+    })
+    const servicesPart = openPart(services, true, async (more) => {
+      services = await startStack(above, { ...servicesEnv, ...more }, silent)
+    })
+    const partOf = (name: string): Part => (isBacking(name) ? backingPart : servicesPart)
+
+    return {
+      apis: () => services.urls.apis,
+      devIdp: services.urls.devIdp,
+      amqpUrl: rabbitmq.url,
+      managementUrl: () => {
+        if (backing.urls.rabbitmqManagement === null) throw new Error('this broker has no management API')
+        return backing.urls.rabbitmqManagement
+      },
+      proxies: { rabbitmq, redis },
+      end: (name, signal) => partOf(name).end(name, signal),
+      restore: (name, more) => partOf(name).restore(more),
+      redisUrl: () => backing.urls.redis,
+      redisFolder: backing.providers.redis === 'local' ? join(backingPart.home.dataDir, 'redis') : undefined,
+      rabbitmqctl:
+        backing.providers.rabbitmq === 'local' ? (args) => controlPrivateRabbitmq(backingPart.home, args) : undefined,
+      notReady: () => notReady(services),
+      unexpectedExits: async () =>
+        (await Promise.all([backingPart.unexpectedExits(), servicesPart.unexpectedExits()])).flat(),
+      stop: async () => {
+        await stopStack(above.home, say, { discardData: true })
+        await Promise.all(proxies.map((proxy) => proxy.close()))
+        await discard()
+      },
+    }
+  } catch (error) {
+    await Promise.all(proxies.map((proxy) => proxy.close()))
+    await discard()
+    throw error
+  }
+}
+
+const silent = (): void => {}
+
+interface Part {
+  readonly home: Home
+  end(name: string, signal: 'SIGTERM' | 'SIGKILL'): Promise<boolean>
+  restore(more?: NodeJS.ProcessEnv): Promise<void>
+  unexpectedExits(): Promise<readonly string[]>
+}
+
+/** One of the two stacks. `start` starts its processes that are not running; `reportsStarts` reports failed starts. */
+function openPart(stack: StackFile, reportsStarts: boolean, start: (more: NodeJS.ProcessEnv) => Promise<void>): Part {
+  const home = openHome(stack.home)
+  const names = Object.keys(stack.processes)
+  const killed = new Set<string>()
+  const unexpectedExits: string[] = []
+  let restoring = Promise.resolve()
+
+  async function noteUnexpectedExits(): Promise<void> {
+    for (const name of names) {
+      if (killed.has(name) || (await runningPid(home, name)) !== undefined) continue
+      unexpectedExits.push(`${name} ended unexpectedly (${new Date().toISOString()})`)
+      killed.add(name)
+    }
+  }
+
+  async function startAgain(more: NodeJS.ProcessEnv): Promise<void> {
+    await noteUnexpectedExits()
+    for (let tries = 1; ; tries++) {
+      try {
+        await start(more)
+        break
+      } catch (error) {
+        if (tries === START_TRIES) throw error
+        // A failed start of RabbitMQ or Redis is no defect of Switchhook: the port may have been taken.
+        if (reportsStarts) unexpectedExits.push(`did not start: ${messageOf(error)}`)
+        await sleep(1_000)
+      }
+    }
+    for (const name of killed) if ((await runningPid(home, name)) !== undefined) killed.delete(name)
+  }
+
+  return {
+    home,
+    end: async (name, signal) => {
+      const pid = await runningPid(home, name)
+      if (pid === undefined) return false
+      killed.add(name)
+      process.kill(pid, signal)
+      const isGone = async (): Promise<boolean> => (await runningPid(home, name)) !== pid
+      if (!(await waitUntil(isGone, GONE_WITHIN_MS, 10))) {
+        unexpectedExits.push(`${name} did not end on ${signal}`)
+        process.kill(pid, 'SIGKILL')
+        await waitUntil(isGone, GONE_WITHIN_MS, 10)
+      }
+      return true
+    },
+    restore: (more = {}) => {
+      // One restore at a time, because two would start the same process twice.
+      const before = restoring.catch(() => {})
+      restoring = before.then(() => startAgain(more))
+      return restoring
+    },
+    unexpectedExits: async () => {
+      await noteUnexpectedExits()
+      return unexpectedExits
+    },
+  }
+}
+
+function messageOf(error: unknown): string {
+  if (error instanceof AggregateError) return error.errors.map(messageOf).join('\n')
+  return error instanceof Error ? error.message : String(error)
+}
+
+async function notReady({ healthPorts }: StackFile): Promise<readonly string[]> {
+  const asked = await Promise.all(
+    Object.entries(healthPorts).map(async ([name, port]) => {
+      const signal = AbortSignal.timeout(2_000)
+      const isReady = await fetch(`http://127.0.0.1:${port}/readyz`, { signal }).then(
+        ({ ok }) => ok,
+        () => false,
+      )
+      return isReady ? [] : [name]
+    }),
+  )
+  return asked.flat()
+}

@@ -1,0 +1,78 @@
+import { setTimeout as sleep } from 'node:timers/promises'
+import type { Client } from '../load/client.ts'
+import type { Closure, Post } from '../reconcile/observation.ts'
+import { GUEST_BEHAVIOUR } from './behaviour.ts'
+import { caughtUpAtMs, preciseNowMs } from './clock.ts'
+import { type RunningEndpoint, startEndpoint } from './endpoint.ts'
+import { subscribe } from './subscribe.ts'
+
+/** A subscription that is changed and deleted under load. Each new subscription after a DELETE has a new endpoint. */
+export interface Guest {
+  /** Names of the endpoints, the current one last. */
+  readonly names: readonly string[]
+  readonly closures: readonly Closure[]
+  /** Disables the subscription, or removes `call.status` from it, for `forMs`. */
+  patch(change: 'enabled' | 'eventTypes', forMs: number): Promise<void>
+  /** Deletes the subscription and creates another one. */
+  replace(): Promise<void>
+  close(): Promise<void>
+}
+
+const CALLS = 'call.status'
+const { eventTypes: TYPES } = GUEST_BEHAVIOUR
+
+/** The body of each PATCH, the body that undoes it, and the event types that it stops. */
+const CHANGES = {
+  enabled: { change: { enabled: false }, undo: { enabled: true }, stops: TYPES },
+  eventTypes: {
+    change: { eventTypes: TYPES.filter((type) => type !== CALLS) },
+    undo: { eventTypes: TYPES },
+    stops: [CALLS],
+  },
+} as const
+
+export async function startGuest(client: Client, seed: number, note: (post: Post) => void): Promise<Guest> {
+  const endpoints: RunningEndpoint[] = []
+  const closures: Closure[] = []
+  let path = ''
+
+  async function addEndpoint(): Promise<void> {
+    const name = `${GUEST_BEHAVIOUR.name} ${endpoints.length + 1}`
+    const endpoint = await startEndpoint({ ...GUEST_BEHAVIOUR, name }, seed, note)
+    const { id, secret } = await subscribe(client, { url: endpoint.url, eventTypes: TYPES, description: name })
+    endpoint.expect(secret)
+    endpoints.push(endpoint)
+    path = `/api/v1/webhooks/subscriptions/${id}`
+  }
+
+  async function change(method: string, body: object | undefined, expected: readonly number[]): Promise<number> {
+    const { status } = await client.insist(method, path, body)
+    const answeredAtMs = await caughtUpAtMs()
+    if (!expected.includes(status)) throw new Error(`${method} of the guest subscription was answered ${status}`)
+    return answeredAtMs
+  }
+
+  const currentName = (): string => endpoints.at(-1)?.behaviour.name ?? ''
+
+  await addEndpoint()
+  return {
+    get names() {
+      return endpoints.map(({ behaviour }) => behaviour.name)
+    },
+    closures,
+    patch: async (what, forMs) => {
+      const { change: body, undo, stops } = CHANGES[what]
+      const fromMs = await change('PATCH', body, [200])
+      await sleep(forMs)
+      closures.push({ endpoint: currentName(), eventTypes: stops, fromMs, toMs: preciseNowMs() })
+      await change('PATCH', undo, [200])
+    },
+    replace: async () => {
+      // 404: an earlier try got no answer but was carried out.
+      const fromMs = await change('DELETE', undefined, [204, 404])
+      closures.push({ endpoint: currentName(), eventTypes: TYPES, fromMs, toMs: Number.POSITIVE_INFINITY })
+      await addEndpoint()
+    },
+    close: async () => void (await Promise.all(endpoints.map((endpoint) => endpoint.goDown()))),
+  }
+}

@@ -1,0 +1,55 @@
+import type { Post } from '../reconcile/observation.ts'
+
+/** Every POST of a run, in the order of arrival. */
+export interface ReceivedPosts {
+  readonly posts: readonly Post[]
+  note(post: Post): void
+  /** Resolves when the endpoint gets an event of the other platform that occurred after this call. */
+  newEventArrives(endpoint: string): Promise<void>
+  /** Resolves to true when the endpoint gets an event of this call, or to false after `CALL_WITHIN_MS`. */
+  callArrives(endpoint: string, call: { readonly callId: string; readonly agentUri: string }): Promise<boolean>
+}
+
+const CALL_WITHIN_MS = 10_000
+/** Far more POSTs than can arrive during one request. */
+const RECENT = 5_000
+
+export function openReceivedPosts(): ReceivedPosts {
+  const posts: Post[] = []
+  const waiters = new Set<(post: Post) => void>()
+
+  function next(fits: (post: Post) => boolean, withinMs?: number): Promise<boolean> {
+    return new Promise((resolve) => {
+      const end = (isThere: boolean): void => {
+        waiters.delete(waiter)
+        clearTimeout(timer)
+        resolve(isThere)
+      }
+      const waiter = (post: Post): void => {
+        if (fits(post)) end(true)
+      }
+      const timer = withinMs === undefined ? undefined : setTimeout(() => end(false), withinMs)
+      waiters.add(waiter)
+    })
+  }
+
+  return {
+    posts,
+    note: (post) => {
+      posts.push(post)
+      for (const waiter of waiters) waiter(post)
+    },
+    newEventArrives: async (endpoint) => {
+      const sinceMs = Date.now()
+      await next(
+        (post) => post.content.kind === 'platform' && post.endpoint === endpoint && post.occurredAtMs >= sinceMs,
+      )
+    },
+    callArrives: async (endpoint, { callId, agentUri }) => {
+      const fits = ({ content, endpoint: at }: Post): boolean =>
+        at === endpoint && content.kind === 'leg' && content.callId === callId && content.agentUri === agentUri
+      // The webhook often arrives before the answer.
+      return posts.slice(-RECENT).some(fits) || next(fits, CALL_WITHIN_MS)
+    },
+  }
+}

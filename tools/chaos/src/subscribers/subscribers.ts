@@ -1,0 +1,129 @@
+import { setTimeout as sleep } from 'node:timers/promises'
+import { createRandom } from '../faults/random.ts'
+import type { Client } from '../load/client.ts'
+import { SCHEDULE_MS } from '../reconcile/check-exhausted.ts'
+import { REPORTED_OUTAGE_MS } from '../reconcile/check-notices.ts'
+import type { Outage } from '../reconcile/observation.ts'
+import { BEHAVIOURS, DOWN_FOR_LONG } from './behaviour.ts'
+import { type RunningEndpoint, startEndpoint } from './endpoint.ts'
+import { type Guest, startGuest } from './guest.ts'
+import { openReceivedPosts, type ReceivedPosts } from './received-posts.ts'
+import { rotateSecret, subscribe } from './subscribe.ts'
+
+/** One endpoint with a subscription for each behaviour, and the guest. */
+export interface Subscribers {
+  readonly received: ReceivedPosts
+  readonly guest: Guest
+  /** Without the guest's. */
+  readonly subscriptions: readonly { readonly endpoint: string; readonly subscriptionId: string }[]
+  outages(): readonly Outage[]
+  /** Repairs every endpoint that is broken at first. */
+  repair(): void
+  /** Returns false if too many previous secrets are still active. */
+  rotate(endpoint: string, overlapSeconds: number): Promise<boolean>
+  /** Takes an endpoint down for longer than the schedule, in the background. Returns false if it is already down. */
+  exhaust(): boolean
+  /**
+   * Stops the random outages, then takes the same endpoints down long enough for a notice. Resolves when every endpoint
+   * is up again.
+   */
+  lastOutage(): Promise<void>
+  close(): Promise<void>
+}
+
+export async function startSubscribers(client: Client, seed: number): Promise<Subscribers> {
+  const received = openReceivedPosts()
+  const note: ReceivedPosts['note'] = (post) => received.note(post)
+  const endpoints = await Promise.all(BEHAVIOURS.map((behaviour) => startEndpoint(behaviour, seed, note)))
+  const subscriptions = await Promise.all(
+    endpoints.map(async (endpoint) => {
+      const { name, eventTypes } = endpoint.behaviour
+      const { id, secret } = await subscribe(client, { url: endpoint.url, eventTypes, description: name })
+      endpoint.expect(secret)
+      return { endpoint: name, subscriptionId: id }
+    }),
+  )
+  const guest = await startGuest(client, seed, note)
+  const ending = new AbortController()
+  const sometimesDown = endpoints.filter(({ behaviour }) => behaviour.isSometimesDown)
+  const outages = Promise.all(sometimesDown.map((endpoint) => goDownAtTimes(endpoint, seed, ending.signal)))
+  const downForLong = endpoints.find(({ behaviour }) => behaviour.name === DOWN_FOR_LONG)
+  let longOutage: Promise<void> | undefined
+  const endOutages = async (): Promise<void> => {
+    ending.abort()
+    await outages
+  }
+  return {
+    received,
+    guest,
+    subscriptions,
+    repair: () => {
+      for (const endpoint of endpoints) endpoint.repair()
+    },
+    outages: () => endpoints.flatMap(({ outages }) => outages),
+    rotate: async (name, overlapSeconds) => {
+      const endpoint = endpoints.find(({ behaviour }) => behaviour.name === name)
+      const { subscriptionId = '' } = subscriptions.find((one) => one.endpoint === name) ?? {}
+      let isRotated = false
+      await endpoint?.rotate(overlapSeconds * 1_000, async () => {
+        const secret = await rotateSecret(client, subscriptionId, overlapSeconds)
+        isRotated = secret !== undefined
+        return secret
+      })
+      return isRotated
+    },
+    exhaust: () => {
+      if (downForLong === undefined || longOutage !== undefined) return false
+      longOutage = stayDown(downForLong, ending.signal).finally(() => (longOutage = undefined))
+      return true
+    },
+    lastOutage: async () => {
+      await longOutage
+      await endOutages()
+      await Promise.all(sometimesDown.map((endpoint) => goDownForLong(endpoint, received)))
+    },
+    close: async () => {
+      await endOutages()
+      await longOutage
+      await Promise.all([...endpoints.map((endpoint) => endpoint.goDown()), guest.close()])
+    },
+  }
+}
+
+/**
+ * Takes an endpoint down and up again until `signal` aborts, and leaves it up. Each outage is shorter than a third of the
+ * retry schedule, so that it exhausts no delivery.
+ */
+async function goDownAtTimes(endpoint: RunningEndpoint, seed: number, signal: AbortSignal): Promise<void> {
+  const random = createRandom(seed)
+  const wait = (ms: number): Promise<void> => sleep(ms, undefined, { signal }).catch(() => undefined)
+  await wait(3_000)
+  while (!signal.aborted) {
+    await endpoint.goDown()
+    await wait(random.between(3_000, 9_000))
+    await endpoint.comeUp()
+    await wait(random.between(12_000, 25_000))
+  }
+}
+
+/** The schedule plus the time for which the breaker postpones a last slot: the first deliveries are exhausted by then. */
+const LONG_OUTAGE_MS = SCHEDULE_MS + 28_000
+
+async function stayDown(endpoint: RunningEndpoint, signal: AbortSignal): Promise<void> {
+  await endpoint.goDown()
+  await sleep(LONG_OUTAGE_MS, undefined, { signal }).catch(() => undefined)
+  await endpoint.comeUp()
+}
+
+/** Longer than an outage that must be reported, because closing and opening the port take time as well. */
+const OUTAGE_MS = REPORTED_OUTAGE_MS + 1_000
+/** The reconciliation finds an endpoint that gets nothing after this time. */
+const RETURN_WITHIN_MS = 20_000
+
+/** Waits for a delivery first, so that the previous outage has ended and a new one begins. */
+async function goDownForLong(endpoint: RunningEndpoint, received: ReceivedPosts): Promise<void> {
+  await Promise.race([received.newEventArrives(endpoint.behaviour.name), sleep(RETURN_WITHIN_MS)])
+  await endpoint.goDown()
+  await sleep(OUTAGE_MS)
+  await endpoint.comeUp()
+}

@@ -1,0 +1,84 @@
+import { addressesOf, DEV_SCOPE, DEV_TENANTS } from '@switchhook/dev-idp'
+import { createApiClient, requestToken } from './api-client.ts'
+import { aCallIsFollowed, anEndpointFails, aParkedDeliveryIsSentAgain, describeArrival } from './scenes.ts'
+import type { Screen } from './screen.ts'
+import { type Arrival, startSubscriber } from './subscriber.ts'
+import { aCustomerIsTransferred } from './transfer-scene.ts'
+import { verify } from './verify.ts'
+
+/** A running stack, and how its webhooks reach this machine. */
+export interface DemoTarget {
+  readonly apiUrl: string
+  readonly devIdpUrl: string
+  /** The retry schedule of the workers. */
+  readonly waitsMs: readonly number[]
+  /** The name by which the workers reach this machine; undefined if they run on it. */
+  readonly webhookHost?: string | undefined
+}
+
+/**
+ * Runs the scenario as a client that uses only the public API, then deletes its subscriptions.
+ * @param startedMs time to start the stack, if the demo started it
+ * @throws StepFailed
+ */
+export async function runScenario(target: DemoTarget, screen: Screen, startedMs?: number): Promise<void> {
+  const { apiUrl, devIdpUrl, waitsMs, webhookHost } = target
+  const beganAt = Date.now()
+  const subscriber = await startSubscriber((arrival) => screen.row(describeArrival(arrival, beganAt)), webhookHost)
+  try {
+    screen.scene('A client gets a token from its identity provider')
+    const [{ tenant, clientId, clientSecret }] = DEV_TENANTS
+    const { tokenUrl } = addressesOf(devIdpUrl, tenant)
+    const accessToken = await screen.request(`POST /${tenant}/oauth2/v2.0/token`, async () => {
+      const token = await requestToken(tokenUrl, { clientId, clientSecret, scope: DEV_SCOPE })
+      return {
+        status: 200,
+        detail: `${clientId} of ${tenant}, valid for ${token.expiresInS} s`,
+        value: token.accessToken,
+      }
+    })
+
+    const api = createApiClient(apiUrl, accessToken, screen)
+    const context = { api, subscriber, screen, waitsMs }
+    await aCallIsFollowed(context)
+    await aCustomerIsTransferred(context)
+    const { parked, subscriptionIds } = await anEndpointFails(context)
+    await aParkedDeliveryIsSentAgain(context, parked)
+    for (const id of subscriptionIds) await api.unsubscribe(id)
+    summarise(subscriber.arrivals(), screen, { startedMs, scenarioMs: Date.now() - beganAt })
+  } finally {
+    await subscriber.close()
+  }
+}
+
+function summarise(
+  arrivals: readonly Arrival[],
+  screen: Screen,
+  took: { readonly startedMs: number | undefined; readonly scenarioMs: number },
+): void {
+  const firsts = arrivals.filter(({ attempt }) => attempt === 1)
+  const acknowledged = arrivals.filter(({ answer }) => answer < 300)
+  const latencies = firsts
+    .map(({ at, envelope }) => at - Date.parse(envelope.occurredAt))
+    .toSorted((one, other) => one - other)
+  verify(
+    new Set(acknowledged.map(({ deliveryId }) => deliveryId)).size === firsts.length,
+    'every delivery was acknowledged in the end',
+  )
+  verify(acknowledged.length === firsts.length, 'nothing was delivered twice')
+  screen.table('Summary', [
+    ['deliveries', `${firsts.length}, all acknowledged, no duplicates`],
+    ['POSTs', `${arrivals.length}, including ${arrivals.length - firsts.length} after a failure`],
+    [
+      'from event to endpoint',
+      `median ${latencies[Math.floor(latencies.length / 2)]} ms, longest ${latencies.at(-1)} ms`,
+    ],
+    [
+      'time',
+      [
+        ...(took.startedMs === undefined ? [] : [`${(took.startedMs / 1_000).toFixed(1)} s to start`]),
+        `${(took.scenarioMs / 1_000).toFixed(1)} s for the scenario`,
+      ].join(', '),
+    ],
+  ])
+}

@@ -1,0 +1,206 @@
+import type { ApiClient, Delivery } from './api-client.ts'
+import type { Screen } from './screen.ts'
+import type { Arrival, Subscriber } from './subscriber.ts'
+import { isSame, verify } from './verify.ts'
+
+export interface SceneContext {
+  readonly api: ApiClient
+  readonly subscriber: Subscriber
+  readonly screen: Screen
+  /** The retry schedule of the workers. */
+  readonly waitsMs: readonly number[]
+}
+
+const ALICE = 'sip:alice@acme.example'
+const STATES: Readonly<Record<number, string>> = {
+  1: 'initiated',
+  2: 'alerting',
+  3: 'connected',
+  4: 'held',
+  7: 'ended',
+  8: 'proceeding',
+}
+const STATUSES: Readonly<Record<number, string>> = {
+  2: 'available',
+  50: 'on the phone',
+  66: 'lunch',
+  146: 'after call',
+}
+/** The `endReason` of a busy destination. */
+const BUSY = 2
+const LONG_WAIT_MS = 15_000
+
+/** Dials, waits for the answer and hangs up: the client's endpoint receives every state. */
+export async function aCallIsFollowed({ api, subscriber, screen }: SceneContext): Promise<void> {
+  screen.scene('A client subscribes to call events')
+  const { id, secret } = await api.subscribe(subscriber.url('/calls'), ['call.status'])
+
+  screen.scene('An agent dials a number that answers')
+  const callId = await api.dial(ALICE, '+15550100')
+  const isOfCall = ({ path, envelope }: Arrival): boolean => path === '/calls' && envelope.data.callId === callId
+  await subscriber.waitFor(
+    'the call is connected',
+    1,
+    (arrival) => isOfCall(arrival) && stateOf(arrival) === 'connected',
+  )
+  await api.hangUp(callId, ALICE)
+  const arrivals = await subscriber.waitFor('four webhooks about the call', 4, isOfCall)
+
+  const ordered = arrivals.toSorted((one, other) => one.envelope.data.sequence - other.envelope.data.sequence)
+  verify(
+    isSame(ordered.map(stateOf), ['initiated', 'proceeding', 'connected', 'ended']),
+    'each state of the call arrives',
+  )
+  verify(
+    isSame(
+      ordered.map(({ envelope }) => envelope.data.sequence),
+      [1, 2, 3, 4],
+    ),
+    'the sequence has no gap',
+  )
+  verify(ordered.every(hasRightHeaders), 'the X-SVC headers match the body')
+  verify(
+    ordered.every(({ attempt }) => attempt === 1),
+    'each webhook arrives at the first attempt',
+  )
+  screen.verified('initiated, proceeding, connected, ended: one webhook each, sequence 1 to 4, headers as specified')
+  verify(
+    ordered.every(({ isSignedBy }) => isSignedBy(secret)),
+    'each webhook is signed with the secret of its subscription',
+  )
+  screen.verified('each webhook is signed with the secret that was shown once, when the subscription was created')
+  await api.unsubscribe(id)
+}
+
+/** One endpoint fails for a while and one answers 410; the third is not affected. */
+export async function anEndpointFails({ api, subscriber, screen, waitsMs }: SceneContext): Promise<{
+  readonly parked: Delivery
+  readonly subscriptionIds: readonly string[]
+}> {
+  screen.scene('Three endpoints: one healthy, one failing for a moment, one gone')
+  // Shows a second retry only if its wait is short.
+  const failures = (waitsMs[1] ?? Number.POSITIVE_INFINITY) <= LONG_WAIT_MS ? 2 : 1
+  subscriber.behave('/flaky', (post) => (stateOf(post) === 'ended' && post.attempt <= failures ? 503 : 204))
+  subscriber.behave('/gone', (post) => (stateOf(post) === 'ended' ? 410 : 204))
+  const works = await api.subscribe(subscriber.url('/healthy'), ['call.status'])
+  const fails = await api.subscribe(subscriber.url('/flaky'), ['call.status'])
+  const gone = await api.subscribe(subscriber.url('/gone'), ['call.status'])
+
+  screen.scene('An agent dials a busy number')
+  const callId = await api.dial(ALICE, '+15550101')
+  const endedAt = (path: string) => (arrival: Arrival) =>
+    arrival.path === path && arrival.envelope.data.callId === callId && stateOf(arrival) === 'ended'
+  const [healthy, retried, refused] = await Promise.all([
+    subscriber.waitFor('the healthy endpoint receives the end of the call', 1, endedAt('/healthy')),
+    subscriber.waitFor('the failing endpoint gets its retries', failures + 1, endedAt('/flaky')),
+    subscriber.waitFor('the endpoint that is gone gets one attempt', 1, endedAt('/gone')),
+  ])
+
+  verify(healthy[0]?.envelope.data.endReason === BUSY, 'the call ended as busy')
+  verify(healthy.length === 1 && healthy[0].attempt === 1, 'the healthy endpoint gets it at the first attempt')
+  screen.verified('the failures did not affect the healthy endpoint')
+
+  verify(
+    isSame(
+      retried.map(({ attempt }) => attempt),
+      numbers(failures + 1),
+    ),
+    'X-SVC-Attempt counts the attempts',
+  )
+  verify(new Set(retried.map(({ deliveryId }) => deliveryId)).size === 1, 'a retry keeps its delivery id')
+  verify(new Set(retried.map(({ body }) => body)).size === 1, 'a retry sends the same bytes')
+  const gaps = retried.slice(1).map(({ at }, index) => at - (retried[index]?.at ?? 0))
+  verify(
+    gaps.every((gap, index) => gap >= (waitsMs[index] ?? 0) - 20),
+    'a retry is not early',
+  )
+  screen.verified(
+    `503, retried after ${gaps.map((gap) => `${(gap / 1_000).toFixed(2)} s`).join(' and ')}: same id, same bytes`,
+  )
+
+  const parked = await eventually('the refused delivery is parked', async () => (await api.parked(gone.id))[0])
+  verify(parked.deliveryId === refused[0]?.deliveryId && refused.length === 1, '410 is not retried')
+  screen.verified('410 is not retried: the delivery is parked')
+  return { parked, subscriptionIds: [works, fails, gone].map(({ id }) => id) }
+}
+
+/** Reads the parked delivery, repairs the endpoint and sends the delivery again. */
+export async function aParkedDeliveryIsSentAgain(
+  { api, subscriber, screen }: SceneContext,
+  parked: Delivery,
+): Promise<void> {
+  screen.scene('The parked delivery is inspected, then sent again once the endpoint is back')
+  const { deliveryId } = parked
+  const record = await screen.request('GET /api/v1/webhooks/deliveries/{id}', async () => {
+    const value = await api.delivery(deliveryId)
+    return { status: 200, detail: `${value.state}: ${value.parkedReason ?? ''}`, value }
+  })
+  for (const { attempt, outcome, status } of record.attempts)
+    screen.row([`attempt ${attempt}`, `${outcome} ${status ?? ''}`])
+  verify(record.state === 'parked' && record.parkedReason === 'rejected', 'the record says why it is parked')
+  verify(
+    isSame(
+      record.attempts.map(({ status }) => status),
+      [410],
+    ),
+    'the record holds the attempt',
+  )
+
+  subscriber.behave('/gone', () => 204)
+  await api.redeliver(deliveryId)
+  const both = await subscriber.waitFor('the delivery is sent again', 2, (arrival) => arrival.deliveryId === deliveryId)
+  verify(
+    isSame(
+      both.map(({ attempt, answer }) => [attempt, answer]),
+      [
+        [1, 410],
+        [2, 204],
+      ],
+    ),
+    'the attempt counter continues',
+  )
+  verify(both[0]?.body === both[1]?.body, 'the same bytes are sent again')
+  await eventually('the delivery is acknowledged', async () => {
+    const { state, attempts } = await api.delivery(deliveryId)
+    return state === 'acknowledged' && attempts.length === 2 ? true : undefined
+  })
+  screen.verified('sent again as attempt 2, same id, same bytes, and acknowledged')
+}
+
+/** The columns for one webhook: time, event, headers and answer. */
+export function describeArrival(arrival: Arrival, sinceMs: number): readonly string[] {
+  const { path, event = '?', attempt, deliveryId = '?', answer } = arrival
+  return [
+    `${((arrival.at - sinceMs) / 1_000).toFixed(2).padStart(6)} s`,
+    path.padEnd(8),
+    whoOf(arrival).padEnd(5),
+    stateOf(arrival).padEnd(12),
+    `X-SVC-Event: ${event.padEnd(12)}`,
+    `X-SVC-Attempt: ${attempt}`,
+    `X-SVC-Delivery: ${deliveryId.slice(0, 8)}…`,
+    `→ ${answer}`,
+  ]
+}
+
+const stateOf = ({ envelope: { eventType, data } }: Pick<Arrival, 'envelope'>): string =>
+  eventType === 'agent.status'
+    ? (STATUSES[data.statusCode] ?? String(data.statusCode))
+    : (STATES[data.state] ?? String(data.state))
+
+/** The user part: `alice` of `sip:alice@acme.example`. */
+const whoOf = ({ envelope }: Pick<Arrival, 'envelope'>): string => /:([^@]+)@/.exec(envelope.data.agentUri)?.[1] ?? '?'
+
+const hasRightHeaders = ({ event, deliveryId, contentType, envelope }: Arrival): boolean =>
+  event === envelope.eventType &&
+  deliveryId === envelope.deliveryId &&
+  contentType === 'application/json; charset=utf-8'
+
+const numbers = (count: number): readonly number[] => Array.from({ length: count }, (_, index) => index + 1)
+
+async function eventually<T>(what: string, ask: () => Promise<T | undefined>): Promise<T> {
+  let answer: T | undefined
+  const deadline = Date.now() + 10_000
+  while (answer === undefined && Date.now() < deadline) answer = await ask()
+  verify(answer !== undefined, what)
+  return answer
+}
