@@ -1,4 +1,4 @@
-import { randomBytes } from 'node:crypto'
+import { randomUUID } from 'node:crypto'
 import type { EventId } from './ids.ts'
 
 /** https://www.w3.org/TR/trace-context/#traceparent-header: later versions may append fields after the flags. */
@@ -21,7 +21,7 @@ const LENGTH = '00-00000000000000000000000000000000-0000000000000000-00'.length
 export const traceIdOf = (traceparent: string): string => traceparent.slice(3, 35)
 
 /** The context of a new trace. The sampled flag is set, so that services downstream export its spans. */
-export const newTraceparent = (traceId: string = randomHex(16)): string => `00-${traceId}-${randomHex(8)}-01`
+export const newTraceparent = (traceId: string = randomId() + randomId()): string => `00-${traceId}-${randomId()}-01`
 
 /**
  * The trace id of an event without a causing command, derived from its id: a repeated event keeps its trace. Undefined for
@@ -32,4 +32,9 @@ export function traceIdOfEvent(eventId: EventId): string | undefined {
   return /^0+$/.test(traceId) ? undefined : traceId
 }
 
-const randomHex = (bytes: number): string => randomBytes(bytes).toString('hex')
+/** 16 random hexadecimal digits. Node keeps random bytes ready for `randomUUID`, so it costs a tenth of `randomBytes`. */
+function randomId(): string {
+  const guid = randomUUID()
+  // Every digit of the first and the last group is random; the version and the variant are between them.
+  return guid.slice(0, 8) + guid.slice(-8)
+}

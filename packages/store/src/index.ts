@@ -53,9 +53,16 @@ export {
 } from './requests/idempotency-store.ts'
 export { createRequestLimiter, type RequestLimiter, type RequestRate } from './requests/request-limiter.ts'
 export { createOutbox, type Outbox, type OutboxEntry } from './state/outbox.ts'
-export { createStateStore, type StateChange, type StateRecord, type StateStore } from './state/state-store.ts'
+export {
+  type CommitRelay,
+  createStateStore,
+  type StateChange,
+  type StateRecord,
+  type StateStore,
+} from './state/state-store.ts'
 export { createTimerStore, type DueTimer, type TimerStore } from './state/timer-store.ts'
 export { type CheckStore, createCheckStore } from './subscriptions/check-store.ts'
+export type { MatchedSubscription } from './subscriptions/subscription-index.ts'
 export type { SubscriptionPage, SubscriptionQuery } from './subscriptions/subscription-order.ts'
 export {
   createSubscriptionStore,

@@ -35,7 +35,12 @@ test('keys that change in one step share a cluster slot', () => {
       const part = keys.partitionOf(owner)
       const step = [keys.stateKey(owner, name), keys.outboxKey(part), keys.timersKey(part), keys.timerPayloadsKey(part)]
       expect(new Set(step.map(hashTag))).toEqual(new Set([`p${part}`]))
-      expect(hashTag(keys.revisionKey(owner))).toBe(hashTag(keys.subscriptionsKey(owner)))
+      const subscriptions = [
+        keys.revisionKey(owner),
+        keys.subscriptionOrderKey(owner),
+        keys.subscriptionChangesKey(owner),
+      ]
+      expect(new Set(subscriptions.map(hashTag))).toEqual(new Set([hashTag(keys.subscriptionsKey(owner))]))
     }),
   )
   const id = deliveryIdOf(newEventId(), newSubscriptionId())

@@ -25,6 +25,12 @@ export const revisionKey = (tenant: string | null): string => `sh:{t:${escapeTen
  */
 export const subscriptionOrderKey = (tenant: string | null): string => `sh:{t:${escapeTenant(tenant)}}:order`
 
+/**
+ * list: `<revision before> <revision after> <subscription>` of a tenant's latest changes, if it has many subscriptions
+ * (subscription-follower.ts) · a day from the last one · api
+ */
+export const subscriptionChangesKey = (tenant: string | null): string => `sh:{t:${escapeTenant(tenant)}}:changes`
+
 /** zset: subscription → end of the lease of its receiver check, ms · as long as the longest lease · api */
 export const checksKey = (tenant: string | null): string => `sh:{t:${escapeTenant(tenant)}}:checks`
 

@@ -4,6 +4,7 @@ import type { Vault } from '@switchhook/signing'
 import type { Installation, Redis } from '@switchhook/store'
 import type { ApiConfig } from './config.ts'
 import type { Route } from './http/route.ts'
+import type { AheadOfRequest } from './state/read-ahead.ts'
 import type { TimerOwners } from './state/timer-loop.ts'
 
 /** The parts that `start-api.ts` opens first and every feature can use. */
@@ -20,6 +21,8 @@ export interface Base {
   readonly publishDelivery: Broker['publishDelivery']
   /** The `traceparent` of the current request; undefined outside a request. */
   readonly traceOfRequest: () => string | undefined
+  /** Records that the current request has read ahead; undefined outside a request. */
+  readonly aheadOfRequest: () => AheadOfRequest | undefined
   /** Milliseconds since 1970. */
   readonly now: () => number
 }

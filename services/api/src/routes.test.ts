@@ -8,7 +8,7 @@ const routes = collectRoutes(describedFeatures())
 
 function pathsIn(NODE_ENV: 'production' | 'development'): string[] {
   const config = { PLATFORM: 'simulator', SIMULATOR_AGENTS: [], NODE_ENV }
-  const { developmentRoutes } = openPlatform({ config } as unknown as Base, {} as State)
+  const { developmentRoutes } = openPlatform({ config } as unknown as Base, {} as State, async () => 'conflict')
   return collectRoutes({ ...describedFeatures(), development: { routes: developmentRoutes } }).map(({ path }) => path)
 }
 

@@ -61,7 +61,8 @@ export async function startApi(options: StartApiOptions): Promise<Api> {
   const publishDelivery = tracePublishDelivery(tracing, (delivery) => broker.publishDelivery(delivery))
   const vault = openVault(config, log)
   const opened = { config, log, metrics, tracing, redis, broker, installation, vault }
-  const base: Base = { ...opened, publishDelivery, traceOfRequest: scope.current, now: Date.now }
+  const ofRequest = { traceOfRequest: scope.current, aheadOfRequest: scope.ahead }
+  const base: Base = { ...opened, ...ofRequest, publishDelivery, now: Date.now }
 
   const state = await openState(base)
   shutdown.defer('outbox relay', () => state.relay.stop())

@@ -38,6 +38,10 @@ export const workerFields = {
     'Deliveries of one subscription that one worker attempts at once. The others wait in a lane.',
     integer({ min: 1, max: 1_000 }, 10),
   ),
+  SUBSCRIPTION_CONCURRENCY_QUICK: described(
+    'What this limit can grow to while the endpoint answers within 250 ms. Up to `SUBSCRIPTION_CONCURRENCY`: it does not grow.',
+    integer({ min: 1, max: 1_000 }, 100),
+  ),
   DELIVERY_RETENTION: sharedFields.DELIVERY_RETENTION,
   PARKED_RETENTION: described(
     'How long a parked delivery is kept.',

@@ -30,6 +30,11 @@ import { startReporting } from './reporting/start-reporting.ts'
 const LANES = 16
 /** A few answers of a quick endpoint, on a busy worker. A slow endpoint costs its neighbours this wait once, not every time. */
 const PATIENCE_MS = 250
+/**
+ * The share of a worker's deliveries that quick endpoints may take beyond their `SUBSCRIPTION_CONCURRENCY`. If they stop
+ * answering, the rest is left to all others until the deadline.
+ */
+const QUICK_SHARE = 0.5
 /** How long an attempt may take beyond its deadline before its worker counts as dead. */
 const PROBE_SLACK_MS = 5_000
 
@@ -75,15 +80,21 @@ export async function startWorker(service: Service<WorkerConfig>): Promise<Runni
       (delivery: Delivery) => breakers.look(delivery),
       ({ subscription }) => subscription !== undefined,
     ),
+    isFailing: breaker.isFailing,
     canSign: client.canSign,
     nowMs,
   })
   const isolation = createIsolation({
-    cap: config.SUBSCRIPTION_CONCURRENCY,
+    turns: {
+      least: config.SUBSCRIPTION_CONCURRENCY,
+      most: config.SUBSCRIPTION_CONCURRENCY_QUICK,
+      beyondLeast: Math.floor(config.DELIVERY_CONCURRENCY * QUICK_SHARE),
+    },
     lanes: LANES,
     patienceMs: PATIENCE_MS,
     publishToLane: (delivery, lane) => broker.publishAside(delivery, lane),
     movedToLane: listener.movedToLane,
+    nowMs,
   })
   const deliver = createDeliver({
     waitsMs: config.DELIVERY_RETRY_WAITS,

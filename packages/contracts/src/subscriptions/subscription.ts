@@ -19,6 +19,9 @@ export interface Subscription {
 }
 
 /** Whether an event of this type and of the subscription's tenant causes a delivery. */
-export function receives({ enabled, eventTypes }: Subscription, eventType: string): boolean {
+export function receives(
+  { enabled, eventTypes }: Pick<Subscription, 'enabled' | 'eventTypes'>,
+  eventType: string,
+): boolean {
   return enabled && eventTypes.some((type) => type === eventType)
 }

@@ -3,6 +3,7 @@ import type { Logger } from '@switchhook/runtime'
 import { type ChannelModel, connect } from 'amqplib'
 import pTimeout from 'p-timeout'
 import { createBrokerNodes } from './broker-nodes.ts'
+import { gatherWrites } from './gather-writes.ts'
 import { type Session, toError } from './session.ts'
 
 export interface LinkOptions {
@@ -49,6 +50,8 @@ export async function openLink({ url, name, log, setUp, changed }: LinkOptions):
   }
 
   async function setUpModel(model: ChannelModel): Promise<void> {
+    const stream = streamOf(model)
+    if (stream !== undefined) gatherWrites(stream)
     let lost: Error | undefined
     const session: Session = {
       model,
@@ -128,10 +131,13 @@ export async function openLink({ url, name, log, setUp, changed }: LinkOptions):
  * Destroys the socket of a connection whose broker does not answer the close. The broker then redelivers the unacknowledged
  * messages at the end of the stream. Otherwise it would serve the old consumers until a heartbeat is missed.
  */
-function dropSocket({ connection }: ChannelModel, error: Error): void {
-  const { stream } = connection as unknown as { readonly stream?: Pick<Duplex, 'destroy'> }
-  stream?.destroy(error)
+function dropSocket(model: ChannelModel, error: Error): void {
+  streamOf(model)?.destroy(error)
 }
+
+/** The connection's socket, which is no part of amqplib's documented interface. */
+const streamOf = ({ connection }: ChannelModel): Duplex | undefined =>
+  (connection as unknown as { readonly stream?: Duplex }).stream
 
 /** Access refused (403), or a queue or exchange exists with other arguments (406): retrying does not help. */
 const needsAnOperator = (error: Error): boolean => 'code' in error && (error.code === 403 || error.code === 406)

@@ -2,6 +2,7 @@ import { Unavailable } from '@switchhook/contracts'
 import { type ConfirmChannel, IllegalOperationError, type Options } from 'amqplib'
 import { type Session, toError } from '../link/session.ts'
 import { type BrokerMeter, NO_METER, type PublishFailure } from '../meters.ts'
+import { InFlight } from './in-flight.ts'
 
 export interface OutgoingMessage {
   readonly exchange: string
@@ -15,25 +16,26 @@ export interface OutgoingMessage {
   >
 }
 
-interface Pending {
-  readonly exchange: string
-  readonly routingKey: string
+/** A publish that was sent. */
+interface Pending extends Route {
   readonly messageId: string | undefined
-  returned: boolean
-  readonly settle: Settle
+  readonly channel: ConfirmChannel
+  readonly mode: PublishMode
+  readonly sentAt: number
+  readonly resolve: () => void
+  readonly reject: (error: unknown) => void
+  wasReturned: boolean
 }
 
-type Settle = (error?: Error, reason?: PublishFailure) => void
-
-/** How a publish is sent, and what happens at each of its possible outcomes. */
+/** What publishes of one kind have in common. */
 interface PublishMode {
   readonly mandatory: boolean
-  readonly timeoutMs: number
-  readonly notConnected: (reason: PublishFailure) => void
-  readonly timedOut: (channel: ConfirmChannel, settle: Settle) => void
-  readonly refused: (cause: Error, channel: ConfirmChannel, settle: Settle) => void
-  readonly confirmed: (wasReturned: boolean, settle: Settle) => void
-  readonly stored: (ms: number) => void
+  readonly inFlight: InFlight<Pending>
+  /** Called with the reason why nothing was sent. */
+  readonly notSent: (reason: PublishFailure) => void
+  /** @param isLate the publish has timed out before; its result does not change any more */
+  readonly refused: (pending: Pending, cause: Error, isLate: boolean) => void
+  readonly confirmed: (pending: Pending, isLate: boolean) => void
 }
 
 export type Route = Pick<OutgoingMessage, 'exchange' | 'routingKey'>
@@ -73,7 +75,10 @@ export class Publisher {
   readonly #returned: (route: Route) => void
   readonly #stuckAfterMs: number
   readonly #meter: Pick<BrokerMeter, 'confirmed' | 'failed'>
-  readonly #inFlight = new Set<Pending>()
+  readonly #originals: PublishMode
+  readonly #copies: PublishMode
+  /** Copies that do not wait for their confirms. */
+  readonly #hurriedCopies: PublishMode
   /** By route: since when every publish has failed. */
   readonly #failingSince = new Map<string, number>()
   #channel: ConfirmChannel | undefined
@@ -87,6 +92,23 @@ export class Publisher {
     this.#stuckAfterMs = options.stuckAfterMs ?? STUCK_AFTER_MS
     this.#meter = options.meter ?? NO_METER
     this.#confirmTimeoutMs = options.confirmTimeoutMs ?? CONFIRM_TIMEOUT_MS
+    this.#originals = {
+      // Without `mandatory` the broker confirms a message that no queue accepts.
+      mandatory: true,
+      inFlight: new InFlight(this.#confirmTimeoutMs, (pending) => {
+        this.#noteFailure(pending)
+        this.#fail(pending, new Unavailable('rabbitmq', `no confirm within ${this.#confirmTimeoutMs} ms`), 'timeout')
+      }),
+      notSent: (reason) => this.#meter.failed(reason),
+      refused: (pending, cause, isLate) => {
+        this.#noteFailure(pending)
+        if (isLate) return
+        this.#fail(pending, new Unavailable('rabbitmq', 'RabbitMQ rejected the message', { cause }), 'refused')
+      },
+      confirmed: (pending, isLate) => this.#confirm(pending, isLate),
+    }
+    this.#copies = this.#copyMode(COPY_CONFIRM_MS)
+    this.#hurriedCopies = this.#copyMode(0)
   }
 
   /** Part of a connection's set-up: later publishes use this connection. */
@@ -118,30 +140,7 @@ export class Publisher {
    * @throws Unavailable if it was not stored, or if that is unknown; an unconfirmed message may still be delivered
    */
   publish(message: OutgoingMessage): Promise<void> {
-    const { exchange, routingKey } = message
-    return this.#send(message, {
-      // Without `mandatory` the broker confirms a message that no queue accepts.
-      mandatory: true,
-      timeoutMs: this.#confirmTimeoutMs,
-      notConnected: (reason) => this.#meter.failed(reason),
-      timedOut: (channel, settle) => {
-        this.#noteFailure(exchange, routingKey, channel)
-        settle(new Unavailable('rabbitmq', `no confirm within ${this.#confirmTimeoutMs} ms`), 'timeout')
-      },
-      refused: (cause, channel, settle) => {
-        this.#noteFailure(exchange, routingKey, channel)
-        settle(new Unavailable('rabbitmq', 'RabbitMQ rejected the message', { cause }), 'refused')
-      },
-      confirmed: (wasReturned, settle) => {
-        if (this.#failingSince.size > 0) this.#failingSince.delete(`${exchange} ${routingKey}`)
-        if (wasReturned) {
-          settle(new Unavailable('rabbitmq', `no queue accepts ${routingKey} on ${exchange}`), 'unroutable')
-          return
-        }
-        settle()
-      },
-      stored: (ms) => this.#meter.confirmed(ms),
-    })
+    return this.#send(message, this.#originals)
   }
 
   /**
@@ -150,63 +149,75 @@ export class Publisher {
    * @throws Unavailable if the broker cannot be reached or has an alarm
    */
   publishCopy(message: OutgoingMessage): Promise<void> {
-    return this.#send(message, {
+    return this.#send(message, performance.now() < this.#copiesSlowUntil ? this.#hurriedCopies : this.#copies)
+  }
+
+  #copyMode(timeoutMs: number): PublishMode {
+    return {
       mandatory: false,
-      timeoutMs: performance.now() < this.#copiesSlowUntil ? 0 : COPY_CONFIRM_MS,
-      notConnected: () => {},
-      timedOut: (_channel, settle) => {
+      inFlight: new InFlight(timeoutMs, (pending) => {
         const now = performance.now()
         if (now >= this.#copiesSlowUntil) {
           this.#copiesSlowUntil = now + COPIES_SLOW_MS
           this.#meter.failed('copy')
         }
-        settle()
-      },
-      refused: (cause, _channel, settle) => {
-        if (cause.message !== NACKED) return settle(unavailable(cause))
+        pending.resolve()
+      }),
+      notSent: () => {},
+      refused: (pending, cause) => {
+        if (cause.message !== NACKED) return this.#fail(pending, unavailable(cause))
         this.#meter.failed('copy')
-        settle()
+        pending.resolve()
       },
-      confirmed: (_wasReturned, settle) => settle(),
-      stored: () => {},
-    })
+      confirmed: ({ resolve }) => resolve(),
+    }
   }
 
   #send({ exchange, routingKey, content, properties }: OutgoingMessage, mode: PublishMode): Promise<void> {
     const channel = this.#channel
     if (channel === undefined || this.#blocked) {
-      mode.notConnected(channel === undefined ? 'not-connected' : 'alarm')
+      mode.notSent(channel === undefined ? 'not-connected' : 'alarm')
       return Promise.reject(channel === undefined ? unavailable() : inAlarm())
     }
     return new Promise((resolve, reject) => {
-      const startedAt = performance.now()
-      const settle: Settle = (error, reason) => {
-        clearTimeout(timer)
-        // A confirm after the time limit changes nothing.
-        if (!this.#inFlight.delete(pending)) return
-        if (reason !== undefined) this.#meter.failed(reason)
-        if (error !== undefined) return reject(error)
-        mode.stored(performance.now() - startedAt)
-        resolve()
-      }
-      const timer = setTimeout(() => mode.timedOut(channel, settle), mode.timeoutMs)
-      const pending: Pending = { exchange, routingKey, messageId: properties.messageId, returned: false, settle }
-      this.#inFlight.add(pending)
+      const { messageId } = properties
+      const sentAt = performance.now()
+      const pending = { exchange, routingKey, messageId, channel, mode, sentAt, resolve, reject, wasReturned: false }
+      mode.inFlight.add(pending)
       try {
         const options = { ...properties, mandatory: mode.mandatory, persistent: true }
         channel.publish(exchange, routingKey, content, options, (error: unknown) => {
-          if (error) mode.refused(toError(error), channel, settle)
-          else mode.confirmed(pending.returned, settle)
+          const isLate = !mode.inFlight.delete(pending)
+          if (error) mode.refused(pending, toError(error), isLate)
+          else mode.confirmed(pending, isLate)
         })
       } catch (error) {
-        if (error instanceof IllegalOperationError) settle(unavailable(error), 'not-connected')
-        else settle(error as Error)
+        mode.inFlight.delete(pending)
+        if (error instanceof IllegalOperationError) this.#fail(pending, unavailable(error), 'not-connected')
+        else reject(error)
       }
     })
   }
 
+  #confirm({ exchange, routingKey, wasReturned, sentAt, resolve, reject }: Pending, isLate: boolean): void {
+    // A late confirm shows as well that the route is not stuck.
+    if (this.#failingSince.size > 0) this.#failingSince.delete(`${exchange} ${routingKey}`)
+    if (isLate) return
+    if (wasReturned) {
+      this.#meter.failed('unroutable')
+      return reject(new Unavailable('rabbitmq', `no queue accepts ${routingKey} on ${exchange}`))
+    }
+    this.#meter.confirmed(performance.now() - sentAt)
+    resolve()
+  }
+
+  #fail({ reject }: Pending, error: Error, reason?: PublishFailure): void {
+    if (reason !== undefined) this.#meter.failed(reason)
+    reject(error)
+  }
+
   /** Failures on a replaced channel or during an alarm do not count. */
-  #noteFailure(exchange: string, routingKey: string, channel: ConfirmChannel): void {
+  #noteFailure({ exchange, routingKey, channel }: Pending): void {
     if (this.#channel !== channel || this.#blocked) return
     const route = `${exchange} ${routingKey}`
     const since = this.#failingSince.get(route)
@@ -218,14 +229,14 @@ export class Publisher {
 
   /** RabbitMQ returns a message before it confirms it, and identifies it only by route and message id. */
   #markReturned(message: { exchange: string; routingKey: string; messageId: unknown }): void {
-    for (const pending of this.#inFlight) {
+    for (const pending of this.#originals.inFlight) {
       if (
-        !pending.returned &&
+        !pending.wasReturned &&
         pending.messageId === message.messageId &&
         pending.routingKey === message.routingKey &&
         pending.exchange === message.exchange
       ) {
-        pending.returned = true
+        pending.wasReturned = true
         break
       }
     }
@@ -234,14 +245,16 @@ export class Publisher {
 
   #setBlocked(blocked: boolean): void {
     this.#blocked = blocked
-    if (blocked) this.#expire([...this.#inFlight])
+    if (blocked) this.#expireInFlight()
     this.#changed()
   }
 
   /** Publishers must not wait for the end of the alarm. A message that is read afterwards arrives as a duplicate. */
-  #expire(pending: readonly Pending[]): void {
+  #expireInFlight(): void {
+    const sent = [this.#originals, this.#copies, this.#hurriedCopies].flatMap(({ inFlight }) => [...inFlight])
     setTimeout(() => {
-      if (this.#blocked) for (const { settle } of pending) settle(inAlarm(), 'alarm')
+      if (!this.#blocked) return
+      for (const pending of sent) if (pending.mode.inFlight.delete(pending)) this.#fail(pending, inAlarm(), 'alarm')
     }, CONFIRM_IN_ALARM_MS).unref()
   }
 }

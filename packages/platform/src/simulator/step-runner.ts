@@ -170,7 +170,8 @@ interface Alias {
   readonly alias: CallId
 }
 
-const keyOf = (callId: CallId): string => `simulated:${callId}`
+/** Key of the record of a call group in the storage. */
+export const keyOf = (callId: CallId): string => `simulated:${callId}`
 
 /** One timer per call and kind of step: scheduling a step again moves its timer. */
 function timerId(sessionId: CallId, step: Step): string {

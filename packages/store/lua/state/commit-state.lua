@@ -1,10 +1,12 @@
--- Writes records, events and timers in one step, all or nothing.
+-- Writes records, events and timers in one step, all or nothing. Claims the events for a relay, if one is named.
 -- KEYS    1 outbox   2 timers   3 payloads of the timers   4… the records, in the order of ARGV
--- ARGV    1 counts as 'records events timers'
+-- ARGV    1 counts as 'records events timers'   2 group of the relays   3 name that claims the events ('': none)
+--         4 relay that claims older events
 --         then per record: expected version (0: it must not exist), value, time to live in ms (0: for ever)
 --         then per event: its JSON
 --         then per timer: its name, ms until it falls due, its payload
--- result  1 written; 0 a record has another version, so nothing was written
+-- result  written 1, then per event its entry id, or '' if it is not claimed;
+--         written 0: a record has another version, so nothing was written
 local recordCount, eventCount, timerCount = string.match(ARGV[1], '^(%d+) (%d+) (%d+)$')
 recordCount, eventCount, timerCount = tonumber(recordCount), tonumber(eventCount), tonumber(timerCount)
 
@@ -13,12 +15,12 @@ local function versionOf(stored)
 end
 
 for i = 1, recordCount do
-  if versionOf(redis.call('GET', KEYS[3 + i])) ~= tonumber(ARGV[3 * i - 1]) then
-    return 0
+  if versionOf(redis.call('GET', KEYS[3 + i])) ~= tonumber(ARGV[3 * i + 2]) then
+    return { 0 }
   end
 end
 
-local at = 2
+local at = 5
 for i = 1, recordCount do
   local stored = string.format('%d:%s', ARGV[at] + 1, ARGV[at + 1])
   if ARGV[at + 2] == '0' then
@@ -29,16 +31,38 @@ for i = 1, recordCount do
   at = at + 3
 end
 
-for _ = 1, eventCount do
-  redis.call('XADD', KEYS[1], '*', 'event', ARGV[at])
+local result = { 1 }
+for i = 1, eventCount do
+  result[1 + i] = redis.call('XADD', KEYS[1], '*', 'event', ARGV[at])
   at = at + 1
 end
 
-local time = redis.call('TIME')
-local now = time[1] * 1000 + math.floor(time[2] / 1000)
-for _ = 1, timerCount do
-  redis.call('ZADD', KEYS[2], string.format('%.0f', now + ARGV[at + 1]), ARGV[at])
-  redis.call('HSET', KEYS[3], ARGV[at], ARGV[at + 2])
-  at = at + 3
+if timerCount > 0 then
+  local time = redis.call('TIME')
+  local now = time[1] * 1000 + math.floor(time[2] / 1000)
+  for _ = 1, timerCount do
+    redis.call('ZADD', KEYS[2], string.format('%.0f', now + ARGV[at + 1]), ARGV[at])
+    redis.call('HSET', KEYS[3], ARGV[at], ARGV[at + 2])
+    at = at + 3
+  end
 end
-return 1
+
+-- The group delivers the oldest unclaimed entries: those of this commit, unless older ones are left. The relay gets the
+-- older ones, and claims the rest with its next pass. An error must not fail the commit, which is written: without the
+-- group, the next pass creates it and claims all entries.
+local taken = {}
+if eventCount > 0 and ARGV[3] ~= '' then
+  local reply = redis.pcall('XREADGROUP', 'GROUP', ARGV[2], ARGV[3], 'COUNT', eventCount, 'STREAMS', KEYS[1], '>')
+  for _, entry in ipairs(reply and not reply.err and reply[1][2] or {}) do
+    taken[entry[1]] = true
+  end
+end
+for i = 2, 1 + eventCount do
+  local id = result[i]
+  result[i] = taken[id] and id or ''
+  taken[id] = nil
+end
+for older in pairs(taken) do
+  redis.pcall('XCLAIM', KEYS[1], ARGV[2], ARGV[4], 0, older, 'JUSTID')
+end
+return result

@@ -1,12 +1,14 @@
 -- Writes one subscription if it has not changed since it was read. The new revision invalidates every cache.
--- KEYS    1 the tenant's subscriptions   2 the tenant's revision   3 their order
+-- KEYS    1 the tenant's subscriptions   2 the tenant's revision   3 their order   4 their latest changes
 -- ARGV    1 id   2 JSON as read, '' for none   3 JSON to write, '' to remove   4 the new revision   5 its place in the order
+--         6 from how many subscriptions on changes are listed   7 most changes   8 retention of the changes in ms
 -- result  1 written, 0 changed by another writer since it was read
 local present = redis.call('HGET', KEYS[1], ARGV[1]) or ''
 if present ~= ARGV[2] then
   return 0
 end
-local mark = '!' .. (redis.call('GET', KEYS[2]) or '')
+local revision = redis.call('GET', KEYS[2]) or ''
+local mark = '!' .. revision
 if present ~= '' then
   -- HDEL comes first: Redis over `maxmemory` refuses a script only if its first write can take memory. So subscriptions
   -- can still be deleted and disabled, but not created.
@@ -27,5 +29,12 @@ if redis.call('ZREM', KEYS[3], mark) == 1 then
   if redis.call('ZCARD', KEYS[3]) > 0 then
     redis.call('ZADD', KEYS[3], 0, '!' .. ARGV[4])
   end
+end
+if redis.call('HLEN', KEYS[1]) < tonumber(ARGV[6]) then
+  redis.call('DEL', KEYS[4])
+else
+  redis.call('RPUSH', KEYS[4], revision .. ' ' .. ARGV[4] .. ' ' .. ARGV[1])
+  redis.call('LTRIM', KEYS[4], -ARGV[7], -1)
+  redis.call('PEXPIRE', KEYS[4], ARGV[8])
 end
 return 1

@@ -111,25 +111,25 @@ export function parseRecord(stored: string): StoredRecord | undefined {
 
 /** Writes the fields of a view in a fixed order. `record` may have more fields. */
 export function viewJson(record: View): string {
-  return JSON.stringify(record, VIEW_FIELDS)
+  // An object of exactly these fields: JSON.stringify with a list of fields takes more than twice the time.
+  const view: { readonly [Field in keyof View]-?: View[Field] | undefined } = {
+    subscriptionId: record.subscriptionId,
+    eventId: record.eventId,
+    eventType: record.eventType,
+    tenant: record.tenant,
+    url: record.url,
+    run: record.run,
+    slot: record.slot,
+    attempt: record.attempt,
+    firstDueAt: record.firstDueAt,
+    state: record.state,
+    parkedReason: record.parkedReason,
+    parkedAt: record.parkedAt,
+    nextAttemptAt: record.nextAttemptAt,
+    trial: record.trial,
+  }
+  return JSON.stringify(view)
 }
-
-const VIEW_FIELDS = [
-  'subscriptionId',
-  'eventId',
-  'eventType',
-  'tenant',
-  'url',
-  'run',
-  'slot',
-  'attempt',
-  'firstDueAt',
-  'state',
-  'parkedReason',
-  'parkedAt',
-  'nextAttemptAt',
-  'trial',
-] satisfies (keyof View)[]
 
 /** The view of a delivery after one of its slots ended in `outcome.state`. */
 export function viewOf(

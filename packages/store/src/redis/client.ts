@@ -20,15 +20,15 @@ export type RedisClient = Single | Cluster
 export interface ConnectionOptions {
   readonly connection: Pick<
     RedisOptions,
-    | 'commandTimeout'
     | 'connectionName'
     | 'connectTimeout'
     | 'disconnectTimeout'
     | 'maxLoadingRetryTime'
     | 'maxRetriesPerRequest'
     | 'reconnectOnError'
-    | 'socketTimeout'
   >
+  /** For the connections of a cluster. `watchReplies` limits the waits on any other form. */
+  readonly clusterTimeouts: Pick<RedisOptions, 'commandTimeout' | 'socketTimeout'>
   readonly retryStrategy: (times: number) => number
   readonly scripts: Record<string, { lua: string }>
 }
@@ -57,7 +57,7 @@ export function readAddress(urls: readonly string[]): RedisAddress {
 export function connectTo(urls: string | readonly string[], options: ConnectionOptions): RedisClient {
   const all = [urls].flat()
   const address = readAddress(all)
-  const { connection, retryStrategy, scripts } = options
+  const { connection, clusterTimeouts, retryStrategy, scripts } = options
   const shared = { enableOfflineQueue: false, scripts }
   const login = {
     ...(address.username !== undefined && { username: address.username }),
@@ -67,14 +67,13 @@ export function connectTo(urls: string | readonly string[], options: ConnectionO
   switch (address.form) {
     case 'single':
       // ioredis parses the URL itself, because it supports more than `readAddress`, for example sockets.
-      return new Single(all[0] ?? '', { ...connection, ...shared, enableAutoPipelining: true, retryStrategy })
+      return new Single(all[0] ?? '', { ...connection, ...shared, retryStrategy })
     case 'sentinel': {
       const [name = '', database = '0'] = address.path
       return new Single({
         ...connection,
         ...shared,
         ...login,
-        enableAutoPipelining: true,
         sentinels: [...address.nodes],
         name,
         db: Number(database),
@@ -84,7 +83,6 @@ export function connectTo(urls: string | readonly string[], options: ConnectionO
       })
     }
     case 'cluster':
-      // No automatic pipelining: ioredis would take a script's key count for its key, and mix slots.
       return new Cluster([...address.nodes], {
         ...shared,
         clusterRetryStrategy: retryStrategy,
@@ -92,7 +90,7 @@ export function connectTo(urls: string | readonly string[], options: ConnectionO
         retryDelayOnFailover: 0,
         retryDelayOnClusterDown: 0,
         slotsRefreshInterval: 5_000,
-        redisOptions: { ...connection, ...login },
+        redisOptions: { ...connection, ...clusterTimeouts, ...login },
         // Connect by host name, because certificates are issued for names.
         ...(address.tls && { dnsLookup: (host, done) => done(null, host) }),
       })

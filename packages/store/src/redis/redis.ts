@@ -5,6 +5,7 @@ import { Cluster, type Redis as Single } from 'ioredis'
 import { PROBE_KEY } from '../keys.ts'
 import { connectTo, type RedisClient } from './client.ts'
 import { fateOf, isRefusal, isReply } from './reply-fate.ts'
+import { type ReplyWatch, UNWATCHED, watchReplies } from './reply-watch.ts'
 import { loadScripts, type ScriptName, type ScriptReplies } from './scripts.ts'
 import { fullestOf, parseMemory, problemsOf, type RedisMemory, readSettings } from './server.ts'
 
@@ -63,6 +64,8 @@ type Commands = Single & {
 const COMMAND_TIMEOUT_MS = 3_000
 /** A connection without a reply for this long is dropped. TCP itself would keep it for about 15 minutes. */
 const SOCKET_TIMEOUT_MS = 6_000
+/** How often replies are checked for these limits. */
+const CHECK_REPLIES_MS = 200
 const FIRST_RECONNECT_WAIT_MS = 50
 const LONGEST_RECONNECT_WAIT_MS = 2_000
 /** A long outage is logged again at this interval. */
@@ -80,8 +83,6 @@ export async function openRedis(options: {
   const client = connectTo(options.url, {
     connection: {
       connectionName: options.name,
-      commandTimeout: COMMAND_TIMEOUT_MS,
-      socketTimeout: SOCKET_TIMEOUT_MS,
       connectTimeout: COMMAND_TIMEOUT_MS,
       disconnectTimeout: 500,
       maxLoadingRetryTime: 1_000,
@@ -89,6 +90,7 @@ export async function openRedis(options: {
       // A demoted primary keeps its connections open. Connecting again may reach the new primary.
       reconnectOnError: (error) => error.message.startsWith('READONLY'),
     },
+    clusterTimeouts: { commandTimeout: COMMAND_TIMEOUT_MS, socketTimeout: SOCKET_TIMEOUT_MS },
     retryStrategy: (times) => backoffMs(times, FIRST_RECONNECT_WAIT_MS, LONGEST_RECONNECT_WAIT_MS),
     scripts: loadScripts(),
   })
@@ -121,15 +123,19 @@ function watch(
   return trouble
 }
 
+const REPLY_LIMITS = { replyMs: COMMAND_TIMEOUT_MS, silenceMs: SOCKET_TIMEOUT_MS, checkEveryMs: CHECK_REPLIES_MS }
+
 function wrap(client: RedisClient, closing: AbortController, trouble: (error: unknown) => void): Redis {
   const commands = withScripts(client)
+  // A cluster's connections are ioredis' own, and each command chooses one.
+  const replies = client instanceof Cluster ? UNWATCHED : watchReplies(client, REPLY_LIMITS)
 
   const send: Redis[typeof run] = async (action) => {
     if (client.status !== 'ready' || closing.signal.aborted) {
       throw new Unavailable('redis', 'Redis cannot be reached', { fate: 'not-executed' })
     }
     try {
-      return await action(commands)
+      return await replies.send(() => action(commands))
     } catch (error) {
       const cause = withoutArguments(error)
       if (isRefusal(cause)) throw new RedisRefusal(`Redis refused a command: ${cause.message}`, { cause })
@@ -165,17 +171,21 @@ function wrap(client: RedisClient, closing: AbortController, trouble: (error: un
     },
     close() {
       closing.abort()
-      closed ??= disconnect(client)
+      closed ??= disconnect(client, replies)
       return closed
     },
   }
 }
 
-async function disconnect(client: RedisClient): Promise<void> {
-  if (client.status !== 'ready') return client.disconnect()
-  const ended = new Promise<void>((resolve) => client.once('end', resolve))
-  await client.quit().catch(() => client.disconnect())
-  await ended
+async function disconnect(client: RedisClient, replies: ReplyWatch): Promise<void> {
+  try {
+    if (client.status !== 'ready') return client.disconnect()
+    const ended = new Promise<void>((resolve) => client.once('end', resolve))
+    await replies.send(() => client.quit()).catch(() => client.disconnect())
+    await ended
+  } finally {
+    replies.stop()
+  }
 }
 
 const isFull = (error: unknown): boolean =>

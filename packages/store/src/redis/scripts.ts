@@ -37,12 +37,14 @@ export interface ScriptReplies {
   'requests/release-request': 0 | 1
   'state/claim-events': string[]
   'state/claim-timers': string[]
-  'state/commit-state': 0 | 1
+  'state/commit-state': [written: 0 | 1, ...entries: string[]]
   'state/finish-timers': number
   'state/remove-idle-relays': number
   'state/remove-sent-events': number
+  'state/take-back-events': number
   'subscriptions/begin-check': 'begun' | 'running' | 'too-many'
   'subscriptions/build-order': 0 | 1
+  'subscriptions/read-changes': [revision: string, ...idsAndSubscriptions: string[]] | null
   'subscriptions/read-page': string[] | null
   'subscriptions/write-subscription': 0 | 1
 }

@@ -2,7 +2,7 @@ import { newEventId, type PlatformEvent } from '@switchhook/contracts'
 import { type TestRedis, testRedis } from '@switchhook/testkit'
 import { outboxKey, partitionOf } from '../keys.ts'
 import { openRedis, type Redis, run } from '../redis/redis.ts'
-import { createOutbox, type OutboxEntry } from './outbox.ts'
+import { committerOf, createOutbox, type OutboxEntry } from './outbox.ts'
 import { createStateStore } from './state-store.ts'
 
 const log = { debug() {}, info() {}, warn() {}, error() {} }
@@ -258,4 +258,91 @@ test('an outbox that no event was ever written to has no names to remove', async
   expect(await createOutbox(redis, 'relay-1').removeIdleRelays(0)).toBe(0)
   await redis[run]((commands) => commands.xadd(outboxKey(0), '*', 'event', '{}'))
   expect(await createOutbox(redis, 'relay-1').removeIdleRelays(0)).toBe(0)
+})
+
+/** Commits events that the relay of this name claims; resolves to the entries that it got. */
+async function commitFor(name: string, tenant: string, count: number): Promise<OutboxEntry[]> {
+  const claimed: OutboxEntry[] = []
+  const store = createStateStore(redis, {
+    name,
+    takesEvents: () => true,
+    claimed: (entries) => claimed.push(...entries),
+    unclaimed: () => {},
+  })
+  const events = Array.from({ length: count }, () => eventOf(tenant))
+  await store.commit(tenant, { records: [], events, timers: [] })
+  expect(idsOf(events)).toEqual(expect.arrayContaining(idsOf(claimed)))
+  return claimed
+}
+
+describe('events that a commit claims', () => {
+  /** The first claim creates the consumer group. */
+  const withGroup = async (): Promise<void> => {
+    await commit('acme', 1)
+    const outbox = createOutbox(redis, 'relay-first')
+    await outbox.sent(await outbox.claim(1))
+  }
+
+  test('are claimed by nobody else, and leave the outbox once sent', async () => {
+    await withGroup()
+    const claimed = await commitFor('relay-1', 'acme', 3)
+    expect(claimed).toHaveLength(3)
+    const [own, others] = [createOutbox(redis, 'relay-1'), createOutbox(other, 'relay-2')]
+    expect(await own.claim(10)).toEqual([])
+    expect(await others.claim(10)).toEqual([])
+    await own.sent(claimed)
+    expect(await own.backlog()).toBe(0)
+  })
+
+  test('are taken over once their process has been silent for 15 s, not before', async () => {
+    await withGroup()
+    const claimed = await commitFor('relay-dead', 'acme', 3)
+    const heir = createOutbox(other, 'relay-heir')
+    await silence('acme', committerOf('relay-dead'), 14_000)
+    expect(await heir.claim(10)).toEqual([])
+    await silence('acme', committerOf('relay-dead'), 15_500)
+    expect(idsOf(await heir.claim(10))).toEqual(idsOf(claimed))
+  })
+
+  test('are claimed at once after they were given back', async () => {
+    await withGroup()
+    const claimed = await commitFor('relay-1', 'acme', 3)
+    const outbox = createOutbox(redis, 'relay-1')
+    await outbox.giveBack(claimed.slice(0, 2))
+    expect(idsOf(await outbox.claim(10))).toEqual(idsOf(claimed.slice(0, 2)))
+    expect(await createOutbox(other, 'relay-2').claim(10)).toEqual([])
+  })
+
+  test('are claimed at once by a relay that restarts under its old name', async () => {
+    await withGroup()
+    const claimed = await commitFor('relay-1', 'acme', 3)
+    const restarted = createOutbox(redis, 'relay-1')
+    await restarted.resume()
+    expect(idsOf(await restarted.claim(10))).toEqual(idsOf(claimed))
+  })
+
+  test('are found by the next claim in a Redis without consumer group', async () => {
+    expect(await commitFor('relay-1', 'acme', 3)).toEqual([])
+    expect(await createOutbox(redis, 'relay-1').claim(10)).toHaveLength(3)
+    expect(await createOutbox(redis, 'relay-2').resume()).toBeUndefined()
+  })
+
+  test('never include older events of another process; the relay claims those at once', async () => {
+    await withGroup()
+    const older = await commit('acme', 2)
+    const claimed = await commitFor('relay-1', 'acme', 3)
+    expect(claimed).toHaveLength(1)
+    const rest = await createOutbox(redis, 'relay-1').claim(10)
+    expect(rest).toHaveLength(4)
+    expect(idsOf(rest)).toEqual(expect.arrayContaining(idsOf(older)))
+    expect(await createOutbox(other, 'relay-2').claim(10)).toEqual([])
+  })
+
+  test('of concurrent commits of two processes are each sent by one of them', async () => {
+    await withGroup()
+    const claims = await Promise.all(
+      Array.from({ length: 100 }, (_, at) => commitFor(at % 2 === 0 ? 'relay-1' : 'relay-2', 'acme', 2)),
+    )
+    expect(new Set(idsOf(claims.flat())).size).toBe(200)
+  })
 })

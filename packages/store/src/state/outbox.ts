@@ -22,6 +22,16 @@ export interface Outbox {
    * have been silent for 15 s, then new ones. Do not call it concurrently.
    */
   claim(max: number): Promise<OutboxEntry[]>
+  /**
+   * Gives events that a commit has claimed to `claim`, because they cannot be sent now. Without it, `claim` finds them
+   * after 15 s.
+   */
+  giveBack(entries: readonly OutboxEntry[]): Promise<void>
+  /**
+   * Gives `claim` the events that an earlier process of this name had claimed in its commits. Call it before the first
+   * commit.
+   */
+  resume(): Promise<void>
   /** Call it once the broker has confirmed the events. They are then never claimed again. */
   sent(entries: readonly OutboxEntry[]): Promise<void>
   /**
@@ -35,7 +45,13 @@ export interface Outbox {
   oldestMs(): Promise<number>
 }
 
-const GROUP = 'relay'
+export const GROUP = 'relay'
+/**
+ * The name that the commits of a relay's process claim with. It differs from the relay's own, because `claim` repeats what
+ * the relay has claimed and not sent, and must not repeat what was just committed and is being sent.
+ */
+export const committerOf = (consumerName: string): string => `${consumerName} commits`
+
 /** Longer than a publish waits for its confirm (10 s). Events that a crashed relay had claimed wait this long. */
 const DEAD_AFTER_MS = 15_000
 /** Removing the name of a running relay does no harm. The hour lets operators see the recent ones in the stream. */
@@ -63,13 +79,26 @@ export function createOutbox(redis: Redis, consumerName: string): Outbox {
       return (await Promise.all(claims)).flat()
     },
     async sent(entries) {
-      const calls = PARTITIONS.flatMap((partition) => {
-        const ids = entries.filter((entry) => entry.partition === partition).map(({ id }) => id)
-        return chunks(ids, LARGEST_CALL).map((some) => ({ key: outboxKey(partition), ids: some }))
-      })
       await redis[run]((commands) =>
         Promise.all(
-          calls.map(({ key, ids }) => commands.runScript('state/remove-sent-events', [key], [GROUP, ...ids])),
+          byPartition(entries).map(({ key, ids }) =>
+            commands.runScript('state/remove-sent-events', [key], [GROUP, ...ids]),
+          ),
+        ),
+      )
+    },
+    async giveBack(entries) {
+      await redis[run]((commands) =>
+        Promise.all(
+          byPartition(entries).map(({ key, ids }) => commands.xclaim(key, GROUP, consumerName, 0, ...ids, 'JUSTID')),
+        ),
+      )
+    },
+    async resume() {
+      const args = [GROUP, consumerName, committerOf(consumerName), LARGEST_CALL]
+      await redis[run]((commands) =>
+        Promise.all(
+          PARTITIONS.map((partition) => commands.runScript('state/take-back-events', [outboxKey(partition)], args)),
         ),
       )
     },
@@ -104,6 +133,13 @@ export function outboxJson(event: PlatformEvent): string {
   const json = serialiseEvent(event).toString()
   return event.traceparent === undefined ? json : `${json.slice(0, -1)},"traceparent":"${event.traceparent}"}`
 }
+
+/** The entries of each partition, in calls of bounded size. */
+const byPartition = (entries: readonly OutboxEntry[]): { readonly key: string; readonly ids: string[] }[] =>
+  PARTITIONS.flatMap((partition) => {
+    const ids = entries.filter((entry) => entry.partition === partition).map(({ id }) => id)
+    return chunks(ids, LARGEST_CALL).map((some) => ({ key: outboxKey(partition), ids: some }))
+  })
 
 /** Does not validate the events: they were validated when they were written, and fan-out validates them again. */
 function toEntries(partition: number, reply: readonly string[]): OutboxEntry[] {

@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto'
 import type { PlatformEvent } from '@switchhook/contracts'
 import { outboxKey, partitionOf, stateKey, timerMember, timerPayloadsKey, timersKey } from '../keys.ts'
 import { type Redis, run } from '../redis/redis.ts'
-import { outboxJson } from './outbox.ts'
+import { committerOf, GROUP, type OutboxEntry, outboxJson } from './outbox.ts'
 
 export interface StateRecord {
   /** 1 at first; each commit adds 1. */
@@ -39,7 +39,27 @@ export interface StateStore {
   commit(tenant: string | null, change: StateChange): Promise<'committed' | 'conflict'>
 }
 
-export function createStateStore(redis: Redis): StateStore {
+/** The relay of this process: commits claim their events for it, so that it need not read them back. */
+export interface CommitRelay {
+  /** The name of this process's outbox. */
+  readonly name: string
+  /** Whether it takes events now. If not, a commit leaves its events to any relay's `claim`. */
+  readonly takesEvents: () => boolean
+  /** It must now send these events, or give them back. Until then no other relay takes them, for 15 s. */
+  readonly claimed: (entries: readonly OutboxEntry[]) => void
+  /** A commit has left events to `claim`. */
+  readonly unclaimed: () => void
+}
+
+/** @param relay absent: commits leave their events to `claim` */
+export function createStateStore(redis: Redis, relay?: CommitRelay): StateStore {
+  function handOver(partition: number, events: readonly PlatformEvent[], ids: readonly string[]): void {
+    if (relay === undefined || events.length === 0) return
+    const entries = events.map((event, at) => ({ event, partition, id: ids[at] ?? '' })).filter(({ id }) => id !== '')
+    if (entries.length > 0) relay.claimed(entries)
+    if (entries.length < events.length) relay.unclaimed()
+  }
+
   return {
     async read(tenant, keys) {
       if (keys.length === 0) return []
@@ -56,6 +76,9 @@ export function createStateStore(redis: Redis): StateStore {
       ]
       const args = [
         `${records.length} ${events.length} ${timers.length}`,
+        GROUP,
+        relay?.takesEvents() === true ? committerOf(relay.name) : '',
+        relay?.name ?? '',
         ...records.flatMap(({ expectedVersion, value, ttlMs }) => [expectedVersion, toJson(value), ttlMs ?? 0]),
         ...events.map(outboxJson),
         ...timers.flatMap(({ id, dueInMs, payload }) => [
@@ -64,8 +87,10 @@ export function createStateStore(redis: Redis): StateStore {
           timerJson(tenant, id, payload),
         ]),
       ]
-      const result = await redis[run]((commands) => commands.runScript('state/commit-state', keys, args))
-      return result === 1 ? 'committed' : 'conflict'
+      const [written, ...ids] = await redis[run]((commands) => commands.runScript('state/commit-state', keys, args))
+      if (written === 0) return 'conflict'
+      handOver(partition, events, ids)
+      return 'committed'
     },
   }
 }

@@ -2,6 +2,7 @@ import { newSubscriptionId, type Subscription } from '@switchhook/contracts'
 import { type TestRedis, testRedis } from '@switchhook/testkit'
 import { subscriptionsKey } from '../keys.ts'
 import { openRedis, type Redis, run } from '../redis/redis.ts'
+import { matchOf } from './subscription-index.ts'
 import { createSubscriptionStore, type SubscriptionStore } from './subscription-store.ts'
 
 const log = { debug() {}, info() {}, warn() {}, error() {} }
@@ -141,8 +142,8 @@ test('enabled subscriptions match their event types', async () => {
   const both = subscription({ eventTypes: ['call.status', 'agent.status'] })
   const disabled = subscription({ enabled: false })
   for (const each of [calls, both, disabled]) await store.create(each)
-  expect(new Set(await store.matching('acme', 'call.status'))).toEqual(new Set([calls, both]))
-  expect(await store.matching('acme', 'agent.status')).toEqual([both])
+  expect(new Set(await store.matching('acme', 'call.status'))).toEqual(new Set([calls, both].map(matchOf)))
+  expect(await store.matching('acme', 'agent.status')).toEqual([matchOf(both)])
 })
 
 test('the next match sees every earlier write of another process', async () => {
@@ -176,7 +177,7 @@ test('an emptied Redis has no subscriptions, and those created afterwards match'
   expect(await store.matching('acme', 'call.status')).toEqual([])
   const created = subscription()
   await elsewhere.create(created)
-  expect(await store.matching('acme', 'call.status')).toEqual([created])
+  expect(await store.matching('acme', 'call.status')).toEqual([matchOf(created)])
 })
 
 test('creating an existing subscription changes nothing and returns the stored one', async () => {

@@ -1,7 +1,9 @@
 import { randomUUID } from 'node:crypto'
-import { type EventType, receives, type Subscription, type SubscriptionId } from '@switchhook/contracts'
-import { revisionKey, subscriptionOrderKey, subscriptionsKey } from '../keys.ts'
+import type { EventType, Subscription, SubscriptionId } from '@switchhook/contracts'
+import { revisionKey, subscriptionChangesKey, subscriptionOrderKey, subscriptionsKey } from '../keys.ts'
 import { type Redis, run } from '../redis/redis.ts'
+import { createSubscriptionFollower, type FollowerLimits } from './subscription-follower.ts'
+import type { MatchedSubscription } from './subscription-index.ts'
 import {
   createSubscriptionOrder,
   inOrder,
@@ -38,13 +40,18 @@ export interface SubscriptionStore {
   /** Resolves to whether the subscription existed. */
   remove(tenant: string | null, id: SubscriptionId): Promise<boolean>
   /** The enabled subscriptions to this event type. Includes every write that ended before the call. */
-  matching(tenant: string | null, eventType: EventType): Promise<readonly Subscription[]>
+  matching(tenant: string | null, eventType: EventType): Promise<readonly MatchedSubscription[]>
 }
 
-interface Cached {
-  readonly revision: string
-  readonly subscriptions: Promise<readonly Subscription[]>
+/** Which changes the store lists, so that fan-out does not read a tenant's subscriptions again after each change. */
+export interface ChangeLimits {
+  /** Tenants with fewer subscriptions have no list: reading all of them again costs as much as reading the list. */
+  readonly fromSubscriptions: number
+  readonly most: number
 }
+
+const CHANGES: ChangeLimits = { fromSubscriptions: 100, most: 1_000 }
+const CHANGES_RETENTION_MS = 86_400_000
 
 /**
  * @param verify rejects unless this Redis holds the data of the installation. Called before a subscription is created or
@@ -53,22 +60,15 @@ interface Cached {
 export function createSubscriptionStore(
   redis: Redis,
   verify: () => Promise<void> = () => Promise.resolve(),
+  limits: { readonly changes?: ChangeLimits; readonly follower?: FollowerLimits } = {},
 ): SubscriptionStore {
-  const cache = new Map<string | null, Cached>()
+  const changes = limits.changes ?? CHANGES
+  const follower = createSubscriptionFollower(redis, { verify, parse: parseSubscription }, limits.follower)
   const order = createSubscriptionOrder(redis, parseSubscription)
 
   async function readAll(tenant: string | null): Promise<Subscription[]> {
     const stored = await redis[run]((commands) => commands.hvals(subscriptionsKey(tenant)))
     return inOrder(stored.map(parseSubscription))
-  }
-
-  /**
-   * A list with an unknown revision may come from an emptied Redis in which subscriptions have been created since. A
-   * known revision needs no check: it is random, so no other Redis has it.
-   */
-  async function readVerified(tenant: string | null): Promise<Subscription[]> {
-    const [all] = await Promise.all([readAll(tenant), verify()])
-    return all
   }
 
   /** Optimistic locking: reads and writes again if another writer changed the subscription in between. */
@@ -89,8 +89,8 @@ export function createSubscriptionStore(
       const result = await redis[run]((commands) =>
         commands.runScript(
           'subscriptions/write-subscription',
-          [subscriptionsKey(tenant), revisionKey(tenant), subscriptionOrderKey(tenant)],
-          [id, read, written, randomUUID(), place],
+          [subscriptionsKey(tenant), revisionKey(tenant), subscriptionOrderKey(tenant), subscriptionChangesKey(tenant)],
+          [id, read, written, randomUUID(), place, changes.fromSubscriptions, changes.most, CHANGES_RETENTION_MS],
         ),
       )
       if (result === 1) return { before, after }
@@ -130,34 +130,9 @@ export function createSubscriptionStore(
       return before !== undefined
     },
     async matching(tenant, eventType) {
-      const revision = await redis[run]((commands) => commands.get(revisionKey(tenant)))
-      let cached = cache.get(tenant)
-      if (revision === null || cached?.revision !== revision) {
-        // Read after its revision, so the list is never older than the revision. Concurrent callers share the promise.
-        cached = { revision: revision ?? '', subscriptions: readVerified(tenant) }
-        remember(cache, tenant, revision, cached)
-      }
-      const subscriptions = await cached.subscriptions
-      return subscriptions.filter((subscription) => receives(subscription, eventType))
+      return (await follower.upToDate(tenant)).matching(eventType)
     },
   }
-}
-
-/** Caches no tenant without a revision: such tenants never had a subscription, and any caller can invent names. */
-function remember(
-  cache: Map<string | null, Cached>,
-  tenant: string | null,
-  revision: string | null,
-  cached: Cached,
-): void {
-  if (revision === null) {
-    cache.delete(tenant)
-    return
-  }
-  cache.set(tenant, cached)
-  cached.subscriptions.catch(() => {
-    if (cache.get(tenant) === cached) cache.delete(tenant)
-  })
 }
 
 /** Only this store writes subscriptions, so the JSON is not validated. */

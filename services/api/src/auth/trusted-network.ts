@@ -6,7 +6,8 @@ type Address = ipaddr.IPv4 | ipaddr.IPv6
 export function createNetworkMatcher(cidrs: readonly string[]): (address: string | undefined) => boolean {
   const networks = cidrs.map(parseNetwork)
   return (address) => {
-    if (address === undefined || !ipaddr.isValid(address)) return false
+    // Most installations trust no network, and parsing an address costs 5 µs.
+    if (networks.length === 0 || address === undefined || !ipaddr.isValid(address)) return false
     const candidate = ipaddr.process(address)
     return networks.some(([network, prefix]) => network.kind() === candidate.kind() && candidate.match(network, prefix))
   }

@@ -15,6 +15,7 @@ import { createVerifyToken, Unauthorized } from './verify-token.ts'
 
 const ISSUER = 'https://idp.example/acme'
 const { publicKey, privateKey } = generateKeyPairSync('ec', { namedCurve: 'P-256' })
+const { publicKey: otherKey } = generateKeyPairSync('ec', { namedCurve: 'P-256' })
 const keys = { keys: [{ ...(publicKey.export({ format: 'jwk' }) as { kty: string }), kid: 'a', alg: 'ES256' }] }
 
 const verifyToken = createVerifyToken([
@@ -39,6 +40,30 @@ test.each([
 ])('a valid token with %j identifies the client, the issuer and its tenant', async (more, named) => {
   const token = signed(HEADER, { ...claims(), ...more })
   await expect(verifyToken(`Bearer ${token}`)).resolves.toEqual({ tenant: 'acme', issuer: ISSUER, ...named })
+})
+
+test('a token that was accepted is rejected once its key is withdrawn', async () => {
+  let published = keys
+  const verify = createVerifyToken([
+    { issuer: ISSUER, audience: 'switchhook', tenant: 'acme', keysFor: async () => published },
+  ])
+  const authorization = `Bearer ${signed(HEADER, claims())}`
+  await expect(verify(authorization)).resolves.toMatchObject({ clientId: 'crm' })
+  published = { keys: [{ ...(otherKey.export({ format: 'jwk' }) as { kty: string }), kid: 'a', alg: 'ES256' }] }
+  await expect(verify(authorization)).rejects.toBeInstanceOf(Unauthorized)
+  published = keys
+  await expect(verify(authorization)).resolves.toMatchObject({ clientId: 'crm' })
+})
+
+test('a token that was accepted is rejected once it has expired', async () => {
+  const authorization = `Bearer ${signed(HEADER, claims())}`
+  await expect(verifyToken(authorization)).resolves.toMatchObject({ clientId: 'crm' })
+  jest.useFakeTimers({ doNotFake: ['nextTick', 'setImmediate', 'queueMicrotask'], now: Date.now() + 70_000 })
+  try {
+    await expect(verifyToken(authorization)).rejects.toThrow('exp')
+  } finally {
+    jest.useRealTimers()
+  }
 })
 
 test('any other Authorization header is rejected', async () => {

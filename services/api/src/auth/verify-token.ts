@@ -4,6 +4,7 @@ import { BEARER_CHALLENGE, HeaderedError } from '../http/problem-handler.ts'
 import type { Caller } from '../http/route.ts'
 import type { KeySet } from './fetch-keys.ts'
 import type { Issuer } from './issuer.ts'
+import { rememberVerdicts, type Verdict } from './remember-verdicts.ts'
 
 /** A missing or invalid token, with the challenge of RFC 6750, section 3. */
 export class Unauthorized extends HeaderedError {
@@ -30,10 +31,10 @@ export type VerifyToken = (authorization: string) => Promise<Caller>
 /** Public-key algorithms only: with a shared secret, every verifier could also sign tokens. */
 const ALGORITHM = /^((RS|PS|ES)(256|384|512)|EdDSA)$/
 
-/** Checks the value of an `Authorization` header: signature, issuer, audience and time. */
+/** Checks the value of an `Authorization` header: signature, issuer, audience and time. Verified tokens are remembered. */
 export function createVerifyToken(issuers: readonly TrustedIssuer[]): VerifyToken {
   const verifiers = new Map(issuers.map((issuer) => [issuer.issuer, createVerifier(issuer)]))
-  return async (authorization) => {
+  return rememberVerdicts(async (authorization) => {
     const token = /^bearer +([^ ]+)$/i.exec(authorization)?.[1]
     if (token === undefined) throw new Unauthorized('The Authorization header does not carry a bearer token')
     const { algorithm, kid, issuer } = peek(token)
@@ -41,7 +42,7 @@ export function createVerifyToken(issuers: readonly TrustedIssuer[]): VerifyToke
     const verify = verifiers.get(issuer)
     if (verify === undefined) throw new Unauthorized('The issuer of the token is not accepted')
     return verify(token, kid)
-  }
+  })
 }
 
 /** Reads the token before its signature is verified: nothing in it can be trusted yet. */
@@ -59,7 +60,7 @@ function peek(token: string): { algorithm: string; kid: string | undefined; issu
   }
 }
 
-function createVerifier(issuer: TrustedIssuer): (token: string, kid: string | undefined) => Promise<Caller> {
+function createVerifier(issuer: TrustedIssuer): (token: string, kid: string | undefined) => Promise<Verdict> {
   const handlers = new WeakMap<KeySet, Handler>()
   return async (token, kid) => {
     const keys = await issuer.keysFor(kid)
@@ -69,7 +70,12 @@ function createVerifier(issuer: TrustedIssuer): (token: string, kid: string | un
     const clientId = clientIdOf(claims)
     const subject = subjectOf(claims)
     const isOther = subject !== undefined && subject !== clientId
-    return { tenant: issuer.tenant, clientId, issuer: issuer.issuer, ...(isOther && { subject }) }
+    return {
+      caller: { tenant: issuer.tenant, clientId, issuer: issuer.issuer, ...(isOther && { subject }) },
+      expiresAtMs: Number(claims['exp']) * 1_000,
+      // The key cache keeps the same object while the keys are unchanged.
+      hasCurrentKeys: async () => (await issuer.keysFor(kid)) === keys,
+    }
   }
 }
 

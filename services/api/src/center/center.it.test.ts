@@ -258,3 +258,50 @@ describe('probing a silent call', () => {
     expect(await takeEvents()).toEqual([])
   })
 })
+
+describe('reports together with records of the platform adapter', () => {
+  const own = (expectedVersion: number) => ({
+    records: [{ key: 'simulated:1', expectedVersion, value: { expectedVersion } }],
+    timers: [],
+  })
+  const ownRecord = async () => (await createStateStore(redis[0]).read(tenant, ['simulated:1']))[0]
+
+  test('are stored in one step', async () => {
+    const callId = newCallId()
+    expect(await centers[0].recordWith([report(callId)], own(0))).toBe('committed')
+    expect(await ownRecord()).toMatchObject({ version: 1 })
+    expect(await takeEvents()).toHaveLength(2)
+  })
+
+  test('are not stored if a record of the adapter has another version', async () => {
+    const callId = newCallId()
+    await centers[1].recordWith([report(newCallId())], own(0))
+    await takeEvents()
+    expect(await centers[0].recordWith([report(callId)], own(0))).toBe('conflict')
+    expect(await centers[0].findCall(tenant, callId)).toBeUndefined()
+    expect(await takeEvents()).toEqual([])
+  })
+
+  test('are stored if only the agent was changed meanwhile', async () => {
+    const calls = Array.from({ length: 10 }, () => newCallId())
+    const results = await Promise.all(
+      calls.map((callId, at) =>
+        centers[at % 2 === 0 ? 0 : 1].recordWith([report(callId)], {
+          records: [{ key: `simulated:${callId}`, expectedVersion: 0, value: 1 }],
+          timers: [],
+        }),
+      ),
+    )
+    expect(results).toEqual(calls.map(() => 'committed'))
+    expect((await centers[0].readAgent(tenant, AGENT)).calls).toHaveLength(10)
+  })
+
+  test('the records are stored even if the reports say nothing new', async () => {
+    const callId = newCallId()
+    await tell(0, report(callId))
+    await takeEvents()
+    expect(await centers[0].recordWith([report(callId)], own(0))).toBe('committed')
+    expect(await ownRecord()).toMatchObject({ version: 1 })
+    expect(await takeEvents()).toEqual([])
+  })
+})

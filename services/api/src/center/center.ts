@@ -1,6 +1,6 @@
 import type { CallId } from '@switchhook/contracts'
 import type { LegReport, Platform, PlatformListener } from '@switchhook/platform'
-import type { StateStore } from '@switchhook/store'
+import type { StateChange, StateStore } from '@switchhook/store'
 import { type Agent, agentKey, newAgent, type PresenceSetting, readAgent } from '../agents/agent.ts'
 import {
   type AgentChange,
@@ -12,7 +12,8 @@ import {
 import { beginDial, type DialBegun, type DialOptions } from '../calls/begin-dial.ts'
 import { type Call, callKey, callRecord, hasBegun, isLive } from '../calls/call.ts'
 import { PROBE_SILENT_MS, PROBE_UNREPORTED_DIAL_MS, probeTimer, reportsOfProbe } from '../calls/silent-call-probe.ts'
-import type { Step, Transact } from '../state/transact.ts'
+import type { ReadAheadStore } from '../state/read-ahead.ts'
+import { RecordChanged, type Step, type Transact } from '../state/transact.ts'
 import { agentEvent, keysOf, recordReports } from './record-reports.ts'
 
 /** A due timer of this tenant. */
@@ -32,8 +33,16 @@ export interface Center {
   readCalls(tenant: string | null, callIds: readonly CallId[]): Promise<readonly Call[]>
   /** Resolves to a new agent if none is stored. */
   readAgent(tenant: string | null, agentUri: string): Promise<Agent>
-  /** Reads a call and one of its agents as of one moment. */
+  /** Reads a call and one of its agents as of one moment, and ahead what a command on this leg reads next. */
   readLeg(tenant: string | null, callId: CallId, agentUri: string): Promise<{ call: Call | undefined; agent: Agent }>
+  /**
+   * Records reports in one step with records and timers of the platform adapter, all or nothing. `conflict`: a record of
+   * the adapter has another version, and nothing was written. Rejects like `StateStore.commit`.
+   */
+  readonly recordWith: (
+    reports: readonly LegReport[],
+    own: Pick<StateChange, 'records' | 'timers'>,
+  ) => Promise<'committed' | 'conflict'>
   /** See `beginDial`. */
   beginDial(call: Call, options: DialOptions): Promise<DialBegun>
   /** Stores a consultation call before the platform receives the transfer. */
@@ -48,6 +57,10 @@ export interface Center {
 
 export interface CenterDeps {
   readonly store: Pick<StateStore, 'read'>
+  /** Reads `keys`, and ahead the records that a command reads next. Absent: reads nothing ahead. */
+  readonly readAhead?: ReadAheadStore['readAhead']
+  /** Keys of the platform adapter's own records that a command on this call reads. */
+  readonly platformKeys?: (callId: CallId) => readonly string[]
   readonly transact: Transact
   readonly platform: Pick<Platform, 'lookUp'>
   /** Length of after-call work; 0: none. */
@@ -60,6 +73,7 @@ export interface CenterDeps {
 
 export function createCenter(deps: CenterDeps): Center {
   const { store, transact, platform, wrapUpMs, now, traceOfRequest = () => undefined } = deps
+  const { platformKeys = () => [], readAhead = (tenant, keys) => store.read(tenant, keys) } = deps
   const isoNow = (): string => new Date(now()).toISOString()
 
   /** Later reports of the call, hours later as well, belong to the trace of this request. */
@@ -77,16 +91,22 @@ export function createCenter(deps: CenterDeps): Center {
     return (await readCalls(tenant, [callId]))[0]
   }
 
-  async function record(reports: readonly LegReport[]): Promise<void> {
+  async function record(
+    reports: readonly LegReport[],
+    own: Pick<StateChange, 'records' | 'timers'> = { records: [], timers: [] },
+  ): Promise<void> {
     const [first] = reports
     if (first === undefined) return
     const keys = keysOf(reports)
-    await transact(first.tenant, keys, (values) => {
+    const decide = (values: readonly unknown[]): Step<void> => {
       const stored = new Map(keys.map((key, at) => [key, values[at]]))
-      const writing = recordReports(stored, reports, { wrapUpMs })
-      const traceparent = traceOf(stored)
-      return { result: undefined, ...(writing && { writing: { ...writing, traceparent } }) }
-    })
+      const recorded = recordReports(stored, reports, { wrapUpMs })
+      if (recorded === undefined && own.records.length === 0) return { result: undefined }
+      const { records = [], events = [], timers = [] } = recorded ?? {}
+      const writing = { records, events, timers: [...timers, ...own.timers], traceparent: traceOf(stored) }
+      return { result: undefined, writing }
+    }
+    await transact(first.tenant, keys, decide, own.records)
   }
 
   const changeAgent = (
@@ -105,16 +125,26 @@ export function createCenter(deps: CenterDeps): Center {
 
   return {
     listener: {
-      legs: record,
+      legs: (reports) => record(reports),
       device: async (report) => {
         await changeAgent(report.tenant, report.agentUri, (agent) => applyDevice(agent, report))
       },
+    },
+    recordWith: async (reports, own) => {
+      try {
+        await record(reports, own)
+        return 'committed'
+      } catch (error) {
+        if (error instanceof RecordChanged) return 'conflict'
+        throw error
+      }
     },
     findCall,
     readCalls,
     readAgent: (tenant, agentUri) => readAgent(store, tenant, agentUri),
     readLeg: async (tenant, callId, agentUri) => {
-      const [call, agent] = await store.read(tenant, [callKey(callId), agentKey(agentUri)])
+      const keys = [callKey(callId), agentKey(agentUri)]
+      const [call, agent] = await readAhead(tenant, keys, [...keys, ...platformKeys(callId)])
       return {
         call: call?.value as Call | undefined,
         agent: (agent?.value as Agent | undefined) ?? newAgent(agentUri),

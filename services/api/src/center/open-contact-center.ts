@@ -19,15 +19,17 @@ export interface ContactCenter {
 /** Opens the platform that `PLATFORM` names, and starts recording its reports. */
 export async function openContactCenter(base: Base, state: State): Promise<ContactCenter> {
   const { config, now, traceOfRequest } = base
-  const { platform, timers, developmentRoutes } = openPlatform(base, state)
   const center = createCenter({
     store: state.store,
+    readAhead: (...read) => state.store.readAhead(...read),
+    platformKeys: (callId) => keysOfCall(callId),
     transact: state.transact,
-    platform,
+    platform: { lookUp: (tenant, callId) => platform.lookUp(tenant, callId) },
     wrapUpMs: config.WRAP_UP_SECONDS * 1_000,
     now,
     traceOfRequest,
   })
+  const { platform, keysOfCall, timers, developmentRoutes } = openPlatform(base, state, center.recordWith)
   await platform.start(center.listener)
   return {
     platform,

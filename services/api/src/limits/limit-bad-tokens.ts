@@ -1,4 +1,4 @@
-import { createHash } from 'node:crypto'
+import { hash } from 'node:crypto'
 import ipaddr from 'ipaddr.js'
 import { LRUCache } from 'lru-cache'
 import { RateLimiterMemory } from 'rate-limiter-flexible'
@@ -62,10 +62,8 @@ export function limitBadTokens(
     const { authorization } = request.headers
     // Without a token there is nothing to verify; a 401 costs as little as a 429.
     if (authorization === undefined || isTrustedAddress(request.ip)) return authenticate(request)
-    const token = createHash('sha256').update(authorization).digest('base64')
-    const address = networkOf(request.ip)
-    const names: Names = { token: `${address} ${token}`, address }
-    const leftMs = known.has(token) ? 0 : await waitMs(names)
+    const token = hash('sha256', authorization, 'base64')
+    const leftMs = known.has(token) ? 0 : await waitMs(namesOf(request.ip, token))
     if (leftMs > 0) {
       const detail = 'Too many invalid tokens from this address.'
       throw new HeaderedError('rate-limited', { 'Retry-After': String(Math.ceil(leftMs / 1_000)) }, { detail })
@@ -77,6 +75,7 @@ export function limitBadTokens(
     } catch (error) {
       if (error instanceof Unauthorized) {
         known.delete(token)
+        const names = namesOf(request.ip, token)
         await Promise.all([ofToken.penalty(names.token), ofAddress.penalty(names.address)])
       }
       throw error
@@ -87,6 +86,11 @@ export function limitBadTokens(
 interface Names {
   readonly token: string
   readonly address: string
+}
+
+function namesOf(ip: string | undefined, token: string): Names {
+  const address = networkOf(ip)
+  return { token: `${address} ${token}`, address }
 }
 
 /** Providers assign at least a /64 to one subscriber (RFC 6177). */

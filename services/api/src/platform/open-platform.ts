@@ -1,4 +1,6 @@
+import type { CallId } from '@switchhook/contracts'
 import type { Platform } from '@switchhook/platform'
+import type { Center } from '../center/center.ts'
 import type { ApiConfig } from '../config.ts'
 import type { Base } from '../feature.ts'
 import type { Route } from '../http/route.ts'
@@ -7,16 +9,21 @@ import type { TimerOwners } from '../state/timer-loop.ts'
 import { openSimulatorPlatform } from './simulator/open-simulator.ts'
 
 /** A platform adapter together with the parts that only this adapter has. */
-export interface OpenedPlatform {
+interface OpenedPlatform {
   readonly platform: Platform
+  /** Keys of the adapter's own records that a command on this call reads. */
+  readonly keysOfCall: (callId: CallId) => readonly string[]
   readonly timers: TimerOwners
   /** Routes without a token that act on the platform from outside. Empty in production. */
   readonly developmentRoutes: readonly Route[]
 }
 
+/** @param record for an adapter whose own state is in the same store as the calls */
+type OpenPlatform = (base: Base, state: State, record: Center['recordWith']) => OpenedPlatform
+
 /** One entry per value of `PLATFORM`. Each adapter has a folder of its own beside `simulator/`. */
-const PLATFORMS: Readonly<Record<ApiConfig['PLATFORM'], (base: Base, state: State) => OpenedPlatform>> = {
+const PLATFORMS: Readonly<Record<ApiConfig['PLATFORM'], OpenPlatform>> = {
   simulator: openSimulatorPlatform,
 }
 
-export const openPlatform = (base: Base, state: State): OpenedPlatform => PLATFORMS[base.config.PLATFORM](base, state)
+export const openPlatform: OpenPlatform = (base, state, record) => PLATFORMS[base.config.PLATFORM](base, state, record)

@@ -1,19 +1,21 @@
 import { hostname } from 'node:os'
-import { createOutbox, createStateStore, createTimerStore, type StateStore } from '@switchhook/store'
+import { createOutbox, createStateStore, createTimerStore } from '@switchhook/store'
 import type { Base } from '../feature.ts'
+import { startCommitRelay } from './commit-relay.ts'
 import { type OutboxRelay, startOutboxRelay } from './outbox-relay.ts'
 import { createPublishEvent } from './publish-event.ts'
+import { createReadAheadStore, type ReadAheadStore } from './read-ahead.ts'
 import { countTimers, createEventMeter, showGauges } from './state-meter.ts'
 import { createTimerLoop, type TimerOwners } from './timer-loop.ts'
 import { createTransact, type Transact, type Writing } from './transact.ts'
 
 /** The stored state of calls, agents and recoveries, with the outbox and the timers that its commits feed. */
 export interface State {
-  readonly store: StateStore
+  readonly store: ReadAheadStore
   /** Commits a step of the contact center; its events count and belong to the trace of the current request. */
   readonly transact: Transact
-  /** Must be called after a commit that did not use `transact`: wakes the relay and the timer loop. */
-  readonly committed: (writing: Writing) => void
+  /** Must be called after a commit that did not use `transact`: wakes the timer loop. */
+  readonly committed: (writing: Pick<Writing, 'timers'>) => void
   readonly relay: Pick<OutboxRelay, 'stop'>
   readonly timers: {
     start(owners: TimerOwners): void
@@ -23,21 +25,31 @@ export interface State {
 }
 
 /** Starts the outbox relay. The timers start later, when their owners are ready. */
-export async function openState({ redis, broker, metrics, tracing, log, traceOfRequest }: Base): Promise<State> {
-  const outbox = createOutbox(redis, `${hostname()}-${process.pid}`)
+export async function openState(base: Base): Promise<State> {
+  const { redis, broker, metrics, tracing, log, traceOfRequest, aheadOfRequest } = base
+  const name = `${hostname()}-${process.pid}`
+  const outbox = createOutbox(redis, name)
   // Housekeeping only: if it fails, the next start repeats it.
   await outbox.removeIdleRelays().catch((error: unknown) => log.warn('idle relays were not removed', { error }))
+  await outbox.resume().catch((error: unknown) => log.warn('events of an earlier run wait for 15 s', { error }))
   const meter = createEventMeter(metrics)
   const publish = createPublishEvent({ publish: (event) => broker.publishEvent(event), tracing, log })
-  const relay = startOutboxRelay({ outbox: meter.relaying(outbox), publish, log })
+  const metered = meter.relaying(outbox)
+  const relay = startOutboxRelay({ outbox: metered, publish, log })
+  const commitRelay = startCommitRelay({
+    name,
+    outbox: { sent: metered.sent, giveBack: (entries) => outbox.giveBack(entries) },
+    publish,
+    nudge: () => relay.nudge(),
+    log,
+  })
 
-  const store = createStateStore(redis)
+  const store = createReadAheadStore(createStateStore(redis, commitRelay), aheadOfRequest)
   const timerStore = createTimerStore(redis)
   const loop = createTimerLoop(timerStore, log)
   showGauges(metrics, { outbox, timers: timerStore, redis })
 
-  const committed = ({ events = [], timers = [] }: Writing): void => {
-    if (events.length > 0) relay.nudge()
+  const committed = ({ timers = [] }: Pick<Writing, 'timers'>): void => {
     for (const { dueInMs } of timers) loop.expect(dueInMs)
   }
   return {
@@ -51,7 +63,12 @@ export async function openState({ redis, broker, metrics, tracing, log, traceOfR
       traceOfRequest,
     ),
     committed,
-    relay,
+    relay: {
+      stop: async () => {
+        await commitRelay.stop()
+        await relay.stop()
+      },
+    },
     timers: { ...loop, start: (owners) => loop.start(countTimers(metrics, owners)) },
   }
 }

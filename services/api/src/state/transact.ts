@@ -1,5 +1,5 @@
-import { newEventId, type PlatformEvent } from '@switchhook/contracts'
-import type { StateStore } from '@switchhook/store'
+import { newEventId, type PlatformEvent, Unavailable } from '@switchhook/contracts'
+import type { StateChange, StateStore } from '@switchhook/store'
 
 /** An event before its commit: the commit draws its id. */
 export type NewEvent = Omit<PlatformEvent, 'eventId'>
@@ -25,13 +25,21 @@ export interface Step<Result> {
  * If another process has changed one of the records meanwhile, reads them and calls `decide` again.
  *
  * Rejects with Unavailable if Redis does not answer the commit; the step may have been committed. Repeating it is safe if
- * `decide` returns no event for a fact that the records already hold, because the repeat reads them first.
+ * `decide` returns no event for a fact that the records already hold, because the repeat reads them first. If Redis does
+ * not answer a read, the error's `fate` is `not-executed`.
  */
 export type Transact = <Result>(
   tenant: string | null,
   keys: readonly string[],
   decide: (values: readonly unknown[]) => Step<Result> | Promise<Step<Result>>,
+  /** Records that the caller has read itself. They are committed with the step. @throws RecordChanged */
+  own?: StateChange['records'],
 ) => Promise<Result>
+
+/** An own record of the caller has another version than expected. Nothing was written. */
+export class RecordChanged extends Error {
+  override readonly name = 'RecordChanged'
+}
 
 /**
  * @param committed is called after every commit
@@ -42,13 +50,24 @@ export function createTransact(
   committed: (writing: Writing) => void,
   traceOfRequest: () => string | undefined = () => undefined,
 ): Transact {
-  return async (tenant, keys, decide) => {
-    for (;;) {
-      const read = await store.read(tenant, keys)
-      const { result, writing } = await decide(read.map((record) => record?.value))
+  const read = (tenant: string | null, keys: readonly string[]) =>
+    store.read(tenant, keys).catch((cause: unknown) => {
+      if (!(cause instanceof Unavailable)) throw cause
+      throw new Unavailable(cause.dependency, cause.message, { cause, fate: 'not-executed' })
+    })
+
+  return async (tenant, keys, decide, own = []) => {
+    for (let tries = 0; ; tries++) {
+      // The first commit checks the versions of the caller's own records. A conflict does not say which record it is about.
+      const found = await read(tenant, tries === 0 ? keys : [...keys, ...own.map(({ key }) => key)])
+      const hasChanged = own.some(
+        ({ expectedVersion }, at) => expectedVersion !== (found[keys.length + at]?.version ?? 0),
+      )
+      if (tries > 0 && hasChanged) throw new RecordChanged()
+      const { result, writing } = await decide(found.slice(0, keys.length).map((record) => record?.value))
       if (writing === undefined) return result
-      const versions = new Map(keys.map((key, at) => [key, read[at]?.version ?? 0]))
-      const records = writing.records.map((record) => ({ ...record, expectedVersion: versions.get(record.key) ?? 0 }))
+      const versions = new Map(keys.map((key, at) => [key, found[at]?.version ?? 0]))
+      const changed = writing.records.map((record) => ({ ...record, expectedVersion: versions.get(record.key) ?? 0 }))
       const traceparent = traceOfRequest() ?? writing.traceparent
       // Each try draws new event ids. At most one try commits, because each expects the versions that it has read.
       const events = (writing.events ?? []).map((event) => ({
@@ -57,7 +76,7 @@ export function createTransact(
         ...(traceparent !== undefined && { traceparent }),
       }))
       const { timers = [] } = writing
-      if ((await store.commit(tenant, { records, events, timers })) === 'committed') {
+      if ((await store.commit(tenant, { records: [...own, ...changed], events, timers })) === 'committed') {
         committed(writing)
         return result
       }

@@ -11,6 +11,7 @@ import {
 import type { SubscriptionStore } from '@switchhook/store'
 import type { Route } from '../http/route.ts'
 import { rotatedSchema, rotationSchema } from './signing-schema.ts'
+import { firstAttemptsStopped } from './stop-first-attempts.ts'
 import { SUBSCRIPTIONS } from './subscription-routes.ts'
 import { subscriptionIdSchema } from './subscription-schema.ts'
 import type { SubscriptionSecrets } from './subscription-secrets.ts'
@@ -61,6 +62,8 @@ export function createRotateRoute(deps: RotateRouteDeps): Route<Rotation> {
         return { ...present, signing }
       })
       if (rotated?.signing === undefined) throw new AppError('subscription-not-found')
+      // A receiver that switches to the new secret at once gets no first attempt that only the previous one signs.
+      await firstAttemptsStopped(performance.now())
       return {
         status: 200,
         body: { previousValidUntil: formerValidUntil(rotated.signing, nowMs) },

@@ -130,7 +130,12 @@ async function run(rounds: number, { hasLease }: { readonly hasLease: boolean })
   const client = createPostClient({ timeoutMs: 10_000, maxSockets: 1_000, guard, lookup: slowLookup })
   const subscriptions = createSubscriptionStore(redis)
   const breakers = createBreakerStore(redis, { failures: 5, cooldownMs: 30_000 })
-  const admit = createAdmit({ look: (delivery) => breakers.look(delivery), canSign: () => true, nowMs })
+  const admit = createAdmit({
+    look: (delivery) => breakers.look(delivery),
+    isFailing: () => false,
+    canSign: () => true,
+    nowMs,
+  })
   const tally: Tally = { delivered: 0, withdrawn: 0, renewed: 0, late: 0 }
   const postLeased: PostUnderLeaseDeps['postLeased'] = (delivery, attempt, terms) =>
     client.postLeased(delivery, attempt, hasLease ? terms : { ...terms, trustedUntilMs: Infinity })

@@ -69,11 +69,15 @@ const ms = (max: number) => fc.nat({ max })
 /** Durations of the repetitions of one step. The last one is used for all further repetitions. */
 const durations = (max: number) => fc.array(ms(max), { minLength: 1, maxLength: 4 })
 
+const next = (list: readonly number[], count: number): number => list[Math.min(count, list.length - 1)] ?? 0
+
+const LONGEST_REPLY_MS = 300
+
 const deliveryArbitrary = fc.record({
   startMs: ms(1_200),
   eventType: fc.constantFrom<EventType>('call.status', 'agent.status'),
   askMs: durations(300),
-  replyMs: durations(300),
+  replyMs: durations(LONGEST_REPLY_MS),
   connectMs: durations(900),
   // Covered by the margin: the write itself and any pause of the process before it.
   checkToWriteMs: ms(SUBSCRIPTION_LEASE_MARGIN_MS),
@@ -120,22 +124,26 @@ async function lateWrites({ deliveries, changes }: Run, rules: Rules): Promise<W
   const written: Written[] = []
   const answers: { readonly atMs: number; readonly rulesOut: (written: Written) => boolean }[] = []
 
+  /** The rest of each delivery's durations of a look, by delivery id. */
+  const looksOf = new Map<string, Pick<DeliveryRun, 'askMs' | 'replyMs'> & { asked: number }>()
+  // One worker: its deliveries share their looks.
+  const admit = createAdmit({
+    look: async ({ deliveryId }) => {
+      const { askMs, replyMs, asked } = looksOf.get(deliveryId) ?? { askMs: [], replyMs: [], asked: 0 }
+      looksOf.set(deliveryId, { askMs, replyMs, asked: asked + 1 })
+      await time.pass(next(askMs, asked))
+      const subscription = stored
+      await time.pass(next(replyMs, asked))
+      return { health: { state: 'closed', consecutiveFailures: 0, openUntilMs: null }, subscription }
+    },
+    isFailing: () => false,
+    canSign: () => true,
+    // A lease that begins with a late reply is the mistake that one of the tests makes.
+    nowMs: () => time.nowMs() + (rules.beginsBeforeAsking ? 0 : LONGEST_REPLY_MS),
+  })
+
   async function deliver(run: DeliveryRun): Promise<void> {
-    const next = (list: readonly number[], count: number): number => list[Math.min(count, list.length - 1)] ?? 0
-    let asked = 0
     let connected = 0
-    const admit = createAdmit({
-      look: async () => {
-        asked += 1
-        await time.pass(next(run.askMs, asked - 1))
-        const subscription = stored
-        await time.pass(next(run.replyMs, asked - 1))
-        return { health: { state: 'closed', consecutiveFailures: 0, openUntilMs: null }, subscription }
-      },
-      canSign: () => true,
-      // A lease that begins with the reply is the mistake that one of the tests makes.
-      nowMs: () => time.nowMs() + (rules.beginsBeforeAsking ? 0 : next(run.askMs, asked) + next(run.replyMs, asked)),
-    })
     const postUnderLease = createPostUnderLease({
       timeoutMs: 10_000,
       post: () => Promise.reject(new Error('a first attempt needs its lease')),
@@ -157,8 +165,10 @@ async function lateWrites({ deliveries, changes }: Run, rules: Rules): Promise<W
 
     await time.pass(run.startMs)
     const eventId = newEventId()
+    const deliveryId = deliveryIdOf(eventId, id)
+    looksOf.set(deliveryId, { ...run, asked: 0 })
     const { admitted, lease } = await admit({
-      deliveryId: deliveryIdOf(eventId, id),
+      deliveryId,
       subscriptionId: id,
       eventId,
       eventType: run.eventType,

@@ -1,12 +1,12 @@
 import type { LookupFunction } from 'node:net'
 import { type Delivery, type Outcome, withTrial } from '@switchhook/contracts'
 import type { AddressGuard } from '@switchhook/egress'
-import { Axios, type AxiosRequestConfig } from 'axios'
+import { Axios } from 'axios'
 import { classifyError, classifyStatus } from '../policy/classify.ts'
 import { openConnections } from './connections.ts'
 import type { LeaseExpired, PostTerms } from './post-under-lease.ts'
 import { createTargets } from './targets.ts'
-import { createUndiciAdapter, LeaseRanOut, preparedPost } from './undici-adapter.ts'
+import { createUndiciAdapter, PreparedPost, type Sent, type WriteTerms } from './undici-adapter.ts'
 
 export interface PostOptions {
   /** Deadline of the whole attempt: name look-up, connection, TLS, sending, and the status line of the answer. */
@@ -34,46 +34,38 @@ export function createPostClient({ timeoutMs, maxSockets, guard, lookup, sign }:
   const targetOf = createTargets(guard)
   const connections = openConnections({ connections: maxSockets, connectTimeoutMs: timeoutMs, guard, lookup })
   // The bare class: an instance with axios' defaults merges all of them into every request, which doubles its cost.
-  const client = new Axios({
-    adapter: createUndiciAdapter(connections),
-    timeout: timeoutMs,
-    // The body is already bytes, and the answer's excerpt is already text.
-    transformRequest: [],
-    transformResponse: [],
-    validateStatus: () => true,
-  })
+  // The bare class with only an adapter: axios merges every further default into every request. It checks no status and
+  // transforms nothing, because the body is already bytes and the answer's excerpt is already text.
+  const client = new Axios({ adapter: createUndiciAdapter(connections) })
 
-  /** Rejects with the error if no answer arrives. */
-  async function send(
-    delivery: Delivery,
-    attempt: number,
-    how: Pick<AxiosRequestConfig, 'adapter' | 'timeout'>,
-  ): Promise<Outcome> {
+  async function send(delivery: Delivery, attempt: number, terms: WriteTerms): Promise<Outcome | LeaseExpired> {
     const target = targetOf(delivery.url)
     if (target.kind !== 'target') return target
     const headers = withTrial(delivery.trial, { ...headersOf(delivery, attempt), ...sign?.(delivery) })
-    const { status, data } = await client.request<string | undefined>({
-      method: 'post',
-      // One object that axios passes on untouched. Given separately, the headers would be copied one by one.
-      data: preparedPost(target, headers, delivery.body),
-      ...how,
-    })
-    const outcome = classifyStatus(status)
-    return outcome.kind === 'answered' && data !== undefined ? { ...outcome, answer: data } : outcome
+    const data = new PreparedPost(target, headers, delivery.body, terms)
+    const { data: sent } = await client.request<Sent>({ method: 'post', data })
+    switch (sent.kind) {
+      case 'error':
+        return classifyError(sent.error)
+      case 'unwritten':
+        return { kind: 'lease-expired', ...(sent.broken !== undefined && { broken: classifyError(sent.broken) }) }
+      case 'answer': {
+        const outcome = classifyStatus(sent.status)
+        return outcome.kind === 'answered' && sent.excerpt !== undefined
+          ? { ...outcome, answer: sent.excerpt }
+          : outcome
+      }
+    }
   }
 
   return {
-    post: (delivery, attempt) => send(delivery, attempt, {}).catch(classifyError),
-    async postLeased(delivery, attempt, terms) {
-      try {
-        const how = { adapter: createUndiciAdapter(connections, terms), timeout: terms.timeoutMs }
-        return await send(delivery, attempt, how)
-      } catch (error) {
-        if (!(error instanceof LeaseRanOut)) return classifyError(error)
-        const { broken } = error
-        return { kind: 'lease-expired', ...(broken !== undefined && { broken: classifyError(broken) }) }
-      }
+    async post(delivery, attempt) {
+      const terms = { trustedUntilMs: Infinity, isReplay: false, timeoutMs }
+      const outcome = await send(delivery, attempt, terms).catch(classifyError)
+      if (outcome.kind === 'lease-expired') throw new Error('a POST without a lease cannot outlast one')
+      return outcome
     },
+    postLeased: (delivery, attempt, terms) => send(delivery, attempt, terms).catch(classifyError),
     close: () => connections.close(),
   }
 }

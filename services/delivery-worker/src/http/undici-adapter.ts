@@ -13,45 +13,57 @@ import type { Target } from './targets.ts'
 const MAX_ANSWER_BYTES = 4_096
 const MAX_ANSWER_MS = 1_000
 
-/** When the request may be written, and where. */
+/** When the request may be written and where, and when it must be answered. */
 export interface WriteTerms {
-  /** From then on the request is not written, and the adapter rejects with LeaseRanOut. Monotonic, in ms. */
+  /** From then on the request is not written. Monotonic, in ms. */
   readonly trustedUntilMs: number
   /** Uses a fresh connection, because the same request broke on a kept one before. */
   readonly isReplay: boolean
+  /** The deadline of the status line. */
+  readonly timeoutMs: number
 }
 
-/** A complete request, which axios passes through as its `data`. */
-export type PreparedPost = Dispatcher.DispatchOptions
+/** A complete request. A class, because axios copies a plain object that is passed as its `data`, headers and all. */
+export class PreparedPost {
+  readonly request: Dispatcher.DispatchOptions
+  readonly terms: WriteTerms
 
-export const preparedPost = (
-  { origin, path }: Pick<Target, 'origin' | 'path'>,
-  headers: Readonly<Record<string, string>>,
-  body: Buffer,
-): PreparedPost => ({ origin, path, method: 'POST', headers, body })
+  constructor(
+    { origin, path }: Pick<Target, 'origin' | 'path'>,
+    headers: Readonly<Record<string, string>>,
+    body: Buffer,
+    terms: WriteTerms,
+  ) {
+    this.request = { origin, path, method: 'POST', headers, body }
+    this.terms = terms
+  }
+}
 
-const ANY_TIME: WriteTerms = { trustedUntilMs: Infinity, isReplay: false }
+/** The result of a request, as the adapter resolves with it. */
+export type Sent =
+  /** `excerpt`: of the part of the body that arrived in time. A 2xx has none. */
+  | { readonly kind: 'answer'; readonly status: number; readonly excerpt: string | undefined }
+  | { readonly kind: 'error'; readonly error: Error }
+  /**
+   * The lease ended before the request was written. `broken`: the error of the kept connection that carried the same request
+   * first. Undefined: the request was never written.
+   */
+  | { readonly kind: 'unwritten'; readonly broken: Error | undefined }
 
 /**
  * An axios adapter over undici, which takes a third of the time of Node's own client (docs/performance.md). It sends a
- * `preparedPost`. Resolves at the status line of a 2xx and drops its body; for any other answer it resolves with `data`, an
- * excerpt of the part of the body that arrives in time. `timeout` is the deadline of the status line.
+ * `PreparedPost`. Its `data` is a `Sent`: at the status line of a 2xx, whose body is dropped, and after the excerpt of any
+ * other answer. Errors are data too, because axios extends the stack trace of each rejection.
  */
-export function createUndiciAdapter(connections: Connections, terms: WriteTerms = ANY_TIME): AxiosAdapter {
-  return (config) =>
-    new Promise((resolve, reject) => {
-      const handler = new RequestHandler(connections, config.data as PreparedPost, terms, {
-        answered: (status, excerpt) => resolve(answerOf(status, excerpt, config)),
-        failed: reject,
-      })
-      handler.begin(config.timeout ?? 0)
+export const createUndiciAdapter =
+  (connections: Connections): AxiosAdapter =>
+  (config) =>
+    new Promise((resolve) => {
+      const { request, terms } = config.data as PreparedPost
+      new RequestHandler(connections, request, terms, (sent) => resolve(responseOf(sent, config))).begin(
+        terms.timeoutMs,
+      )
     })
-}
-
-interface Listener {
-  readonly answered: (status: number, excerpt: string | undefined) => void
-  readonly failed: (error: Error) => void
-}
 
 /**
  * Handles one request and its answer. If the server closes an idle connection just as the request is written to it, the
@@ -61,7 +73,7 @@ class RequestHandler implements Dispatcher.DispatchHandler {
   readonly #connections: Connections
   readonly #request: Dispatcher.DispatchOptions
   readonly #trustedUntilMs: number
-  readonly #listener: Listener
+  readonly #ended: (sent: Sent) => void
   #timer: NodeJS.Timeout | undefined
   #controller: Dispatcher.DispatchController | undefined
   #state: 'waiting' | 'answered' | 'failed' = 'waiting'
@@ -73,19 +85,24 @@ class RequestHandler implements Dispatcher.DispatchHandler {
   /** An answer other than 2xx, while its excerpt is being read. */
   #rejection: { readonly status: number; readonly chunks: Buffer[] } | undefined
 
-  constructor(connections: Connections, request: Dispatcher.DispatchOptions, terms: WriteTerms, listener: Listener) {
+  constructor(
+    connections: Connections,
+    request: Dispatcher.DispatchOptions,
+    terms: WriteTerms,
+    ended: (sent: Sent) => void,
+  ) {
     this.#connections = connections
     this.#request = request
     this.#trustedUntilMs = terms.trustedUntilMs
     this.#isSecond = terms.isReplay
-    this.#listener = listener
+    this.#ended = ended
   }
 
   begin(deadlineMs: number): void {
     this.#deadlineAt = performance.now() + deadlineMs
     this.#timer = setTimeout(() => {
       const late = new DeadlinePassed()
-      this.#fail(late)
+      this.#fail({ kind: 'error', error: late })
       this.#controller?.abort(late)
     }, deadlineMs)
     const { kept, fresh } = this.#connections
@@ -100,7 +117,7 @@ class RequestHandler implements Dispatcher.DispatchHandler {
     this.#controller = controller
     // The deadline passed while the connection was being made.
     if (this.#state === 'failed') controller.abort(new DeadlinePassed())
-    else if (!isLeaseValid(this.#trustedUntilMs, performance.now())) throw new LeaseRanOut(this.#broken)
+    else if (!isLeaseValid(this.#trustedUntilMs, performance.now())) throw LEASE_ENDED
   }
 
   onResponseStart(controller: Dispatcher.DispatchController, status: number, headers: IncomingHttpHeaders): void {
@@ -114,7 +131,7 @@ class RequestHandler implements Dispatcher.DispatchHandler {
       : MAX_ANSWER_MS
     this.#timer = setTimeout(() => controller.abort(new AnswerCut()), restMs)
     if (isRejection) this.#rejection = { status, chunks: [] }
-    else this.#listener.answered(status, undefined)
+    else this.#ended({ kind: 'answer', status, excerpt: undefined })
   }
 
   onResponseData(controller: Dispatcher.DispatchController, chunk: Buffer): void {
@@ -133,12 +150,19 @@ class RequestHandler implements Dispatcher.DispatchHandler {
   }
 
   onResponseError(_controller: Dispatcher.DispatchController, error: Error): void {
-    if (this.#state === 'waiting' && !this.#isSecond && isClosing(error) && this.#connections.brokeOnReuse(error)) {
+    if (error === LEASE_ENDED) this.#fail({ kind: 'unwritten', broken: this.#broken })
+    else if (
+      this.#state === 'waiting' &&
+      !this.#isSecond &&
+      isClosing(error) &&
+      this.#connections.brokeOnReuse(error)
+    ) {
       this.#isSecond = true
       this.#broken = error
       this.#connections.fresh.dispatch(this.#request, this)
-    } else if (this.#state === 'waiting') this.#fail(isProtocolError(error) ? new Malformed(error) : error)
-    else {
+    } else if (this.#state === 'waiting') {
+      this.#fail({ kind: 'error', error: isProtocolError(error) ? new Malformed(error) : error })
+    } else {
       // An error after the status line does not change the outcome.
       clearTimeout(this.#timer)
       this.#finishExcerpt(false)
@@ -149,28 +173,19 @@ class RequestHandler implements Dispatcher.DispatchHandler {
     if (this.#rejection === undefined) return
     const { status, chunks } = this.#rejection
     this.#rejection = undefined
-    this.#listener.answered(status, answerExcerpt(Buffer.concat(chunks), isComplete))
+    this.#ended({ kind: 'answer', status, excerpt: answerExcerpt(Buffer.concat(chunks), isComplete) })
   }
 
-  #fail(error: Error): void {
+  #fail(sent: Exclude<Sent, { readonly kind: 'answer' }>): void {
     if (this.#state !== 'waiting') return
     this.#state = 'failed'
     clearTimeout(this.#timer)
-    this.#listener.failed(error)
+    this.#ended(sent)
   }
 }
 
-/** The request was not written, because the lease ended before the connection was ready. */
-export class LeaseRanOut extends Error {
-  override readonly name = 'LeaseRanOut'
-  /** The error of the connection that carried the same request first. Undefined: the request was never written. */
-  readonly broken: Error | undefined
-
-  constructor(broken: Error | undefined) {
-    super('the lease ended before the request was written')
-    this.broken = broken
-  }
-}
+/** One for all requests: a stack trace for each would cost more than the request. */
+const LEASE_ENDED = new Error('the lease ended before the request was written')
 
 /** Classified like a timeout of the network itself. */
 class DeadlinePassed extends Error {
@@ -200,12 +215,9 @@ const isClosing = (error: Error): boolean => 'code' in error && CLOSED.has(Strin
 const isProtocolError = (error: Error): boolean =>
   error.name === 'HTTPParserError' || /^bad (response|upgrade)$/.test(error.message)
 
-function answerOf(
-  status: number,
-  data: string | undefined,
-  config: InternalAxiosRequestConfig,
-): AxiosResponse<string | undefined> {
-  return { status, statusText: '', headers: {}, config, data }
+/** axios does not use the status; `data` has it. */
+function responseOf(data: Sent, config: InternalAxiosRequestConfig): AxiosResponse<Sent> {
+  return { status: 0, statusText: '', headers: {}, config, data }
 }
 
 /** The request asked for an uncompressed answer; a compressed one gets no excerpt. */

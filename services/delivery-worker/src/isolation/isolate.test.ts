@@ -47,14 +47,18 @@ function aWorld(
   cap: number,
   patienceMs = 1,
   withoutTurn: (delivery: Delivery) => Promise<boolean> = async () => false,
+  quick: { readonly most: number; readonly beyondLeast: number } = { most: cap, beyondLeast: 0 },
 ) {
-  const inFlight: { readonly delivery: Delivery; readonly end: (error?: Error) => void }[] = []
+  /** The clock of attempts and turns. */
+  const world = { nowMs: 0 }
+  const inFlight: { readonly delivery: Delivery; readonly end: (error?: Error, status?: number) => void }[] = []
   const aside: [Delivery, number][] = []
   const isolation = createIsolation({
-    cap,
+    turns: { least: cap, ...quick },
     lanes: LANES,
     patienceMs,
     publishToLane: async (delivery, lane) => void aside.push([delivery, lane]),
+    nowMs: () => world.nowMs,
   })
   const withTurn = new Set<Delivery>()
   const deliver = createDeliver({
@@ -77,12 +81,12 @@ function aWorld(
     breaker: { isFailing: () => false, claimProbe: async () => undefined, note: async () => {} },
     post: (delivery) =>
       new Promise((resolve, reject) => {
-        const end = (error?: Error): void => {
+        const end = (error?: Error, status = 204): void => {
           inFlight.splice(
             inFlight.findIndex((one) => one.delivery === delivery),
             1,
           )
-          if (error === undefined) resolve({ kind: 'delivered', status: 204 })
+          if (error === undefined) resolve({ kind: status < 300 ? 'delivered' : 'answered', status })
           else reject(error)
         }
         inFlight.push({ delivery, end })
@@ -93,8 +97,8 @@ function aWorld(
     keep: async () => {},
     report: () => {},
     noticeParked: async () => {},
-    now: Date.now,
-    nowMs: () => performance.now(),
+    now: () => world.nowMs,
+    nowMs: () => world.nowMs,
   })
   const of = (subscription: SubscriptionId): number =>
     inFlight.filter(({ delivery }) => delivery.subscriptionId === subscription).length
@@ -102,6 +106,7 @@ function aWorld(
     due: (delivery: Delivery) => deliver(delivery, 'due'),
     fromLane: (delivery: Delivery) => deliver(delivery, 'lane'),
     stop: isolation.stop,
+    world,
     inFlight,
     aside,
     of,
@@ -252,6 +257,50 @@ test('a delivery gets a turn that became free during its look', async () => {
   }
 })
 
+/** Ends the oldest POST and lets the next deliveries begin theirs. */
+async function endOne(inFlight: ReturnType<typeof aWorld>['inFlight'], status?: number): Promise<void> {
+  inFlight[0]?.end(undefined, status)
+  await idle()
+}
+
+test('a quick endpoint gets more turns, and loses them with the first failure', async () => {
+  const { fromLane, inFlight, of } = aWorld(2, 10_000, undefined, { most: 6, beyondLeast: 10 })
+  for (let n = 0; n < 40; n++) void fromLane(aDelivery(slow))
+  await idle()
+  const seen = []
+  for (let n = 0; n < 6; n++) {
+    seen.push(of(slow))
+    await endOne(inFlight)
+  }
+  expect(seen).toEqual([2, 3, 4, 5, 6, 6])
+  await endOne(inFlight, 503)
+  for (let n = 0; n < 4; n++) await endOne(inFlight, 503)
+  expect(of(slow)).toBe(2)
+})
+
+test('a quick endpoint that stops answering gets no further turn', async () => {
+  const { fromLane, inFlight, world, of } = aWorld(2, 10_000, undefined, { most: 6, beyondLeast: 10 })
+  for (let n = 0; n < 6; n++) void fromLane(aDelivery(slow))
+  await idle()
+  for (let n = 0; n < 4; n++) await endOne(inFlight)
+  expect(of(slow)).toBe(2)
+  world.nowMs += 250
+  for (let n = 0; n < 4; n++) void fromLane(aDelivery(slow))
+  await idle()
+  expect(of(slow)).toBe(2)
+})
+
+test('a quick endpoint leaves further turns to the next one', async () => {
+  const { fromLane, inFlight, of } = aWorld(1, 10_000, undefined, { most: 10, beyondLeast: 6 })
+  for (let n = 0; n < 60; n++) void fromLane(aDelivery(slow))
+  await idle()
+  for (let n = 0; n < 10; n++) await endOne(inFlight)
+  expect(of(slow)).toBe(7)
+  for (let n = 0; n < 60; n++) void fromLane(aDelivery(other))
+  for (let n = 0; n < 40; n++) await endOne(inFlight)
+  expect([of(slow), of(other)]).toEqual([4, 4])
+})
+
 test('with a cap of one, retries and first attempts share the turn', async () => {
   const { due, of } = aWorld(1)
   void due(aDelivery(slow, 3))
@@ -315,9 +364,10 @@ test('a delivery counts as moved to its lane only after the broker’s confirm',
   const confirms = [() => Promise.reject(new Error('no confirm')), async () => {}]
   let moved = 0
   const isolation = createIsolation({
-    cap: 1,
+    turns: { least: 1, most: 1, beyondLeast: 0 },
     lanes: LANES,
     patienceMs: 1,
+    nowMs: () => 0,
     publishToLane: async () => confirms.shift()?.(),
     movedToLane: () => void (moved += 1),
   })

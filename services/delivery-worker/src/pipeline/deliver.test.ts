@@ -48,6 +48,7 @@ function aWorld(outcome: Outcome, change: Partial<DeliverDeps> = {}) {
     isolation: {
       take: () => hasFreeTurn,
       wait: async () => false,
+      noteAnswer: () => {},
       release: () => {},
       moveToLane: async () => void (movedToLane += 1),
     },
@@ -180,6 +181,7 @@ describe('deliver', () => {
       isolation: {
         take: () => false,
         wait: async () => turns.push('take') > 0,
+        noteAnswer: () => {},
         release: () => void turns.push('release'),
         moveToLane: () => Promise.reject(new Error('it has a turn')),
       },
@@ -227,6 +229,7 @@ describe('deliver', () => {
           isRedisAway = false
           return true
         },
+        noteAnswer: () => {},
         release: () => {},
         moveToLane: () => Promise.reject(new Error('it has a turn')),
       },

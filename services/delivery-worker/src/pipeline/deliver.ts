@@ -1,7 +1,7 @@
 import { type Attempt, type Delivery, isLeaseValid } from '@switchhook/contracts'
 import type { Isolation, Source } from '../isolation/isolate.ts'
 import type { Breaker } from '../policy/cooldown.ts'
-import { decide } from '../policy/decide.ts'
+import { decide, isTransientFailure } from '../policy/decide.ts'
 import type { DeliveryListener } from '../reporting/listener.ts'
 import { type AttemptDeps, createAttempt, type Result, type Sendable } from './attempt.ts'
 import { createLook, type LookDeps } from './look.ts'
@@ -12,7 +12,7 @@ export interface DeliverDeps
   extends Omit<LookDeps, 'unfinished' | 'breaker'>,
     Omit<AttemptDeps, 'breaker'>,
     SecureDeps {
-  readonly isolation: Pick<Isolation, 'take' | 'wait' | 'release' | 'moveToLane'>
+  readonly isolation: Pick<Isolation, 'take' | 'wait' | 'noteAnswer' | 'release' | 'moveToLane'>
   readonly breaker: Breaker
   readonly settle: (delivery: Delivery, attempt: Attempt | null, standing: Standing) => Promise<void>
   readonly report: NonNullable<DeliveryListener['concluded']>
@@ -69,6 +69,12 @@ export function createDeliver(deps: DeliverDeps): Deliver {
   const isFresh = ({ delivery, lease }: Sendable): boolean =>
     lease !== undefined && isLeaseValid(lease.trustedUntilMs, nowMs()) && !breaker.isFailing(delivery)
 
+  const noteAnswer = ({ delivery, attempt: made, outcome }: Result): void => {
+    if (made === null) return
+    const isFailure = (outcome.kind === 'unreachable' || outcome.kind === 'answered') && isTransientFailure(outcome)
+    isolation.noteAnswer(delivery, { durationMs: made.durationMs, isFailure })
+  }
+
   return async (due, source) => {
     let hasTurn = isolation.take(due)
     try {
@@ -84,6 +90,7 @@ export function createDeliver(deps: DeliverDeps): Deliver {
         return unfinished.forget(due)
       }
       const result = looked.kind === 'sendable' ? await attempt(looked) : looked
+      if (looked.kind === 'sendable') noteAnswer(result)
       const noted = result.noteOutcome()
       try {
         const decision = decide(result.outcome, result.delivery.slot, waitsMs)

@@ -59,6 +59,7 @@ class Died extends Unavailable {
 const ALL_TURNS_FREE: DeliverDeps['isolation'] = {
   take: () => true,
   wait: async () => true,
+  noteAnswer: () => {},
   release: () => {},
   moveToLane: async () => {},
 }

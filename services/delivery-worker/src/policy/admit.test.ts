@@ -41,6 +41,7 @@ const health: EndpointHealth = { state: 'closed', consecutiveFailures: 2, openUn
 const admitWith = (found: Subscription | undefined, delivery: Delivery): Promise<Admission> =>
   createAdmit({
     look: async () => ({ health, subscription: found }),
+    isFailing: () => false,
     canSign: ({ signing }) => signing?.secret !== 'of a lost key',
     nowMs: () => ASKED_AT_MS,
   })(delivery)

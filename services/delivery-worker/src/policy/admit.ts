@@ -1,6 +1,7 @@
-import { type Delivery, leaseEndsAt, receives, type Subscription } from '@switchhook/contracts'
+import { type Delivery, receives, type Subscription } from '@switchhook/contracts'
 import type { EndpointHealth } from '@switchhook/store'
 import type { Withheld } from './decide.ts'
+import { createRecentLooks, type EndpointLook, type RecentLooksDeps } from './recent-looks.ts'
 
 /** A subscription as read from Redis, and how long a first attempt may rely on it. */
 export interface Lease {
@@ -17,14 +18,8 @@ export interface Admission {
   readonly lease?: Lease
 }
 
-export interface AdmitDeps {
-  /** Reads the breaker and the subscription in one round trip. */
-  readonly look: (
-    delivery: Delivery,
-  ) => Promise<{ readonly health: EndpointHealth; readonly subscription: Subscription | undefined }>
+export interface AdmitDeps extends RecentLooksDeps {
   readonly canSign: (delivery: Delivery) => boolean
-  /** Monotonic, in ms. */
-  readonly nowMs: () => number
 }
 
 /**
@@ -35,12 +30,15 @@ export interface AdmitDeps {
  * redelivered, it is parked again. A first attempt is sent to the subscription's current url. A delivery that has already
  * failed keeps its schedule and its url. Both are signed with the subscription's current secret, or with the delivery's
  * own if the subscription was deleted.
+ *
+ * A first attempt may rely on a recent look of another delivery, but only to be sent. A reused look may be older than the
+ * delivery: the subscription may since have been enabled or given the event type, so nothing is withheld because of it.
  */
-export function createAdmit({ look, canSign, nowMs }: AdmitDeps): (delivery: Delivery) => Promise<Admission> {
-  return async (delivery) => {
-    // Taken before the question: the reply may show the state at that time (`subscription-lease.ts`).
-    const trustedUntilMs = leaseEndsAt(nowMs())
-    const { health, subscription } = await look(delivery)
+export function createAdmit(deps: AdmitDeps): (delivery: Delivery) => Promise<Admission> {
+  const { canSign } = deps
+  const looks = createRecentLooks(deps)
+
+  function admissionBy({ health, subscription, trustedUntilMs }: EndpointLook, delivery: Delivery): Admission {
     const found = { health, ...(subscription !== undefined && { lease: { subscription, trustedUntilMs } }) }
     if (delivery.attempt === 0 && !isWanted(subscription, delivery)) {
       return { ...found, admitted: { kind: 'withdrawn', ...(delivery.run > 1 && { wasParked: true }) } }
@@ -49,7 +47,19 @@ export function createAdmit({ look, canSign, nowMs }: AdmitDeps): (delivery: Del
     if (canSign(admitted)) return { ...found, admitted }
     return { ...found, admitted: { kind: 'unsignable', isFinal: subscription === undefined } }
   }
+
+  return async (delivery) => {
+    const recent = delivery.attempt === 0 ? looks.find(delivery) : undefined
+    if (recent !== undefined) {
+      const admission = admissionBy(await recent, delivery)
+      if (isHealthy(admission.health) && !('kind' in admission.admitted)) return admission
+    }
+    return admissionBy(await looks.ask(delivery), delivery)
+  }
 }
+
+const isHealthy = ({ state, consecutiveFailures }: EndpointHealth): boolean =>
+  state === 'closed' && consecutiveFailures === 0
 
 /** A trial may have an event type that the subscription does not receive. */
 function isWanted(subscription: Subscription | undefined, { eventType, trial }: Delivery): boolean {

@@ -1,16 +1,15 @@
-import {
-  type Delivery,
-  firstDeliveriesOf,
-  type PlatformEvent,
-  receives,
-  type Subscription,
-} from '@switchhook/contracts'
+import { type Delivery, firstDeliveriesOf, type PlatformEvent, receives } from '@switchhook/contracts'
+import type { MatchedSubscription } from '@switchhook/store'
 
 /**
  * One delivery for each enabled subscription of the event's tenant to its type. The same event always gives the same ids
  * and bodies, so repeating it only causes duplicates that receivers recognise.
  */
-export function fanOut(event: PlatformEvent, subscriptions: readonly Subscription[], firstDueAt: string): Delivery[] {
+export function fanOut(
+  event: PlatformEvent,
+  subscriptions: readonly MatchedSubscription[],
+  firstDueAt: string,
+): Delivery[] {
   const deliveryTo = firstDeliveriesOf(event, firstDueAt)
   return subscriptions
     .filter((subscription) => subscription.tenant === event.tenant && receives(subscription, event.eventType))

@@ -4,13 +4,12 @@ import {
   type PlatformEvent,
   parseEvent,
   readTraceparent,
-  type Subscription,
   subjectOf,
   traceIdOf,
   Unparsable,
 } from '@switchhook/contracts'
 import type { IncomingMessage } from '@switchhook/messaging'
-import type { LoggedEvent } from '@switchhook/store'
+import type { LoggedEvent, MatchedSubscription } from '@switchhook/store'
 import pMap from 'p-map'
 import { fanOut } from './fan-out.ts'
 
@@ -31,7 +30,7 @@ export function parseEventMessage({
 
 export interface HandleEventDeps {
   /** Rejects if the subscriptions cannot be read: an error must never look like "no subscriptions". */
-  readonly matching: (tenant: string | null, eventType: EventType) => Promise<readonly Subscription[]>
+  readonly matching: (tenant: string | null, eventType: EventType) => Promise<readonly MatchedSubscription[]>
   /** Resolves once the delivery is stored. */
   readonly publishDelivery: (delivery: Delivery) => Promise<void>
   readonly now: () => Date
@@ -53,7 +52,10 @@ export function createHandleEvent(deps: HandleEventDeps): (event: PlatformEvent)
     const subscriptions = await deps.matching(tenant, eventType)
     const fannedOutAt = deps.now().toISOString()
     const deliveries = fanOut(event, subscriptions, fannedOutAt)
-    await pMap(deliveries, (delivery) => deps.publishDelivery(delivery), { concurrency: PARALLEL_PUBLISHES })
+    const [first] = deliveries
+    // Most events have one delivery, for which `pMap` would cost several promises.
+    if (first !== undefined && deliveries.length === 1) await deps.publishDelivery(first)
+    else await pMap(deliveries, (delivery) => deps.publishDelivery(delivery), { concurrency: PARALLEL_PUBLISHES })
     const subscriptionIds = deliveries.map(({ subscriptionId }) => subscriptionId)
     const subject = subjectOf(event.data)
     deps.addToLog({ eventId, eventType, tenant, occurredAt, fannedOutAt, subscriptionIds, subject })

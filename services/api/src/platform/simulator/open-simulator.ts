@@ -1,15 +1,29 @@
-import { type AgentEntry, createSimulator, provisionAgents, type Scenario, type Simulator } from '@switchhook/platform'
+import type { CallId } from '@switchhook/contracts'
+import {
+  type AgentEntry,
+  createSimulator,
+  type LegReport,
+  provisionAgents,
+  type Scenario,
+  type Simulator,
+  simulatedCallKey,
+  stepOf,
+} from '@switchhook/platform'
 import type { Logger } from '@switchhook/runtime'
 import type { StateStore } from '@switchhook/store'
 import { readAgent } from '../../agents/agent.ts'
+import type { Center } from '../../center/center.ts'
 import type { Base } from '../../feature.ts'
 import type { State } from '../../state/state.ts'
 import type { TimerOwners } from '../../state/timer-loop.ts'
 import { createSimulatorRoutes } from './simulator-routes.ts'
 
+type RecordWith = Center['recordWith']
+
 /** `PLATFORM=simulator`: the simulated contact center with its development routes. */
-export function openSimulatorPlatform({ config, log, now }: Base, { store, timers }: State) {
+export function openSimulatorPlatform({ config, log, now }: Base, { store, timers }: State, record: RecordWith) {
   const simulator = openSimulator({
+    record,
     agents: config.SIMULATOR_AGENTS,
     scenario: config.SIMULATOR_SCENARIO ?? null,
     store,
@@ -19,6 +33,7 @@ export function openSimulatorPlatform({ config, log, now }: Base, { store, timer
   })
   return {
     platform: simulator,
+    keysOfCall: (callId: CallId) => [simulatedCallKey(callId)],
     timers: { simulator: (timer) => simulator.due(timer) } satisfies TimerOwners,
     developmentRoutes: config.NODE_ENV === 'production' ? [] : createSimulatorRoutes({ simulator }),
   }
@@ -29,13 +44,17 @@ export function openSimulator(deps: {
   readonly agents: readonly AgentEntry[]
   readonly scenario: Scenario | null
   readonly store: StateStore
+  /** Records the reports of a step in the write of the step. Absent: they are recorded after it. */
+  readonly record?: RecordWith
   /** Called when a timer was set that falls due in `dueInMs`. */
   readonly expectTimer: (dueInMs: number) => void
   readonly log: Pick<Logger, 'warn'>
   readonly now: () => number
 }): Simulator {
-  const { store, agents, scenario, expectTimer, log, now } = deps
-  return createSimulator({
+  const { store, agents, scenario, record, expectTimer, log, now } = deps
+  /** Reports that a write has recorded. The simulator passes the same objects to its listener afterwards. */
+  const recorded = new WeakSet<LegReport>()
+  const simulator = createSimulator({
     agents: provisionAgents(agents),
     scenario,
     liveCalls: async (tenant, agentUri) => (await readAgent(store, tenant, agentUri)).calls.map(({ callId }) => callId),
@@ -46,11 +65,28 @@ export function openSimulator(deps: {
         const records = await store.read(tenant, keys)
         return records.map((record) => record ?? { version: 0, value: undefined })
       },
-      async write(tenant, { records, timers }) {
+      async write(tenant, change) {
+        const step = stepOf(change)
+        if (step !== undefined && record !== undefined) {
+          const result = await record(step.reports, { records: change.records, timers: step.timers })
+          if (result === 'committed') for (const report of step.reports) recorded.add(report)
+          return result
+        }
+        const { records, timers } = change
         const result = await store.commit(tenant, { records, timers, events: [] })
         if (result === 'committed') for (const { dueInMs } of timers) expectTimer(dueInMs)
         return result
       },
     },
   })
+  return {
+    ...simulator,
+    start: (listener) =>
+      simulator.start({
+        ...listener,
+        legs: async (reports) => {
+          if (!reports.every((report) => recorded.has(report))) await listener.legs(reports)
+        },
+      }),
+  }
 }

@@ -1,0 +1,50 @@
+/**
+ * Shares reads of the same key. A caller joins a read that has not begun, so its result includes every write that ended
+ * before the call.
+ */
+export type SharedRead<Key, Value> = (key: Key) => Promise<Value>
+
+/** One read per key and tick: it begins at the end of the tick of its first caller. */
+export function oncePerTick<Key, Value>(read: (key: Key) => Promise<Value>): SharedRead<Key, Value> {
+  const waiting = new Map<Key, Promise<Value>>()
+  return (key) => {
+    const joined = waiting.get(key)
+    if (joined !== undefined) return joined
+    const reading = new Promise<void>((resolve) => {
+      process.nextTick(resolve)
+    }).then(() => {
+      waiting.delete(key)
+      return read(key)
+    })
+    waiting.set(key, reading)
+    return reading
+  }
+}
+
+/** One read per key at a time: callers during a read share the next one. */
+export function oneAtATime<Key, Value>(read: (key: Key) => Promise<Value>): SharedRead<Key, Value> {
+  const running = new Map<Key, Promise<Value>>()
+  const next = new Map<Key, Promise<Value>>()
+
+  function begin(key: Key): Promise<Value> {
+    next.delete(key)
+    const reading = read(key).finally(() => {
+      if (running.get(key) === reading) running.delete(key)
+    })
+    running.set(key, reading)
+    return reading
+  }
+
+  return (key) => {
+    const present = running.get(key)
+    if (present === undefined) return begin(key)
+    const joined =
+      next.get(key) ??
+      present.then(
+        () => begin(key),
+        () => begin(key),
+      )
+    next.set(key, joined)
+    return joined
+  }
+}

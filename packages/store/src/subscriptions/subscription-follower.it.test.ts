@@ -1,0 +1,212 @@
+import { randomUUID } from 'node:crypto'
+import { EVENT_TYPES, newSubscriptionId, receives, type Subscription } from '@switchhook/contracts'
+import { type TestRedis, testRedis } from '@switchhook/testkit'
+import fc from 'fast-check'
+import { revisionKey, subscriptionChangesKey, subscriptionsKey } from '../keys.ts'
+import { openRedis, type Redis, run } from '../redis/redis.ts'
+import { matchOf } from './subscription-index.ts'
+import { createSubscriptionStore, type SubscriptionStore } from './subscription-store.ts'
+
+const log = { debug() {}, info() {}, warn() {}, error() {} }
+const TENANT = 'acme'
+const LARGE = 100_000
+
+let server: TestRedis
+let redis: Redis
+let other: Redis
+
+beforeAll(async () => {
+  server = await testRedis()
+  redis = await openRedis({ url: server.redisUrl, log, name: 'test' })
+  other = await openRedis({ url: server.redisUrl, log, name: 'test-other' })
+})
+afterAll(async () => {
+  await Promise.all([redis.close(), other.close()])
+  await server.close()
+})
+beforeEach(() => server.flush())
+
+const subscription = (over: Partial<Subscription> = {}): Subscription => ({
+  id: newSubscriptionId(),
+  tenant: TENANT,
+  url: 'https://client.example/hooks',
+  eventTypes: ['call.status'],
+  description: null,
+  enabled: true,
+  createdAt: '2026-11-20T12:00:00.000Z',
+  ...over,
+})
+
+/** Writes like an api of an earlier version: it replaces the revision and lists no change. */
+const olderApi = {
+  put: (written: Subscription) =>
+    other[run]((commands) =>
+      commands
+        .multi()
+        .hset(subscriptionsKey(TENANT), written.id, JSON.stringify(written))
+        .set(revisionKey(TENANT), randomUUID())
+        .exec(),
+    ),
+  remove: ({ id }: Subscription) =>
+    other[run]((commands) =>
+      commands.multi().hdel(subscriptionsKey(TENANT), id).set(revisionKey(TENANT), randomUUID()).exec(),
+    ),
+}
+
+const byId = (a: { readonly id: string }, b: { readonly id: string }): number => (a.id < b.id ? -1 : 1)
+
+/** How often Redis was asked for all or many subscriptions at once, and for single ones by a script. */
+async function reads(): Promise<{ all: number; single: number }> {
+  const stats = await redis[run]((commands) => commands.info('commandstats'))
+  const callsOf = (name: string) => Number(new RegExp(`cmdstat_${name}:calls=(\\d+)`).exec(stats)?.[1] ?? 0)
+  return { all: callsOf('hscan') + callsOf('hgetall'), single: callsOf('hget') }
+}
+
+const change = fc.record({
+  by: fc.constantFrom('older', 'newer', 'newer', 'newer'),
+  what: fc.constantFrom('create', 'remove', 'change', 'match'),
+  at: fc.nat(20),
+  eventTypes: fc.uniqueArray(fc.constantFrom(...EVENT_TYPES), { minLength: 1 }),
+  enabled: fc.boolean(),
+})
+
+test('whoever writes, and however little is listed, a match equals the plain filter', async () => {
+  const limits = {
+    changes: fc.constantFrom({ fromSubscriptions: 0, most: 2 }, { fromSubscriptions: 3, most: 100 }),
+    follower: fc.constantFrom({ mostEntries: 1_000, pageSize: 1 }, { mostEntries: 0, pageSize: 1_000 }),
+  }
+  await fc.assert(
+    fc.asyncProperty(fc.record(limits), fc.array(change, { maxLength: 30 }), async (chosen, changes) => {
+      await server.flush()
+      const api = createSubscriptionStore(other, undefined, chosen)
+      const fanout = createSubscriptionStore(redis, undefined, chosen)
+      const there: Subscription[] = []
+      const compare = async (): Promise<void> => {
+        for (const eventType of EVENT_TYPES) {
+          const expected = there.filter((each) => receives(each, eventType))
+          const found = await fanout.matching(TENANT, eventType)
+          expect(found.toSorted(byId)).toEqual(expected.map(matchOf).toSorted(byId))
+        }
+      }
+      for (const { by, what, at, eventTypes, enabled } of changes) {
+        const index = at % Math.max(1, there.length)
+        const known = there[index]
+        if (what === 'create') {
+          const created = subscription({ eventTypes, enabled })
+          await (by === 'older' ? olderApi.put(created) : api.create(created))
+          there.push(created)
+        } else if (what === 'remove' && known !== undefined) {
+          await (by === 'older' ? olderApi.remove(known) : api.remove(TENANT, known.id))
+          there.splice(index, 1)
+        } else if (what === 'change' && known !== undefined) {
+          const changed = { ...known, eventTypes, enabled }
+          await (by === 'older' ? olderApi.put(changed) : api.change(TENANT, known.id, { eventTypes, enabled }))
+          there[index] = changed
+        } else if (what === 'match') await compare()
+      }
+      await compare()
+    }),
+    { numRuns: 60 },
+  )
+}, 60_000)
+
+test('a change by an earlier version between two listed ones is noticed', async () => {
+  const store = createSubscriptionStore(redis, undefined, { changes: { fromSubscriptions: 0, most: 100 } })
+  const [first, unlisted, last] = [subscription(), subscription(), subscription()]
+  await store.matching(TENANT, 'call.status')
+  await store.create(first)
+  expect(await store.matching(TENANT, 'call.status')).toHaveLength(1)
+  await store.change(TENANT, first.id, { url: 'https://client.example/new' })
+  await olderApi.put(unlisted)
+  await store.create(last)
+  const found = await store.matching(TENANT, 'call.status')
+  expect(found.map(({ id }) => id).toSorted()).toEqual([first.id, unlisted.id, last.id].toSorted())
+})
+
+test('while subscriptions change, every match includes the writes that ended before it', async () => {
+  const limits = { changes: { fromSubscriptions: 0, most: 50 }, follower: { mostEntries: 1_000, pageSize: 3 } }
+  const api = createSubscriptionStore(other, undefined, limits)
+  const fanout = createSubscriptionStore(redis, undefined, limits)
+  const created = Array.from({ length: 200 }, () => subscription())
+  const isMatched = async ({ id }: Subscription): Promise<boolean> =>
+    (await fanout.matching(TENANT, 'call.status')).some((found) => found.id === id)
+  const matches: Promise<boolean>[] = []
+  for (const each of created) {
+    await api.create(each)
+    matches.push(isMatched(each))
+  }
+  expect(await Promise.all(matches)).toEqual(created.map(() => true))
+  expect(await fanout.matching(TENANT, 'call.status')).toHaveLength(200)
+})
+
+test('the matches of one tick read the revision once', async () => {
+  const store = createSubscriptionStore(redis)
+  await store.create(subscription())
+  await store.matching(TENANT, 'call.status')
+  const gets = async () => {
+    const stats = await redis[run]((commands) => commands.info('commandstats'))
+    return Number(/cmdstat_get:calls=(\d+)/.exec(stats)?.[1] ?? 0)
+  }
+  const before = await gets()
+  await Promise.all(Array.from({ length: 50 }, () => store.matching(TENANT, 'call.status')))
+  expect(await gets()).toBe(before + 1)
+})
+
+test('the list of changes is bounded, and a small tenant has none', async () => {
+  const lengthOfList = () => redis[run]((commands) => commands.llen(subscriptionChangesKey(TENANT)))
+  const store = createSubscriptionStore(redis, undefined, { changes: { fromSubscriptions: 5, most: 8 } })
+  const created = Array.from({ length: 20 }, () => subscription())
+  for (const each of created.slice(0, 4)) await store.create(each)
+  expect(await lengthOfList()).toBe(0)
+  for (const each of created.slice(4)) await store.create(each)
+  expect(await lengthOfList()).toBe(8)
+  for (const each of created.slice(4)) await store.remove(TENANT, each.id)
+  expect(await lengthOfList()).toBe(0)
+})
+
+describe(`a tenant with ${LARGE} subscriptions, of which 10 match calls`, () => {
+  let store: SubscriptionStore
+
+  beforeEach(async () => {
+    store = createSubscriptionStore(redis)
+    const all = Array.from({ length: LARGE }, (_, n) =>
+      subscription({ eventTypes: [n % (LARGE / 10) === 0 ? 'call.status' : 'agent.status'] }),
+    )
+    for (let from = 0; from < LARGE; from += 5_000) {
+      const page = all.slice(from, from + 5_000).flatMap((each) => [each.id, JSON.stringify(each)])
+      await redis[run]((commands) => commands.hset(subscriptionsKey(TENANT), ...page))
+    }
+    await redis[run]((commands) => commands.set(revisionKey(TENANT), randomUUID()))
+  }, 60_000)
+
+  test('is read in pages once, and a change costs one subscription', async () => {
+    expect(await store.matching(TENANT, 'call.status')).toHaveLength(10)
+    const afterFirst = await reads()
+    const created = subscription()
+    await store.create(created)
+    const written = await reads()
+    const found = await store.matching(TENANT, 'call.status')
+    expect(found).toHaveLength(11)
+    expect(found).toContainEqual(expect.objectContaining({ id: created.id }))
+    const afterChange = await reads()
+    expect(afterChange.all).toBe(afterFirst.all)
+    expect(afterChange.single).toBe(written.single + 1)
+  }, 60_000)
+
+  test('costs an event no more processor time than a tenant with ten', async () => {
+    const small = createSubscriptionStore(redis)
+    for (let n = 0; n < 10; n++) await small.create(subscription({ tenant: 'globex' }))
+    const events = 2_000
+    const costUs = async (tenant: string): Promise<number> => {
+      const before = process.cpuUsage()
+      for (let n = 0; n < events; n++) await store.matching(tenant, 'call.status')
+      const { user, system } = process.cpuUsage(before)
+      return (user + system) / events
+    }
+    // The first matches read the subscriptions and compile the code.
+    for (const tenant of [TENANT, 'globex']) await costUs(tenant)
+    const [large, ten] = [await costUs(TENANT), await costUs('globex')]
+    // A filter over all of them takes 1 000 µs or more; the rest is noise of the machine.
+    expect(large).toBeLessThan(ten * 3 + 100)
+  }, 60_000)
+})

@@ -1,0 +1,112 @@
+import type { Subscription, SubscriptionId } from '@switchhook/contracts'
+import { revisionKey, subscriptionChangesKey, subscriptionsKey } from '../keys.ts'
+import { type Redis, run } from '../redis/redis.ts'
+import { type KnownTenant, RecentTenants } from './recent-tenants.ts'
+import { oncePerTick, oneAtATime } from './shared-reads.ts'
+import { SubscriptionIndex } from './subscription-index.ts'
+
+export interface FollowerLimits {
+  /** Entries of all indexes together, one per subscription and event type. */
+  readonly mostEntries: number
+  /** Subscriptions that are read at once. Parsing them blocks the process for some milliseconds. */
+  readonly pageSize: number
+}
+
+/** About 250 bytes each. */
+const LIMITS: FollowerLimits = { mostEntries: 250_000, pageSize: 1_000 }
+
+/**
+ * Holds an index of each tenant's subscriptions and keeps it up to date. A tenant's revision tells whether anything has
+ * changed. If so, the list of changes says which subscriptions to read again. Small tenants have no such list, and earlier
+ * versions do not write it: then all subscriptions of the tenant are read.
+ * @param verify rejects unless this Redis holds the data of the installation
+ */
+export function createSubscriptionFollower(
+  redis: Redis,
+  deps: { readonly verify: () => Promise<void>; readonly parse: (stored: string) => Subscription },
+  limits: FollowerLimits = LIMITS,
+): { upToDate: (tenant: string | null) => Promise<SubscriptionIndex> } {
+  const tenants = new RecentTenants(limits.mostEntries)
+
+  const readRevision = (tenant: string | null) => redis[run]((commands) => commands.get(revisionKey(tenant)))
+
+  const upToDate = oncePerTick(async (tenant: string | null) => {
+    const revision = await readRevision(tenant)
+    const known = tenants.get(tenant)
+    return revision !== null && known?.revision === revision ? known.index : await catchUp(tenant)
+  })
+
+  const catchUp = oneAtATime(async (tenant: string | null) => {
+    const known = tenants.get(tenant)
+    const current = (known && (await readChanges(tenant, known))) ?? (await readAll(tenant))
+    // Any caller can invent names of tenants; a tenant without a revision never had a subscription.
+    if (current.revision === '') tenants.delete(tenant)
+    else tenants.set(tenant, current)
+    return current.index
+  })
+
+  /** A known revision needs no verification: it is random, so no other Redis has it. */
+  async function readChanges(
+    tenant: string | null,
+    { revision, index }: KnownTenant,
+  ): Promise<KnownTenant | undefined> {
+    const keys = [subscriptionsKey(tenant), revisionKey(tenant), subscriptionChangesKey(tenant)]
+    const reply = await redis[run]((commands) => commands.runScript('subscriptions/read-changes', keys, [revision]))
+    if (reply === null) return undefined
+    const [present, ...changes] = reply
+    putAll(index, changes)
+    return { revision: present, index }
+  }
+
+  /** An unknown revision may come from an emptied Redis in which subscriptions have been created since. */
+  async function readAll(tenant: string | null): Promise<KnownTenant> {
+    const [all] = await Promise.all([readInPages(tenant), deps.verify()])
+    return all ?? (await readAtOnce(tenant))
+  }
+
+  /**
+   * The changes since the first page are read afterwards. Undefined if an earlier version, or more writes than the list
+   * holds, changed something meanwhile.
+   */
+  async function readInPages(tenant: string | null): Promise<KnownTenant | undefined> {
+    const index = new SubscriptionIndex(tenant)
+    // The revision is read first, so the subscriptions are never older than it.
+    const [revision, firstPage] = await redis[run]((commands) =>
+      Promise.all([
+        commands.get(revisionKey(tenant)),
+        commands.hscan(subscriptionsKey(tenant), 0, 'COUNT', limits.pageSize),
+      ]),
+    )
+    let [cursor, entries] = firstPage
+    putAll(index, entries)
+    if (cursor === '0') return { revision: revision ?? '', index }
+    while (cursor !== '0') {
+      const from = cursor
+      ;[cursor, entries] = await redis[run]((commands) =>
+        commands.hscan(subscriptionsKey(tenant), from, 'COUNT', limits.pageSize),
+      )
+      putAll(index, entries)
+    }
+    return await readChanges(tenant, { revision: revision ?? '', index })
+  }
+
+  async function readAtOnce(tenant: string | null): Promise<KnownTenant> {
+    const index = new SubscriptionIndex(tenant)
+    const [revision, stored] = await redis[run]((commands) =>
+      Promise.all([commands.get(revisionKey(tenant)), commands.hgetall(subscriptionsKey(tenant))]),
+    )
+    for (const [id, subscription] of Object.entries(stored)) put(index, id, subscription)
+    return { revision: revision ?? '', index }
+  }
+
+  /** Pages and changes are lists of ids, each followed by its subscription. */
+  function putAll(index: SubscriptionIndex, entries: readonly string[]): void {
+    for (let i = 0; i < entries.length; i += 2) put(index, entries[i], entries[i + 1])
+  }
+
+  function put(index: SubscriptionIndex, id = '', stored = ''): void {
+    index.put(id as SubscriptionId, stored === '' ? undefined : deps.parse(stored))
+  }
+
+  return { upToDate }
+}

@@ -1,0 +1,52 @@
+import { rememberVerdicts, type Verdict } from './remember-verdicts.ts'
+import { Unauthorized } from './verify-token.ts'
+
+const EXPIRES_AT_MS = 60_000
+
+function verifierUnderTest() {
+  const state = { nowMs: 0, hasCurrentKeys: true, isRejected: false, verified: [] as string[] }
+  const verify = async (authorization: string): Promise<Verdict> => {
+    state.verified.push(authorization)
+    if (state.isRejected) throw new Unauthorized('no')
+    const caller = { tenant: 'acme', clientId: authorization }
+    return { caller, expiresAtMs: EXPIRES_AT_MS, hasCurrentKeys: async () => state.hasCurrentKeys }
+  }
+  return { state, authenticate: rememberVerdicts(verify, () => state.nowMs) }
+}
+
+test('a token is verified once until it expires', async () => {
+  const { state, authenticate } = verifierUnderTest()
+  for (const nowMs of [0, 1, EXPIRES_AT_MS - 1]) {
+    state.nowMs = nowMs
+    expect(await authenticate('a')).toEqual({ tenant: 'acme', clientId: 'a' })
+  }
+  expect(state.verified).toEqual(['a'])
+  state.nowMs = EXPIRES_AT_MS
+  await authenticate('a')
+  expect(state.verified).toEqual(['a', 'a'])
+})
+
+test('each token has its own verdict', async () => {
+  const { state, authenticate } = verifierUnderTest()
+  expect(await authenticate('a')).toMatchObject({ clientId: 'a' })
+  expect(await authenticate('b')).toMatchObject({ clientId: 'b' })
+  expect(state.verified).toEqual(['a', 'b'])
+})
+
+test('a change of the keys ends the verdict at once', async () => {
+  const { state, authenticate } = verifierUnderTest()
+  await authenticate('a')
+  state.hasCurrentKeys = false
+  state.isRejected = true
+  await expect(authenticate('a')).rejects.toBeInstanceOf(Unauthorized)
+  state.hasCurrentKeys = true
+  await expect(authenticate('a')).rejects.toBeInstanceOf(Unauthorized)
+})
+
+test('a rejected token is verified each time', async () => {
+  const { state, authenticate } = verifierUnderTest()
+  state.isRejected = true
+  await expect(authenticate('a')).rejects.toBeInstanceOf(Unauthorized)
+  await expect(authenticate('a')).rejects.toBeInstanceOf(Unauthorized)
+  expect(state.verified).toEqual(['a', 'a'])
+})

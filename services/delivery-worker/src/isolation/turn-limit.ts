@@ -1,0 +1,59 @@
+/** How many turns subscriptions have in one worker. */
+export interface TurnLimits {
+  /** Turns that every subscription has. */
+  readonly least: number
+  /** Turns of one subscription while its endpoint answers quickly. */
+  readonly most: number
+  /** Turns beyond `least`, of all subscriptions together. */
+  readonly beyondLeast: number
+}
+
+/**
+ * Answers within this time are quick. They are also the only evidence that an endpoint is quick, so it counts for as long: an
+ * endpoint that stops answering has lost its further turns by the time that a slow answer would have arrived.
+ */
+export const QUICK_MS = 250
+
+/** The turns that quick answers have earned. Undefined: none beyond `least`. */
+export type Pace = { readonly turns: number; readonly quickAtMs: number } | undefined
+
+/** The result of a POST, as far as it changes the number of turns. */
+export interface Answer {
+  readonly durationMs: number
+  /** The POST counts against the endpoint. A rejection does not. */
+  readonly isFailure: boolean
+}
+
+/** The number of turns by the answers so far. */
+export const turnsAt = (pace: Pace, nowMs: number, { least }: Pick<TurnLimits, 'least'>): number =>
+  pace === undefined || nowMs - pace.quickAtMs >= QUICK_MS ? least : Math.max(least, pace.turns)
+
+/**
+ * One slow answer or failure takes back all further turns. A quick answer adds one, if all turns were taken; otherwise it
+ * only confirms them.
+ */
+export function paceAfter(
+  pace: Pace,
+  { durationMs, isFailure }: Answer,
+  { taken, nowMs, limits }: { readonly taken: number; readonly nowMs: number; readonly limits: TurnLimits },
+): Pace {
+  if (isFailure || durationMs >= QUICK_MS) return undefined
+  const turns = turnsAt(pace, nowMs, limits)
+  return { turns: taken < turns ? turns : Math.min(Math.max(limits.least, limits.most), turns + 1), quickAtMs: nowMs }
+}
+
+/**
+ * The number of turns that a subscription may take now. Subscriptions that have taken `least` or more share the further
+ * turns equally, so one cannot keep them from the others, and together they never exceed `beyondLeast`.
+ * @param full how many subscriptions have taken `least` or more, this one included
+ * @param takenBeyond the further turns that all subscriptions have taken
+ */
+export function turnsWithin(
+  turns: number,
+  { taken, full, takenBeyond }: { readonly taken: number; readonly full: number; readonly takenBeyond: number },
+  { least, beyondLeast }: TurnLimits,
+): number {
+  if (taken < least) return least
+  if (takenBeyond >= beyondLeast) return Math.min(turns, taken)
+  return Math.min(turns, least + Math.floor(beyondLeast / Math.max(1, full)))
+}

@@ -1,0 +1,69 @@
+import { type Delivery, leaseEndsAt, SUBSCRIPTION_LEASE_MS, type Subscription } from '@switchhook/contracts'
+import type { EndpointHealth } from '@switchhook/store'
+import { LRUCache } from 'lru-cache'
+
+/** The breaker and the subscription of an endpoint, read in one round trip. */
+export interface EndpointState {
+  readonly health: EndpointHealth
+  readonly subscription: Subscription | undefined
+}
+
+export interface EndpointLook extends EndpointState {
+  /** Monotonic, in ms. */
+  readonly trustedUntilMs: number
+}
+
+export interface RecentLooksDeps {
+  readonly look: (delivery: Delivery) => Promise<EndpointState>
+  /** Whether this worker's last POST to the endpoint failed. */
+  readonly isFailing: (delivery: Delivery) => boolean
+  /** Monotonic, in ms. */
+  readonly nowMs: () => number
+}
+
+/** Half a lease: the other half is left to connect and to write the request. */
+export const LOOK_REUSE_MS = SUBSCRIPTION_LEASE_MS / 2
+
+/** More endpoints than a worker reaches within `LOOK_REUSE_MS`. */
+const MOST_RECENT = 10_000
+
+interface Recent {
+  readonly tenant: string | null
+  readonly askedAtMs: number
+  readonly look: Promise<EndpointLook>
+}
+
+/** The looks of the last `LOOK_REUSE_MS`, which all deliveries of an endpoint share. */
+export function createRecentLooks({ look, isFailing, nowMs }: RecentLooksDeps) {
+  const recent = new LRUCache<string, Recent>({ max: MOST_RECENT })
+
+  async function read(delivery: Delivery, askedAtMs: number): Promise<EndpointLook> {
+    const { health, subscription } = await look(delivery)
+    return { health, subscription, trustedUntilMs: leaseEndsAt(askedAtMs) }
+  }
+
+  return {
+    /** Reads the endpoint. The lease begins before the question, because the reply may show the state at that time. */
+    ask(delivery: Delivery): Promise<EndpointLook> {
+      const { subscriptionId, tenant } = delivery
+      const askedAtMs = nowMs()
+      const asked = { tenant, askedAtMs, look: read(delivery, askedAtMs) }
+      if (isFailing(delivery)) recent.delete(subscriptionId)
+      else recent.set(subscriptionId, asked)
+      asked.look.catch(() => {
+        if (recent.peek(subscriptionId) === asked) recent.delete(subscriptionId)
+      })
+      return asked.look
+    },
+    /** A recent look, which may still be on its way. Undefined: none, or this worker has seen the endpoint fail. */
+    find(delivery: Delivery): Promise<EndpointLook> | undefined {
+      const { subscriptionId, tenant } = delivery
+      const known = recent.get(subscriptionId)
+      if (known === undefined) return undefined
+      if (known.tenant === tenant && nowMs() - known.askedAtMs < LOOK_REUSE_MS && !isFailing(delivery))
+        return known.look
+      recent.delete(subscriptionId)
+      return undefined
+    },
+  }
+}
