@@ -11,6 +11,4 @@ async function findAsterisk(): Promise<void> {
   }
 }
 
-// Jest uses only the default export.
-// oxlint-disable-next-line import/no-default-export
 export default findAsterisk
