@@ -6,7 +6,7 @@ LOCAL := node tools/local/dist/main.js
 export PATH := $(CURDIR)/node_modules/.bin:$(PATH)
 
 .DEFAULT_GOAL := help
-.PHONY: help install build check test cluster demo bench chaos up down try-containers format docs manifests
+.PHONY: help install build check test cluster pbx demo bench chaos up down try-containers format docs manifests
 
 # $(call step,name,command): one line with the time it took; the command's output only when it fails.
 step = @printf '  %-20s' '$(1)'; began=$$(date +%s); said=$$( { $(2); } 2>&1 ) && echo "ok  $$(($$(date +%s) - began)) s" || \
@@ -41,6 +41,9 @@ test: build ## run every test, as CI does
 
 cluster: build ## kill nodes of a RabbitMQ cluster and of Redis with replicas one by one (docs/scaling.md)
 	@jest --selectProjects cluster --maxWorkers=1
+
+pbx: build ## run the platform tests with real calls over a private Asterisk (72 MB download on first use)
+	@jest --selectProjects pbx --maxWorkers=1
 
 demo: build ## start everything, play a scenario and stop again
 	@$(LOCAL) demo

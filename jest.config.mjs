@@ -1,6 +1,7 @@
 /**
  * Test layers by file name: `x.test.ts` does no I/O, `x.it.test.ts` uses a real RabbitMQ and Redis, `x.e2e.test.ts` uses
- * the running stack over HTTP only, and `x.cluster.test.ts` starts its own clusters, which takes minutes.
+ * the running stack over HTTP only, `x.cluster.test.ts` starts its own clusters, which takes minutes, and
+ * `x.pbx.test.ts` starts a real Asterisk.
  */
 const common = {
   rootDir: import.meta.dirname,
@@ -25,7 +26,7 @@ export default {
   // An upper bound for waiting on other processes. Tests await conditions, never this time.
   testTimeout: 30_000,
   projects: [
-    { ...common, displayName: 'unit', testMatch: ['**/src/**/!(*.it|*.e2e|*.cluster).test.ts'] },
+    { ...common, displayName: 'unit', testMatch: ['**/src/**/!(*.it|*.e2e|*.cluster|*.pbx).test.ts'] },
     {
       ...common,
       displayName: 'it',
@@ -39,6 +40,12 @@ export default {
       testMatch: ['**/src/**/*.e2e.test.ts'],
       globalSetup: '<rootDir>/tests/jest/start-stack.mjs',
       globalTeardown: '<rootDir>/tests/jest/stop-stack.mjs',
+    },
+    {
+      ...common,
+      displayName: 'pbx',
+      testMatch: ['**/src/**/*.pbx.test.ts'],
+      globalSetup: '<rootDir>/packages/pbx/src/jest/find-asterisk.ts',
     },
     { ...common, displayName: 'cluster', testMatch: ['**/src/**/*.cluster.test.ts'] },
   ],

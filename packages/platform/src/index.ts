@@ -1,3 +1,10 @@
+export type { PbxAgent } from './asterisk/agents.ts'
+export type { AriServer } from './asterisk/ari/ari-client.ts'
+export type { ManagerLogin } from './asterisk/ari/talk.ts'
+export { type AsteriskDeps, type AsteriskPlatform, createAsterisk } from './asterisk/asterisk.ts'
+export type { Trunk } from './asterisk/dial-string.ts'
+export type { LinkState } from './asterisk/link.ts'
+export type { PbxChange, PbxMemory, PbxRecord } from './asterisk/store/memory.ts'
 export { type CommandOnLeg, checkCommand, isSameAddress, type Verdict } from './call-model/check-command.ts'
 export { applyReport, type Leg } from './call-model/leg.ts'
 export {

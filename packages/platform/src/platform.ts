@@ -18,6 +18,8 @@ export interface ProvisionedAgent {
   /** null: an agent of the installation itself. */
   readonly tenant: string | null
   readonly device: string | null
+  /** False: the device cannot be made to answer, so the `answer` command is impossible. Absent: it can. */
+  readonly remoteAnswer?: boolean
 }
 
 /** The leg that a command acts on: one agent's part of one call. */

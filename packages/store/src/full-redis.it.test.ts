@@ -10,7 +10,7 @@ import {
   type Subscription,
   Unavailable,
 } from '@switchhook/contracts'
-import { eventually, type TestRedis, testRedis } from '@switchhook/testkit'
+import { eventually, silentLog, type TestRedis, testRedis } from '@switchhook/testkit'
 import { createBreakerStore } from './breaker/breaker-store.ts'
 import { createDeliveryArchive } from './deliveries/delivery-archive.ts'
 import { createDeliveryStore } from './deliveries/delivery-store.ts'
@@ -23,7 +23,6 @@ import { createStateStore } from './state/state-store.ts'
 import { createTimerStore } from './state/timer-store.ts'
 import { createSubscriptionStore } from './subscriptions/subscription-store.ts'
 
-const log = { debug() {}, info() {}, warn() {}, error() {} }
 const HOUR_MS = 3_600_000
 const retention = { settledRetentionMs: HOUR_MS, waitingRetentionMs: HOUR_MS, parkedRetentionMs: HOUR_MS }
 
@@ -32,7 +31,7 @@ let redis: Redis
 
 beforeAll(async () => {
   server = await testRedis()
-  redis = await openRedis({ url: server.redisUrl, log, name: 'test' })
+  redis = await openRedis({ url: server.redisUrl, log: silentLog, name: 'test' })
 })
 afterEach(async () => {
   await server.limitMemory(0)
@@ -230,10 +229,10 @@ test.each(['acknowledged', 'withdrawn', 'waiting', 'parked'] as const)(
 
 test('a service that drains Redis starts while it is full; the others wait until it accepts writes', async () => {
   await fill()
-  const draining = await openRedis({ url: server.redisUrl, log, name: 'test', mayBeFull: true })
+  const draining = await openRedis({ url: server.redisUrl, log: silentLog, name: 'test', mayBeFull: true })
   expect(draining.isReady()).toBe(true)
   let isOpen = false
-  const waiting = openRedis({ url: server.redisUrl, log, name: 'test' }).then((opened) => {
+  const waiting = openRedis({ url: server.redisUrl, log: silentLog, name: 'test' }).then((opened) => {
     isOpen = true
     return opened
   })

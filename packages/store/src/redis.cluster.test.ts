@@ -8,7 +8,7 @@ import {
   subjectOf,
   Unavailable,
 } from '@switchhook/contracts'
-import { eventually, type RedisServer, type RedisServers, redisServers } from '@switchhook/testkit'
+import { eventually, type RedisServer, type RedisServers, redisServers, silentLog } from '@switchhook/testkit'
 import { createBreakerStore } from './breaker/breaker-store.ts'
 import { createDeliveryArchive } from './deliveries/delivery-archive.ts'
 import { createDeliveryStore } from './deliveries/delivery-store.ts'
@@ -26,7 +26,6 @@ import { createSubscriptionStore } from './subscriptions/subscription-store.ts'
 
 jest.setTimeout(120_000)
 const PATIENT = { timeoutMs: 60_000, intervalMs: 50 }
-const log = { debug() {}, info() {}, warn() {}, error() {} }
 const HOUR_MS = 3_600_000
 const retention = { settledRetentionMs: HOUR_MS, waitingRetentionMs: HOUR_MS, parkedRetentionMs: HOUR_MS }
 
@@ -178,7 +177,11 @@ describe('a cluster of three primaries with a replica each', () => {
       const said = await Promise.all(nodes.map(({ port }) => servers.cli('-p', String(port), 'info', 'replication')))
       expect(said.filter((info) => info.includes('master_link_status:up'))).toHaveLength(3)
     }, PATIENT)
-    redis = await openRedis({ url: addresses.map((address) => `redis+cluster://${address}`), log, name: 'test' })
+    redis = await openRedis({
+      url: addresses.map((address) => `redis+cluster://${address}`),
+      log: silentLog,
+      name: 'test',
+    })
   })
 
   test('serves every store: no script touches two slots', async () => {
@@ -218,7 +221,7 @@ describe('a primary with a replica and a sentinel', () => {
     const gone = 'redis+sentinel://127.0.0.1:1/switchhook'
     redis = await openRedis({
       url: [gone, `redis+sentinel://127.0.0.1:${sentinel.port}/switchhook`],
-      log,
+      log: silentLog,
       name: 'test',
     })
     await eventually(

@@ -2,14 +2,13 @@ import { randomUUID } from 'node:crypto'
 import { uuidV5 } from '@switchhook/contracts'
 import { openBroker, Queue, serviceTopology } from '@switchhook/messaging'
 import { createInstallationStore, openRedis } from '@switchhook/store'
-import { eventually } from '@switchhook/testkit'
+import { eventually, silentLog } from '@switchhook/testkit'
 import { type ApiUnderTest, startApiUnderTest } from './testing/api-under-test.ts'
 import { type Surroundings, startSurroundings } from './testing/surroundings.ts'
 
 const PATH = '/api/v1/webhooks/subscriptions'
 const DELIVERY = '/api/v1/webhooks/deliveries/b6e0b5a2-2d3c-4d9d-8d34-0f0f7d0f5a11'
 const json = { url: 'https://client.example', eventTypes: ['call.status'] }
-const quiet = { error: () => {}, warn: () => {}, info: () => {}, debug: () => {} }
 
 let around: Surroundings<'acme'>
 let api: ApiUnderTest
@@ -73,7 +72,7 @@ test('the events of the api carry the id of its installation', async () => {
   const broker = await openBroker({
     url: around.broker.amqpUrl,
     topology: serviceTopology([]),
-    log: quiet,
+    log: silentLog,
     name: 'test',
   })
   await broker.consume({
@@ -87,7 +86,7 @@ test('the events of the api carry the id of its installation', async () => {
   expect(await api.call('POST', '/api/v1/voice/calls/dial', { headers, json: dial })).toMatchObject({ status: 202 })
   await eventually(() => expect(ids.length).toBeGreaterThan(0))
   await broker.close()
-  const redis = await openRedis({ url: around.redis.redisUrl, log: quiet, name: 'test' })
+  const redis = await openRedis({ url: around.redis.redisUrl, log: silentLog, name: 'test' })
   const stored = await createInstallationStore(redis).read()
   await redis.close()
   expect(new Set(ids)).toEqual(new Set([stored?.id]))

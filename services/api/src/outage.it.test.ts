@@ -1,7 +1,7 @@
 import { parseEvent } from '@switchhook/contracts'
 import { openBroker, Queue, serviceTopology } from '@switchhook/messaging'
 import { createMetrics, loadConfig, Shutdown } from '@switchhook/runtime'
-import { brokerAlarm, eventually, forgetful, startTcpProxy, type TcpProxy } from '@switchhook/testkit'
+import { brokerAlarm, eventually, forgetful, silentLog, startTcpProxy, type TcpProxy } from '@switchhook/testkit'
 import { apiFields, apiRules } from './config.ts'
 import { startApi } from './start-api.ts'
 import { type ApiUnderTest, startApiUnderTest } from './testing/api-under-test.ts'
@@ -203,11 +203,10 @@ testWithAlarm(
     }
     await recovered()
     const published: unknown[] = []
-    const quiet = { error: () => {}, warn: () => {}, info: () => {}, debug: () => {} }
     const fanout = await openBroker({
       url: around.broker.amqpUrl,
       topology: serviceTopology([]),
-      log: quiet,
+      log: silentLog,
       name: 'test',
     })
     await fanout.consume({

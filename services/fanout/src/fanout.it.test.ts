@@ -23,6 +23,7 @@ import {
 import {
   eventually,
   forgetful,
+  silentLog,
   startTcpProxy,
   type TcpProxy,
   type TestBroker,
@@ -47,7 +48,6 @@ interface LogLine {
 }
 
 jest.setTimeout(30_000)
-const quiet = { error: () => {}, warn: () => {}, info: () => {}, debug: () => {} }
 
 let rabbit: TestBroker
 let redisServer: TestRedis
@@ -61,8 +61,8 @@ const services: Service[] = []
 beforeEach(async () => {
   ;[rabbit, redisServer] = await Promise.all([testBroker(), testRedis()])
   ;[amqp, redisProxy] = await Promise.all([startTcpProxy(rabbit.amqpUrl), startTcpProxy(redisServer.redisUrl)])
-  broker = await openBroker({ url: rabbit.amqpUrl, topology: serviceTopology([]), log: quiet, name: 'test' })
-  redis = await openRedis({ url: redisServer.redisUrl, log: quiet, name: 'test' })
+  broker = await openBroker({ url: rabbit.amqpUrl, topology: serviceTopology([]), log: silentLog, name: 'test' })
+  redis = await openRedis({ url: redisServer.redisUrl, log: silentLog, name: 'test' })
   subscriptions = createSubscriptionStore(redis)
 })
 

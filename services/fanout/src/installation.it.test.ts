@@ -15,6 +15,7 @@ import {
   eventually,
   type LoggedLine,
   type ServiceProcess,
+  silentLog,
   startServiceProcess,
   type TestBroker,
   type TestRedis,
@@ -23,7 +24,6 @@ import {
 } from '@switchhook/testkit'
 
 jest.setTimeout(60_000)
-const quiet = { error: () => {}, warn: () => {}, info: () => {}, debug: () => {} }
 const PATIENT = { timeoutMs: 20_000 }
 
 let rabbit: TestBroker
@@ -34,7 +34,7 @@ const services: ServiceProcess[] = []
 
 beforeEach(async () => {
   ;[rabbit, redisServer] = await Promise.all([testBroker(), testRedis()])
-  redis = await openRedis({ url: redisServer.redisUrl, log: quiet, name: 'test' })
+  redis = await openRedis({ url: redisServer.redisUrl, log: silentLog, name: 'test' })
 })
 
 afterEach(async () => {
@@ -48,7 +48,7 @@ async function publisherOf(installation?: InstallationId): Promise<Broker> {
   const broker = await openBroker({
     url: rabbit.amqpUrl,
     topology: serviceTopology([]),
-    log: quiet,
+    log: silentLog,
     name: 'test',
     ...(installation !== undefined && { installation: () => installation }),
   })

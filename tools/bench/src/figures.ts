@@ -58,7 +58,7 @@ export const MEASUREMENTS: { readonly [Name in FigureName]: Measurement<Name> } 
     measure: measureMemory,
   },
   noisy: {
-    title: 'healthy endpoints beside hanging ones, compared with BullMQ',
+    title: 'healthy endpoints while others hang, compared with BullMQ',
     setting: shortDeadline,
     measure: measureNoisy,
   },

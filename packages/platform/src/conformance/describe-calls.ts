@@ -141,7 +141,8 @@ export function describeCalls(fixture: Fixture): void {
     await fixture.harness.setDevice(fixture.harness.alice, false)
     expect(await fixture.untilState(callId, ended)).toMatchObject({ endReason: 10 })
     await fixture.harness.setDevice(fixture.harness.alice, true)
-    await fixture.harness.until(() => fixture.observer.devices().length >= 2)
-    expect(fixture.observer.devices().map(({ online }) => online)).toEqual([false, true])
+    const reported = () => fixture.observer.devices().filter(({ agentUri }) => agentUri === fixture.harness.alice)
+    await fixture.harness.until(() => reported().length >= 2)
+    expect(reported().map(({ online }) => online)).toEqual([false, true])
   })
 }

@@ -1,10 +1,9 @@
 import { newSubscriptionId, type Subscription } from '@switchhook/contracts'
-import { eventually, type TestRedis, testRedis } from '@switchhook/testkit'
+import { eventually, silentLog, type TestRedis, testRedis } from '@switchhook/testkit'
 import { openRedis, type Redis } from '../redis/redis.ts'
 import { createSubscriptionStore } from '../subscriptions/subscription-store.ts'
 import { type BreakerStore, createBreakerReader, createBreakerStore, type Endpoint } from './breaker-store.ts'
 
-const quiet = { debug() {}, info() {}, warn() {}, error() {} }
 const COOLDOWN_MS = 300
 const LEASE_MS = 400
 
@@ -15,7 +14,7 @@ let endpoint: Endpoint
 
 beforeAll(async () => {
   server = await testRedis()
-  const open = (name: string): Promise<Redis> => openRedis({ url: server.redisUrl, log: quiet, name })
+  const open = (name: string): Promise<Redis> => openRedis({ url: server.redisUrl, log: silentLog, name })
   redis = [await open('one worker'), await open('another worker')]
   const options = { failures: 3, cooldownMs: COOLDOWN_MS }
   workers = [createBreakerStore(redis[0], options), createBreakerStore(redis[1], options)]

@@ -1,12 +1,11 @@
 import { newSubscriptionId } from '@switchhook/contracts'
-import { eventually, type TestRedis, testRedis } from '@switchhook/testkit'
+import { eventually, silentLog, type TestRedis, testRedis } from '@switchhook/testkit'
 import { breakerKey } from '../keys.ts'
 import { openRedis, type Redis, run } from '../redis/redis.ts'
 import { type BreakerStore, createBreakerStore, type Endpoint } from './breaker-store.ts'
 import { createContactStore } from './contact-store.ts'
 import { createOutageStore, type OutageStore } from './outage-store.ts'
 
-const quiet = { debug() {}, info() {}, warn() {}, error() {} }
 const COOLDOWN_MS = 200
 const answered503 = { outcome: 'answered', status: 503 } as const
 const timeout = { outcome: 'timeout', status: null } as const
@@ -19,7 +18,7 @@ let endpoint: Endpoint
 
 beforeAll(async () => {
   server = await testRedis()
-  redis = await openRedis({ url: server.redisUrl, log: quiet, name: 'worker' })
+  redis = await openRedis({ url: server.redisUrl, log: silentLog, name: 'worker' })
   breaker = createBreakerStore(redis, { failures: 2, cooldownMs: COOLDOWN_MS })
   outages = createOutageStore(redis)
 })

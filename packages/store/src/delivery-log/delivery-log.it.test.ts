@@ -7,7 +7,7 @@ import {
   newSubscriptionId,
   type Subscription,
 } from '@switchhook/contracts'
-import { eventually, type TestRedis, testRedis } from '@switchhook/testkit'
+import { eventually, silentLog, type TestRedis, testRedis } from '@switchhook/testkit'
 import { createDeliveryArchive } from '../deliveries/delivery-archive.ts'
 import { createDeliveryStore } from '../deliveries/delivery-store.ts'
 import { eventKey, logKey } from '../keys.ts'
@@ -16,7 +16,6 @@ import { createDeliveryLog } from './delivery-log.ts'
 import { createDeliveryLogReader, type LogQuery } from './delivery-log-reader.ts'
 import type { LoggedEvent } from './event-record.ts'
 
-const log = { debug() {}, info() {}, warn() {}, error() {} }
 const HOUR_MS = 3_600_000
 const limits = { size: 5, retentionMs: 8 * 24 * HOUR_MS, eventListSize: 5, eventRetentionMs: HOUR_MS }
 
@@ -25,7 +24,7 @@ let redis: Redis
 
 beforeAll(async () => {
   server = await testRedis()
-  redis = await openRedis({ url: server.redisUrl, log, name: 'test' })
+  redis = await openRedis({ url: server.redisUrl, log: silentLog, name: 'test' })
 })
 
 afterAll(async () => {

@@ -1,12 +1,11 @@
 import { type EventSubject, type EventType, newEventId, subjectOf } from '@switchhook/contracts'
-import { eventually, type TestRedis, testRedis } from '@switchhook/testkit'
+import { eventually, silentLog, type TestRedis, testRedis } from '@switchhook/testkit'
 import { eventsKey } from '../keys.ts'
 import { openRedis, type Redis, run } from '../redis/redis.ts'
 import { createDeliveryLog } from './delivery-log.ts'
 import { createEventList, type EventQuery } from './event-list.ts'
 import type { LoggedEvent } from './event-record.ts'
 
-const log = { debug() {}, info() {}, warn() {}, error() {} }
 const HOUR_MS = 3_600_000
 const limits = { size: 5, retentionMs: HOUR_MS, eventListSize: 20_000, eventRetentionMs: HOUR_MS }
 
@@ -17,7 +16,7 @@ let tenants = 0
 
 beforeAll(async () => {
   server = await testRedis()
-  redis = await openRedis({ url: server.redisUrl, log, name: 'test' })
+  redis = await openRedis({ url: server.redisUrl, log: silentLog, name: 'test' })
 })
 
 beforeEach(() => {

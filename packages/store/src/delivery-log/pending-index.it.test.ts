@@ -6,7 +6,7 @@ import {
   parseDeliveryId,
   type SubscriptionId,
 } from '@switchhook/contracts'
-import { type TestRedis, testRedis } from '@switchhook/testkit'
+import { silentLog, type TestRedis, testRedis } from '@switchhook/testkit'
 import { eventKey } from '../keys.ts'
 import { openRedis, type Redis, run } from '../redis/redis.ts'
 import { createDeliveryLog } from './delivery-log.ts'
@@ -14,7 +14,6 @@ import { createDeliveryLogReader } from './delivery-log-reader.ts'
 import type { LoggedEvent } from './event-record.ts'
 import { BUCKETS } from './pending-index.ts'
 
-const log = { debug() {}, info() {}, warn() {}, error() {} }
 const HOUR_MS = 3_600_000
 const limits = { size: 5, retentionMs: 8 * 24 * HOUR_MS, eventListSize: 0, eventRetentionMs: HOUR_MS }
 
@@ -23,7 +22,7 @@ let redis: Redis
 
 beforeAll(async () => {
   server = await testRedis()
-  redis = await openRedis({ url: server.redisUrl, log, name: 'test' })
+  redis = await openRedis({ url: server.redisUrl, log: silentLog, name: 'test' })
 })
 afterAll(async () => {
   await redis.close()

@@ -1,13 +1,11 @@
 import { randomUUID } from 'node:crypto'
 import { type InstallationId, newSubscriptionId, Unavailable, Unparsable } from '@switchhook/contracts'
-import { eventually, type TestRedis, testRedis } from '@switchhook/testkit'
+import { eventually, silentLog, type TestRedis, testRedis } from '@switchhook/testkit'
 import { openRedis, type Redis } from '../redis/redis.ts'
 import { matchOf } from '../subscriptions/subscription-index.ts'
 import { createSubscriptionStore } from '../subscriptions/subscription-store.ts'
 import { type Installation, openInstallation } from './installation.ts'
 import { createInstallationStore } from './installation-store.ts'
-
-const quiet = { debug() {}, info() {}, warn() {}, error() {} }
 
 let server: TestRedis
 let redis: Redis
@@ -16,7 +14,7 @@ let lines: { level: string; message: string; fields: Readonly<Record<string, unk
 
 beforeEach(async () => {
   server = await testRedis()
-  redis = await openRedis({ url: server.redisUrl, log: quiet, name: 'test' })
+  redis = await openRedis({ url: server.redisUrl, log: silentLog, name: 'test' })
   lines = []
 })
 afterEach(async () => {

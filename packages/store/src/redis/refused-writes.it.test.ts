@@ -1,12 +1,11 @@
 import { newEventId } from '@switchhook/contracts'
-import { canStartRedis, type RedisServers, redisServers } from '@switchhook/testkit'
+import { canStartRedis, type RedisServers, redisServers, silentLog } from '@switchhook/testkit'
 import { createOutbox } from '../state/outbox.ts'
 import { createStateStore } from '../state/state-store.ts'
 import { openRedis, type Redis, run } from './redis.ts'
 
 /** A separate server, because the memory limit applies to all its clients. */
 const describeWithOwnRedis = canStartRedis() ? describe : describe.skip
-const log = { debug() {}, info() {}, warn() {}, error() {} }
 
 describeWithOwnRedis('a Redis over its memory limit', () => {
   let servers: RedisServers
@@ -15,7 +14,7 @@ describeWithOwnRedis('a Redis over its memory limit', () => {
   beforeAll(async () => {
     servers = redisServers()
     const { port } = await servers.start()
-    redis = await openRedis({ url: `redis://127.0.0.1:${port}`, log, name: 'test' })
+    redis = await openRedis({ url: `redis://127.0.0.1:${port}`, log: silentLog, name: 'test' })
   })
   afterAll(async () => {
     await redis.close()

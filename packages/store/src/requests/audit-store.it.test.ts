@@ -1,9 +1,8 @@
-import { type TestRedis, testRedis } from '@switchhook/testkit'
+import { silentLog, type TestRedis, testRedis } from '@switchhook/testkit'
 import { auditKey } from '../keys.ts'
 import { openRedis, type Redis, run } from '../redis/redis.ts'
 import { type AuditQuery, type AuditStore, createAuditStore } from './audit-store.ts'
 
-const log = { debug() {}, info() {}, warn() {}, error() {} }
 const DAY_MS = 86_400_000
 const MANY = { entries: 10_000, retentionMs: 90 * DAY_MS }
 
@@ -13,7 +12,7 @@ let store: AuditStore
 
 beforeAll(async () => {
   server = await testRedis()
-  redis = await openRedis({ url: server.redisUrl, log, name: 'test' })
+  redis = await openRedis({ url: server.redisUrl, log: silentLog, name: 'test' })
 })
 afterAll(async () => {
   await redis.close()

@@ -1,10 +1,9 @@
 import { isGuid } from '@switchhook/contracts'
-import { eventually, type TestRedis, testRedis } from '@switchhook/testkit'
+import { eventually, silentLog, type TestRedis, testRedis } from '@switchhook/testkit'
 import { idempotentKey } from '../keys.ts'
 import { openRedis, type Redis, run } from '../redis/redis.ts'
 import { createIdempotencyStore, type IdempotencyClaim, type IdempotencyStore } from './idempotency-store.ts'
 
-const log = { debug() {}, info() {}, warn() {}, error() {} }
 const LONG = { leaseMs: 30_000, retentionMs: 60_000 }
 
 let server: TestRedis
@@ -18,8 +17,8 @@ let hasty: IdempotencyStore
 
 beforeAll(async () => {
   server = await testRedis()
-  redis = await openRedis({ url: server.redisUrl, log, name: 'test' })
-  other = await openRedis({ url: server.redisUrl, log, name: 'test-other' })
+  redis = await openRedis({ url: server.redisUrl, log: silentLog, name: 'test' })
+  other = await openRedis({ url: server.redisUrl, log: silentLog, name: 'test-other' })
   store = createIdempotencyStore(redis, LONG)
   elsewhere = createIdempotencyStore(other, LONG)
   hasty = createIdempotencyStore(redis, { ...LONG, leaseMs: 20 })

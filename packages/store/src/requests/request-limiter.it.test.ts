@@ -1,9 +1,8 @@
-import { eventually, startTcpProxy, type TcpProxy, type TestRedis, testRedis } from '@switchhook/testkit'
+import { eventually, silentLog, startTcpProxy, type TcpProxy, type TestRedis, testRedis } from '@switchhook/testkit'
 import { requestsKey } from '../keys.ts'
 import { openRedis, type Redis, run } from '../redis/redis.ts'
 import { createRequestLimiter, type RequestLimiter } from './request-limiter.ts'
 
-const log = { debug() {}, info() {}, warn() {}, error() {} }
 const RATE = { requests: 3, windowMs: 60_000 }
 
 let server: TestRedis
@@ -17,8 +16,8 @@ let elsewhere: RequestLimiter
 beforeAll(async () => {
   server = await testRedis()
   wire = await startTcpProxy(server.redisUrl)
-  redis = await openRedis({ url: wire.url, log, name: 'test' })
-  other = await openRedis({ url: server.redisUrl, log, name: 'test-other' })
+  redis = await openRedis({ url: wire.url, log: silentLog, name: 'test' })
+  other = await openRedis({ url: server.redisUrl, log: silentLog, name: 'test-other' })
 })
 afterAll(async () => {
   await Promise.all([redis.close(), other.close()])

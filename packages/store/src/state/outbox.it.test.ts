@@ -1,11 +1,9 @@
 import { newEventId, type PlatformEvent } from '@switchhook/contracts'
-import { type TestRedis, testRedis } from '@switchhook/testkit'
+import { silentLog, type TestRedis, testRedis } from '@switchhook/testkit'
 import { outboxKey, partitionOf } from '../keys.ts'
 import { openRedis, type Redis, run } from '../redis/redis.ts'
 import { committerOf, createOutbox, type OutboxEntry } from './outbox.ts'
 import { createStateStore } from './state-store.ts'
-
-const log = { debug() {}, info() {}, warn() {}, error() {} }
 
 let server: TestRedis
 let redis: Redis
@@ -13,8 +11,8 @@ let other: Redis
 
 beforeAll(async () => {
   server = await testRedis()
-  redis = await openRedis({ url: server.redisUrl, log, name: 'test' })
-  other = await openRedis({ url: server.redisUrl, log, name: 'test-other' })
+  redis = await openRedis({ url: server.redisUrl, log: silentLog, name: 'test' })
+  other = await openRedis({ url: server.redisUrl, log: silentLog, name: 'test-other' })
 })
 afterAll(async () => {
   await Promise.all([redis.close(), other.close()])

@@ -1,11 +1,9 @@
 import { newEventId, type PlatformEvent } from '@switchhook/contracts'
-import { eventually, type TestRedis, testRedis } from '@switchhook/testkit'
+import { eventually, silentLog, type TestRedis, testRedis } from '@switchhook/testkit'
 import { openRedis, type Redis } from '../redis/redis.ts'
 import { createOutbox } from './outbox.ts'
 import { createStateStore, type StateChange, type StateStore } from './state-store.ts'
 import { createTimerStore } from './timer-store.ts'
-
-const log = { debug() {}, info() {}, warn() {}, error() {} }
 
 let server: TestRedis
 let redis: Redis
@@ -15,8 +13,8 @@ let elsewhere: StateStore
 
 beforeAll(async () => {
   server = await testRedis()
-  redis = await openRedis({ url: server.redisUrl, log, name: 'test' })
-  other = await openRedis({ url: server.redisUrl, log, name: 'test-other' })
+  redis = await openRedis({ url: server.redisUrl, log: silentLog, name: 'test' })
+  other = await openRedis({ url: server.redisUrl, log: silentLog, name: 'test-other' })
   store = createStateStore(redis)
   elsewhere = createStateStore(other)
 })

@@ -1,9 +1,7 @@
-import { eventually, type TestRedis, testRedis } from '@switchhook/testkit'
+import { eventually, silentLog, type TestRedis, testRedis } from '@switchhook/testkit'
 import { openRedis, type Redis } from '../redis/redis.ts'
 import { createStateStore } from './state-store.ts'
 import { createTimerStore, type DueTimer, type TimerStore } from './timer-store.ts'
-
-const log = { debug() {}, info() {}, warn() {}, error() {} }
 
 let server: TestRedis
 let redis: Redis
@@ -12,8 +10,8 @@ let timers: TimerStore
 
 beforeAll(async () => {
   server = await testRedis()
-  redis = await openRedis({ url: server.redisUrl, log, name: 'test' })
-  other = await openRedis({ url: server.redisUrl, log, name: 'test-other' })
+  redis = await openRedis({ url: server.redisUrl, log: silentLog, name: 'test' })
+  other = await openRedis({ url: server.redisUrl, log: silentLog, name: 'test-other' })
   timers = createTimerStore(redis)
 })
 afterAll(async () => {

@@ -1,10 +1,9 @@
 import { newSubscriptionId } from '@switchhook/contracts'
-import { eventually, type TestRedis, testRedis } from '@switchhook/testkit'
+import { eventually, silentLog, type TestRedis, testRedis } from '@switchhook/testkit'
 import { checksKey } from '../keys.ts'
 import { openRedis, type Redis, run } from '../redis/redis.ts'
 import { type CheckStore, createCheckStore } from './check-store.ts'
 
-const quiet = { debug() {}, info() {}, warn() {}, error() {} }
 const BOUNDS = { leaseMs: 60_000, most: 2 }
 
 let server: TestRedis
@@ -13,7 +12,7 @@ let checks: CheckStore
 
 beforeAll(async () => {
   server = await testRedis()
-  redis = await openRedis({ url: server.redisUrl, log: quiet, name: 'test' })
+  redis = await openRedis({ url: server.redisUrl, log: silentLog, name: 'test' })
   checks = createCheckStore(redis)
 })
 afterAll(async () => {

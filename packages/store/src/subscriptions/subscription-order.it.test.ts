@@ -1,12 +1,11 @@
 import { randomUUID } from 'node:crypto'
 import { newSubscriptionId, type Subscription } from '@switchhook/contracts'
-import { type TestRedis, testRedis } from '@switchhook/testkit'
+import { silentLog, type TestRedis, testRedis } from '@switchhook/testkit'
 import fc from 'fast-check'
 import { revisionKey, subscriptionOrderKey, subscriptionsKey } from '../keys.ts'
 import { openRedis, type Redis, run } from '../redis/redis.ts'
 import { createSubscriptionStore, type SubscriptionStore } from './subscription-store.ts'
 
-const log = { debug() {}, info() {}, warn() {}, error() {} }
 const TENANT = 'acme'
 
 let server: TestRedis
@@ -15,7 +14,7 @@ let store: SubscriptionStore
 
 beforeAll(async () => {
   server = await testRedis()
-  redis = await openRedis({ url: server.redisUrl, log, name: 'test' })
+  redis = await openRedis({ url: server.redisUrl, log: silentLog, name: 'test' })
 })
 afterAll(async () => {
   await redis.close()

@@ -1,11 +1,9 @@
 import { newSubscriptionId, type Subscription } from '@switchhook/contracts'
-import { type TestRedis, testRedis } from '@switchhook/testkit'
+import { silentLog, type TestRedis, testRedis } from '@switchhook/testkit'
 import { subscriptionsKey } from '../keys.ts'
 import { openRedis, type Redis, run } from '../redis/redis.ts'
 import { matchOf } from './subscription-index.ts'
 import { createSubscriptionStore, type SubscriptionStore } from './subscription-store.ts'
-
-const log = { debug() {}, info() {}, warn() {}, error() {} }
 
 let server: TestRedis
 let redis: Redis
@@ -16,8 +14,8 @@ let elsewhere: SubscriptionStore
 
 beforeAll(async () => {
   server = await testRedis()
-  redis = await openRedis({ url: server.redisUrl, log, name: 'test' })
-  other = await openRedis({ url: server.redisUrl, log, name: 'test-other' })
+  redis = await openRedis({ url: server.redisUrl, log: silentLog, name: 'test' })
+  other = await openRedis({ url: server.redisUrl, log: silentLog, name: 'test-other' })
 })
 afterAll(async () => {
   await Promise.all([redis.close(), other.close()])

@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto'
 import { type CallId, CallState } from '@switchhook/contracts'
 import { type Platform, PlatformUnavailable } from '@switchhook/platform'
 import { createStateStore, openRedis, type Redis } from '@switchhook/store'
-import { type TestRedis, testRedis } from '@switchhook/testkit'
+import { silentLog, type TestRedis, testRedis } from '@switchhook/testkit'
 import { type Center, createCenter } from '../center/center.ts'
 import type { Answer, Route } from '../http/route.ts'
 import { createTransact } from '../state/transact.ts'
@@ -10,7 +10,6 @@ import { aReport } from '../testing/report.ts'
 import { createCallRoutes } from './call-routes.ts'
 
 const ALICE = 'sip:alice@acme.example'
-const quiet = { debug() {}, info() {}, warn() {}, error() {} }
 
 let server: TestRedis
 let redis: Redis
@@ -41,7 +40,7 @@ const platform: Platform = {
 
 beforeAll(async () => {
   server = await testRedis()
-  redis = await openRedis({ url: server.redisUrl, log: quiet, name: 'api' })
+  redis = await openRedis({ url: server.redisUrl, log: silentLog, name: 'api' })
 })
 
 afterAll(async () => {

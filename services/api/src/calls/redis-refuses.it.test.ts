@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto'
 import { type CallId, CallState } from '@switchhook/contracts'
 import type { Simulator } from '@switchhook/platform'
 import { createStateStore, openRedis, type Redis } from '@switchhook/store'
-import { canStartRedis, type RedisServer, type RedisServers, redisServers } from '@switchhook/testkit'
+import { canStartRedis, type RedisServer, type RedisServers, redisServers, silentLog } from '@switchhook/testkit'
 import { type Center, createCenter } from '../center/center.ts'
 import type { Answer } from '../http/route.ts'
 import { openSimulator } from '../platform/simulator/open-simulator.ts'
@@ -10,7 +10,6 @@ import { createTransact } from '../state/transact.ts'
 import { createCallRoutes } from './call-routes.ts'
 
 const ALICE = 'sip:alice@acme.example'
-const quiet = { debug() {}, info() {}, warn() {}, error() {} }
 
 let servers: RedisServers
 let server: RedisServer
@@ -27,14 +26,14 @@ beforeAll(async () => {
   if (!canStartRedis()) return
   servers = redisServers()
   server = await servers.start()
-  redis = await openRedis({ url: `redis://127.0.0.1:${server.port}`, log: quiet, name: 'api' })
+  redis = await openRedis({ url: `redis://127.0.0.1:${server.port}`, log: silentLog, name: 'api' })
   const store = createStateStore(redis)
   simulator = openSimulator({
     agents: [{ agentUri: ALICE, tenant: 'acme', device: 'SIM/alice' }],
     scenario: null,
     store,
     expectTimer: () => {},
-    log: quiet,
+    log: silentLog,
     now: Date.now,
   })
   const transact = createTransact(store, () => {})

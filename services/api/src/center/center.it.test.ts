@@ -2,14 +2,13 @@ import { randomUUID } from 'node:crypto'
 import { type CallId, CallState, newCallId, newCommandId, type PlatformEvent } from '@switchhook/contracts'
 import type { LegReport } from '@switchhook/platform'
 import { createOutbox, createStateStore, createTimerStore, openRedis, type Redis } from '@switchhook/store'
-import { type TestRedis, testRedis } from '@switchhook/testkit'
+import { silentLog, type TestRedis, testRedis } from '@switchhook/testkit'
 import { type Call, newCall } from '../calls/call.ts'
 import { createTransact } from '../state/transact.ts'
 import { aReport } from '../testing/report.ts'
 import { type Center, createCenter } from './center.ts'
 
 const AGENT = 'sip:alice@acme.example'
-const quiet = { debug() {}, info() {}, warn() {}, error() {} }
 
 let server: TestRedis
 let redis: readonly [Redis, Redis]
@@ -20,7 +19,7 @@ let known: LegReport[]
 
 beforeAll(async () => {
   server = await testRedis()
-  const open = (name: string): Promise<Redis> => openRedis({ url: server.redisUrl, log: quiet, name })
+  const open = (name: string): Promise<Redis> => openRedis({ url: server.redisUrl, log: silentLog, name })
   redis = [await open('one replica'), await open('another replica')]
 })
 

@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto'
 import { CallState, newCallId, type PlatformEvent, Unavailable } from '@switchhook/contracts'
 import type { LegReport } from '@switchhook/platform'
 import { createOutbox, createStateStore, openRedis, type Redis, type StateStore } from '@switchhook/store'
-import { startTcpProxy, type TcpProxy, type TestRedis, testRedis } from '@switchhook/testkit'
+import { silentLog, startTcpProxy, type TcpProxy, type TestRedis, testRedis } from '@switchhook/testkit'
 import { agentKey } from '../agents/agent.ts'
 import { callKey } from '../calls/call.ts'
 import { createTransact } from '../state/transact.ts'
@@ -10,7 +10,6 @@ import { aReport } from '../testing/report.ts'
 import { type Center, createCenter } from './center.ts'
 
 const AGENT = 'sip:alice@acme.example'
-const quiet = { debug() {}, info() {}, warn() {}, error() {} }
 
 let server: TestRedis
 let proxy: TcpProxy
@@ -25,8 +24,8 @@ let tenant: string
 beforeAll(async () => {
   server = await testRedis()
   proxy = await startTcpProxy(server.redisUrl)
-  redis = await openRedis({ url: proxy.url, log: quiet, name: 'api' })
-  direct = await openRedis({ url: server.redisUrl, log: quiet, name: 'test' })
+  redis = await openRedis({ url: proxy.url, log: silentLog, name: 'api' })
+  direct = await openRedis({ url: server.redisUrl, log: silentLog, name: 'test' })
   store = createStateStore(redis)
 })
 

@@ -17,7 +17,7 @@ import {
   openRedis,
   type Redis,
 } from '@switchhook/store'
-import { eventually, startTcpProxy } from '@switchhook/testkit'
+import { eventually, silentLog, startTcpProxy } from '@switchhook/testkit'
 import { createCallRoutes } from '../calls/call-routes.ts'
 import { createCenter } from '../center/center.ts'
 import { openSimulator } from '../platform/simulator/open-simulator.ts'
@@ -41,7 +41,6 @@ const subscribe = { url: 'https://client.example/hooks', eventTypes: ['call.stat
 /** The call ends shortly after it began. */
 const dialBusy = { agentUri: ALICE, destination: '+15550101' }
 const dialRinging = { agentUri: ALICE, destination: '+15550102' }
-const quiet = { debug() {}, info() {}, warn() {}, error() {} }
 
 type Checked = Awaited<ReturnType<ApiUnderTest['call']>>
 
@@ -58,8 +57,8 @@ let opened: { close(): Promise<void> }[] = []
 
 beforeAll(async () => {
   around = await startSurroundings('acme', 'globex')
-  redis = await openRedis({ url: around.redis.redisUrl, log: quiet, name: 'test' })
-  broker = await openBroker({ url: around.broker.amqpUrl, topology: serviceTopology([]), log: quiet, name: 'test' })
+  redis = await openRedis({ url: around.redis.redisUrl, log: silentLog, name: 'test' })
+  broker = await openBroker({ url: around.broker.amqpUrl, topology: serviceTopology([]), log: silentLog, name: 'test' })
   await broker.consume({
     queue: Queue.fanoutEvents,
     parse: ({ content }) => parseEvent(content),
@@ -132,7 +131,7 @@ const callsSince = (from: number): Set<string> =>
       .map(({ callId }) => callId),
   )
 
-const vault = openVault({ SECRET_KEYS: undefined }, quiet)
+const vault = openVault({ SECRET_KEYS: undefined }, silentLog)
 
 /** The parts of a replica that answer a request, so that a test can let it die between two of them. */
 function partsOfReplica(leaseMs = LEASE_MS) {
@@ -143,7 +142,7 @@ function partsOfReplica(leaseMs = LEASE_MS) {
     scenario: null,
     store,
     expectTimer: () => {},
-    log: quiet,
+    log: silentLog,
     now: Date.now,
   })
   const center = createCenter({ store, transact, platform, wrapUpMs: 0, now: Date.now })

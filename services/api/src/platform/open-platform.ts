@@ -21,7 +21,7 @@ interface OpenedPlatform {
 /** @param record for an adapter whose own state is in the same store as the calls */
 type OpenPlatform = (base: Base, state: State, record: Center['recordWith']) => OpenedPlatform
 
-/** One entry per value of `PLATFORM`. Each adapter has a folder of its own beside `simulator/`. */
+/** One entry per value of `PLATFORM`. Each adapter is a folder here, like `simulator/`. */
 const PLATFORMS: Readonly<Record<ApiConfig['PLATFORM'], OpenPlatform>> = {
   simulator: openSimulatorPlatform,
 }

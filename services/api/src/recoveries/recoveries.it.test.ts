@@ -22,7 +22,7 @@ import {
   openRedis,
   type Redis,
 } from '@switchhook/store'
-import { eventually, type TestRedis, testRedis } from '@switchhook/testkit'
+import { eventually, silentLog, type TestRedis, testRedis } from '@switchhook/testkit'
 import type { Writing } from '../state/transact.ts'
 import { attemptOf, newDelivery } from '../testing/deliveries.ts'
 import type { RecoveryDriver } from './drive-recovery.ts'
@@ -32,7 +32,6 @@ import type { RecoveryBook } from './recovery-book.ts'
 import { createRecoveryMeter, type RecoveryMeter } from './recovery-meter.ts'
 import { createRecoveryRoutes } from './recovery-routes.ts'
 
-const quiet = { debug() {}, info() {}, warn() {}, error() {} }
 const retention = { settledRetentionMs: 3_600_000, waitingRetentionMs: 3_600_000, parkedRetentionMs: 3_600_000 }
 const URL = 'https://client.example/repaired'
 const SIGNING: Signing = { id: randomUUID(), secret: 'sealed', since: new Date().toISOString(), former: [] }
@@ -64,7 +63,7 @@ let meter: RecoveryMeter
 
 beforeAll(async () => {
   server = await testRedis()
-  const open = (name: string): Promise<Redis> => openRedis({ url: server.redisUrl, log: quiet, name })
+  const open = (name: string): Promise<Redis> => openRedis({ url: server.redisUrl, log: silentLog, name })
   connections = [await open('one replica'), await open('another replica')]
   store = createDeliveryStore(connections[0], retention)
 })
@@ -108,7 +107,7 @@ function openReplica(redis: Redis): Replica {
     mostPerSecond,
     now: () => nowMs,
     meter,
-    log: quiet,
+    log: silentLog,
   })
   return Object.assign(replica, { book, driver })
 }

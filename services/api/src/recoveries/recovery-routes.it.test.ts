@@ -1,7 +1,7 @@
 import { type Delivery, deliveryIdOf, newEventId, parseDelivery, parseSubscriptionId } from '@switchhook/contracts'
 import { type Broker, openBroker, Queue, serviceTopology } from '@switchhook/messaging'
 import { createDeliveryStore, type DeliveryStore, openRedis, type Redis } from '@switchhook/store'
-import { eventually, startTcpProxy, type TcpProxy } from '@switchhook/testkit'
+import { eventually, silentLog, startTcpProxy, type TcpProxy } from '@switchhook/testkit'
 import { type ApiUnderTest, startApiUnderTest } from '../testing/api-under-test.ts'
 import { attemptOf, newDelivery } from '../testing/deliveries.ts'
 import { type Surroundings, startSurroundings } from '../testing/surroundings.ts'
@@ -9,7 +9,6 @@ import type { RecoveryView } from './recovery-schema.ts'
 
 const SUBSCRIPTIONS = '/api/v1/webhooks/subscriptions'
 const RECOVERIES = '/api/v1/webhooks/recoveries'
-const log = { debug() {}, info() {}, warn() {}, error() {} }
 
 let surroundings: Surroundings<'acme' | 'globex'>
 let wire: TcpProxy
@@ -29,14 +28,19 @@ beforeAll(async () => {
   acme = surroundings.bearer('acme')
   globex = surroundings.bearer('globex')
 
-  redis = await openRedis({ url: surroundings.redis.redisUrl, log, name: 'worker' })
+  redis = await openRedis({ url: surroundings.redis.redisUrl, log: silentLog, name: 'worker' })
   const retentionMs = 60_000
   store = createDeliveryStore(redis, {
     settledRetentionMs: retentionMs,
     waitingRetentionMs: retentionMs,
     parkedRetentionMs: retentionMs,
   })
-  worker = await openBroker({ url: surroundings.broker.amqpUrl, topology: serviceTopology([]), log, name: 'worker' })
+  worker = await openBroker({
+    url: surroundings.broker.amqpUrl,
+    topology: serviceTopology([]),
+    log: silentLog,
+    name: 'worker',
+  })
   await worker.consume({
     queue: Queue.deliveryDue,
     parse: ({ content, headers }) => parseDelivery(content, headers),

@@ -1,7 +1,7 @@
 import { parseSubscriptionId, type Subscription } from '@switchhook/contracts'
 import { createVault, openVault, secretKeys, subscriptionSecret, type Vault } from '@switchhook/signing'
 import { createIdempotencyStore, createSubscriptionStore, openRedis, type Redis } from '@switchhook/store'
-import { startTcpProxy, type TcpProxy } from '@switchhook/testkit'
+import { silentLog, startTcpProxy, type TcpProxy } from '@switchhook/testkit'
 import { createAnswerOnce, IDEMPOTENCY_TIMING } from '../http/idempotency.ts'
 import { type ApiUnderTest, startApiUnderTest } from '../testing/api-under-test.ts'
 import { type Surroundings, startSurroundings } from '../testing/surroundings.ts'
@@ -11,7 +11,6 @@ import { createSubscriptionSecrets } from './subscription-secrets.ts'
 const PATH = '/api/v1/webhooks/subscriptions'
 const NEW_KEY = `new:${Buffer.alloc(32, 2).toString('base64')}`
 const OLD_KEY = `old:${Buffer.alloc(32, 1).toString('base64')}`
-const quiet = { debug() {}, info() {}, warn() {}, error() {} }
 
 interface Shown {
   readonly id: string
@@ -43,7 +42,7 @@ const start = (SECRET_KEYS: string, REDIS_URL = around.env.REDIS_URL): Promise<A
 
 beforeAll(async () => {
   around = await startSurroundings('acme', 'globex')
-  redis = await openRedis({ url: [around.redis.redisUrl], log: quiet, name: 'test' })
+  redis = await openRedis({ url: [around.redis.redisUrl], log: silentLog, name: 'test' })
   wire = await startTcpProxy(around.redis.redisUrl)
   wire.alter((chunk) => {
     passed += chunk.toString('latin1')
@@ -244,7 +243,7 @@ describe('rotate-secret', () => {
   test('repeated after its process died unanswered, it answers the same secret', async () => {
     const { id, secret } = await create()
     const idempotency = createIdempotencyStore(redis, { ...IDEMPOTENCY_TIMING, leaseMs: 1 })
-    const vault = openVault({ SECRET_KEYS: secretKeys().parse(OLD_KEY) }, quiet)
+    const vault = openVault({ SECRET_KEYS: secretKeys().parse(OLD_KEY) }, silentLog)
     const route = createRotateRoute({
       subscriptions: createSubscriptionStore(redis),
       secrets: createSubscriptionSecrets(vault),
@@ -261,7 +260,7 @@ describe('rotate-secret', () => {
         dying,
         0,
         vault,
-        quiet,
+        silentLog,
       )(target, request, async (again) => {
         const answer = await route.handle({ ...again, body: {} })
         resolve(answer.confidential?.['secret'])

@@ -16,7 +16,7 @@ import {
 } from '@switchhook/contracts'
 import { createAddressGuard } from '@switchhook/egress'
 import { createBreakerStore, createSubscriptionStore, openRedis, type Redis } from '@switchhook/store'
-import { type TestRedis, testRedis } from '@switchhook/testkit'
+import { silentLog, type TestRedis, testRedis } from '@switchhook/testkit'
 import { generate } from 'selfsigned'
 import type { DiagnosticsChannel } from 'undici'
 import { createAdmit } from '../policy/admit.ts'
@@ -38,7 +38,6 @@ const SLOW_ACCEPT_MS = 500
 const CHANGE_WITHIN_MS = 600
 const SEND_HEADERS = 'undici:client:sendHeaders'
 
-const quiet = { error: () => {}, warn: () => {}, info: () => {}, debug: () => {} }
 const nowMs = (): number => performance.now()
 
 const slowLookup: LookupFunction = (_hostname, options, callback) => {
@@ -77,7 +76,7 @@ async function listen(server: Server): Promise<number> {
 
 beforeAll(async () => {
   redisServer = await testRedis()
-  redis = await openRedis({ url: redisServer.redisUrl, log: quiet, name: 'test' })
+  redis = await openRedis({ url: redisServer.redisUrl, log: silentLog, name: 'test' })
   const answer: RequestListener = (request, response) => {
     arrived.add(`${String(request.headers['x-svc-delivery'])} ${request.url}`)
     request.resume()

@@ -20,6 +20,7 @@ import {
   eventually,
   type Receiver,
   type ServiceProcess,
+  silentLog,
   startReceiver,
   startServiceProcess,
   type TestBroker,
@@ -29,7 +30,6 @@ import {
 } from '@switchhook/testkit'
 
 jest.setTimeout(60_000)
-const quiet = { error: () => {}, warn: () => {}, info: () => {}, debug: () => {} }
 const PATIENT = { timeoutMs: 30_000 }
 
 let rabbit: TestBroker
@@ -41,8 +41,8 @@ let worker: ServiceProcess
 
 beforeEach(async () => {
   ;[rabbit, redisServer, receiver] = await Promise.all([testBroker(), testRedis(), startReceiver()])
-  redis = await openRedis({ url: redisServer.redisUrl, log: quiet, name: 'test' })
-  broker = await openBroker({ url: rabbit.amqpUrl, topology: serviceTopology([]), log: quiet, name: 'test' })
+  redis = await openRedis({ url: redisServer.redisUrl, log: silentLog, name: 'test' })
+  broker = await openBroker({ url: rabbit.amqpUrl, topology: serviceTopology([]), log: silentLog, name: 'test' })
   worker = await startServiceProcess(join(import.meta.dirname, '../main.ts'), {
     AMQP_URL: rabbit.amqpUrl,
     REDIS_URL: redisServer.redisUrl,

@@ -20,6 +20,7 @@ import {
   eventually,
   type Receiver,
   type ServiceProcess,
+  silentLog,
   startReceiver,
   startServiceProcess,
   type TestBroker,
@@ -29,7 +30,6 @@ import {
 } from '@switchhook/testkit'
 
 jest.setTimeout(60_000)
-const quiet = { error: () => {}, warn: () => {}, info: () => {}, debug: () => {} }
 const PATIENT = { timeoutMs: 20_000 }
 
 let rabbit: TestBroker
@@ -41,7 +41,7 @@ const brokers: Broker[] = []
 
 beforeEach(async () => {
   ;[rabbit, redisServer, receiver] = await Promise.all([testBroker(), testRedis(), startReceiver()])
-  redis = await openRedis({ url: redisServer.redisUrl, log: quiet, name: 'test' })
+  redis = await openRedis({ url: redisServer.redisUrl, log: silentLog, name: 'test' })
 })
 
 afterEach(async () => {
@@ -67,7 +67,7 @@ async function publisherOf(installation?: InstallationId): Promise<Broker> {
   const broker = await openBroker({
     url: rabbit.amqpUrl,
     topology: serviceTopology([]),
-    log: quiet,
+    log: silentLog,
     name: 'test',
     ...(installation !== undefined && { installation: () => installation }),
   })

@@ -6,6 +6,7 @@ import {
   eventually,
   type Receiver,
   type ServiceProcess,
+  silentLog,
   startReceiver,
   startServiceProcess,
   type TestBroker,
@@ -15,7 +16,6 @@ import {
 } from '@switchhook/testkit'
 
 jest.setTimeout(60_000)
-const quiet = { error: () => {}, warn: () => {}, info: () => {}, debug: () => {} }
 const PATIENT = { timeoutMs: 20_000 }
 
 let rabbit: TestBroker
@@ -27,7 +27,7 @@ const opened: Broker[] = []
 
 beforeEach(async () => {
   ;[rabbit, redisServer, receiver] = await Promise.all([testBroker(), testRedis(), startReceiver()])
-  redis = await openRedis({ url: redisServer.redisUrl, log: quiet, name: 'test' })
+  redis = await openRedis({ url: redisServer.redisUrl, log: silentLog, name: 'test' })
 })
 
 afterEach(async () => {
@@ -54,7 +54,7 @@ async function endWorker(signal: NodeJS.Signals): Promise<void> {
 
 async function openTestBroker(shards = 1): Promise<Broker> {
   const topology = serviceTopology([], 0, shards)
-  const broker = await openBroker({ url: rabbit.amqpUrl, topology, log: quiet, name: 'test' })
+  const broker = await openBroker({ url: rabbit.amqpUrl, topology, log: silentLog, name: 'test' })
   opened.push(broker)
   return broker
 }

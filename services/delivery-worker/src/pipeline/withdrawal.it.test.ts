@@ -15,12 +15,11 @@ import {
   openRedis,
   type Redis,
 } from '@switchhook/store'
-import { type TestRedis, testRedis } from '@switchhook/testkit'
+import { silentLog, type TestRedis, testRedis } from '@switchhook/testkit'
 import fc from 'fast-check'
 import { createDeliver, type Deliver, type DeliverDeps } from './deliver.ts'
 
 jest.setTimeout(120_000)
-const quiet = { error: () => {}, warn: () => {}, info: () => {}, debug: () => {} }
 const HOUR_MS = 3_600_000
 const retention = { settledRetentionMs: HOUR_MS, waitingRetentionMs: HOUR_MS, parkedRetentionMs: HOUR_MS }
 const WAITS_MS = [10, 20, 30]
@@ -32,7 +31,7 @@ let archive: DeliveryArchive
 
 beforeAll(async () => {
   server = await testRedis()
-  redis = await openRedis({ url: server.redisUrl, log: quiet, name: 'test' })
+  redis = await openRedis({ url: server.redisUrl, log: silentLog, name: 'test' })
   store = createDeliveryStore(redis, retention)
   archive = createDeliveryArchive(redis)
 })

@@ -2,10 +2,9 @@ import { join } from 'node:path'
 import { type Delivery, deliveryIdOf, newEventId, newSubscriptionId, type SubscriptionId } from '@switchhook/contracts'
 import { openBroker, serviceTopology } from '@switchhook/messaging'
 import { createDeliveryArchive, createSubscriptionStore, openRedis } from '@switchhook/store'
-import { eventually, startReceiver, startServiceProcess, testBroker, testRedis } from '@switchhook/testkit'
+import { eventually, silentLog, startReceiver, startServiceProcess, testBroker, testRedis } from '@switchhook/testkit'
 
 jest.setTimeout(90_000)
-const quiet = { error: () => {}, warn: () => {}, info: () => {}, debug: () => {} }
 /** With one probe per cool-down of 1 s, the last slots of these would take 50 s. */
 const DELIVERIES = 50
 
@@ -35,12 +34,12 @@ const deliveryFor = (subscriptionId: SubscriptionId, url: string): Delivery => {
 test('a backlog for an endpoint that stays dead is parked within the limit of its last slot, and no message is left in a queue', async () => {
   const [rabbit, redisServer, receiver] = await Promise.all([testBroker(), testRedis(), startReceiver()])
   stop.push(() => Promise.all([rabbit.close(), redisServer.close(), receiver.close()]))
-  const redis = await openRedis({ url: redisServer.redisUrl, log: quiet, name: 'test' })
+  const redis = await openRedis({ url: redisServer.redisUrl, log: silentLog, name: 'test' })
   stop.push(() => redis.close())
   const broker = await openBroker({
     url: rabbit.amqpUrl,
     topology: serviceTopology([], 0, 1),
-    log: quiet,
+    log: silentLog,
     name: 'test',
   })
   stop.push(() => broker.close())

@@ -63,7 +63,7 @@ export const ratioTo = (baseline: SideName, { sides }: Workload): number =>
   round(sides.switchhook.perSecond / sides[baseline].perSecond, 2)
 
 /**
- * Deliveries per second, from the first published event to the last answered POST, beside four baselines in the same run
+ * Deliveries per second, from the first published event to the last answered POST, and of four baselines in the same run
  * (docs/benchmarks.md says what each does). Every side gets as many deliveries as it makes in `DELIVERIES_TIME`.
  */
 export async function measureDeliveries(bench: Bench): Promise<DeliveriesFigure> {

@@ -17,7 +17,7 @@ export function renderPlots({ commands, deliveries, latency, noisy, memory, outa
     }),
     ...(deliveries !== undefined && {
       deliveries: plotBars(
-        'Deliveries per second beside four baselines',
+        'Deliveries per second compared with four baselines',
         'deliveries per second, more is better',
         (['one to one', 'twenty to one'] as const).flatMap((workload) =>
           SIDES.map((side) => ({

@@ -29,7 +29,7 @@ an event becomes 20 deliveries. All sides POST a body of the same size to the sa
   record in Redis, POST with undici, acknowledgement. This is the limit of Switchhook's design.
 - **Bare loop**: one process consumes a quorum queue, POSTs with undici and acknowledges. Nothing else.
 
-![Deliveries per second beside four baselines](images/benchmark-deliveries.svg)
+![Deliveries per second compared with four baselines](images/benchmark-deliveries.svg)
 
 | workload | ${SIDES.map((side) => NAMES[side]).join(' | ')} |
 | --- | ${SIDES.map(() => '---').join(' | ')} |

@@ -1,5 +1,5 @@
 import { type Attempt, type Delivery, deliveryIdOf, newEventId, newSubscriptionId } from '@switchhook/contracts'
-import { type TestRedis, testRedis } from '@switchhook/testkit'
+import { silentLog, type TestRedis, testRedis } from '@switchhook/testkit'
 import { openRedis, type Redis, run } from '../../redis/redis.ts'
 import { createDeliveryArchive, type DeliveryArchive } from '../delivery-archive.ts'
 import { createDeliveryStore, type DeliveryStore } from '../delivery-store.ts'
@@ -24,8 +24,7 @@ export interface TestDeliveries {
 
 export async function openDeliveries(): Promise<TestDeliveries> {
   const server = await testRedis()
-  const log = { debug() {}, info() {}, warn() {}, error() {} }
-  const redis = await openRedis({ url: server.redisUrl, log, name: 'test' })
+  const redis = await openRedis({ url: server.redisUrl, log: silentLog, name: 'test' })
   const store = { ...createDeliveryStore(redis, retention), ...createDeliveryArchive(redis) }
   return {
     server,

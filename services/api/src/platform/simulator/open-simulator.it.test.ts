@@ -10,12 +10,10 @@ import {
   type StateChange,
   type StateStore,
 } from '@switchhook/store'
-import { type TestRedis, testRedis } from '@switchhook/testkit'
+import { silentLog, type TestRedis, testRedis } from '@switchhook/testkit'
 import { type Center, createCenter } from '../../center/center.ts'
 import { createTransact } from '../../state/transact.ts'
 import { openSimulator } from './open-simulator.ts'
-
-const quiet = { debug() {}, info() {}, warn() {}, error() {} }
 
 let server: TestRedis
 let redis: Redis
@@ -24,7 +22,7 @@ let alice: ProvisionedAgent
 
 beforeAll(async () => {
   server = await testRedis()
-  redis = await openRedis({ url: server.redisUrl, log: quiet, name: 'api' })
+  redis = await openRedis({ url: server.redisUrl, log: silentLog, name: 'api' })
 })
 beforeEach(async () => {
   await server.flush()
@@ -61,7 +59,7 @@ async function startReplica() {
     store,
     record: center.recordWith,
     expectTimer: () => {},
-    log: quiet,
+    log: silentLog,
     now: Date.now,
   })
   await simulator.start({
@@ -118,7 +116,7 @@ test('a step of a version that recorded reports after the write is reported befo
     scenario: null,
     store: createStateStore(redis),
     expectTimer: () => {},
-    log: quiet,
+    log: silentLog,
     now: Date.now,
   })
   // This process died between the write of the step and its report.

@@ -1,0 +1,125 @@
+import { cpSync, existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { freePort, type Home, repository, startDaemon, stopDaemon } from '@switchhook/backing'
+import { request } from 'undici'
+
+export interface PrivateAsterisk {
+  readonly url: URL
+  readonly user: string
+  /** The same for every login, because this Asterisk listens only on loopback. */
+  readonly password: string
+  /** The URL for phones that use SIP over WebSocket. */
+  readonly phonesUrl: string
+  /** A restart uses the same ports. */
+  start(): Promise<void>
+  stop(): Promise<void>
+}
+
+const CONFIGURATION = join(repository, 'packages', 'pbx', 'asterisk')
+/** Modules require these files; their defaults suffice. */
+const EMPTY = ['acl', 'ccss', 'cdr', 'cel', 'features', 'udptl', 'websocket_client']
+const FOLDERS = ['etc', 'db', 'spool', 'run', 'log', 'lib', 'moh']
+const USER = 'switchhook'
+const RTP_PORTS = 400
+const READY_WITHIN_MS = 20_000
+const ULAW_SILENCE = 0xff
+
+/**
+ * An Asterisk on loopback with the phones and numbers of the tests: endpoints `agents`, a trunk `pstn` whose other end is the
+ * outside world, and numbers that answer, are busy, ring for ever and do not exist.
+ * @param root from `asteriskFiles`
+ */
+export async function privateAsterisk(
+  home: Home,
+  root: string,
+  agents: readonly { readonly name: string; readonly extension: string }[],
+): Promise<PrivateAsterisk> {
+  const run = join(home.dataDir, 'asterisk')
+  for (const folder of FOLDERS) mkdirSync(join(run, folder), { recursive: true })
+  const http = await freePort()
+  const sip = await freePort()
+  const ami = await freePort()
+  const rtp = 20_000 + (http % 100) * RTP_PORTS
+  const password = `secret-${home.id}`
+  const [triplet = ''] = readdirSync(join(root, 'usr', 'lib')).filter((name) => name.endsWith('-linux-gnu'))
+  const values: Readonly<Record<string, string>> = {
+    RUN: run,
+    ROOT: root,
+    TRIPLET: triplet,
+    SECRET: password,
+    HTTP_PORT: String(http),
+    SIP_PORT: String(sip),
+    AMI_PORT: String(ami),
+    RTP_START: String(rtp),
+    RTP_END: String(rtp + RTP_PORTS),
+    AGENTS: agents.map(({ name, extension }) => agentSection(name, extension, password)).join('\n'),
+  }
+  writeFileSync(join(run, 'moh', 'silence.ulaw'), Buffer.alloc(8_000, ULAW_SILENCE))
+  const documentation = join(root, 'usr', 'share', 'asterisk', 'documentation')
+  if (existsSync(documentation)) cpSync(documentation, join(run, 'lib', 'documentation'), { recursive: true })
+  for (const name of EMPTY) writeFileSync(join(run, 'etc', `${name}.conf`), '[general]\n')
+  for (const name of readdirSync(CONFIGURATION)) {
+    const text = readFileSync(join(CONFIGURATION, name), 'utf8')
+    writeFileSync(
+      join(run, 'etc', name),
+      text.replaceAll(/@([A-Z_]+)@/g, (_all, key: string) => values[key] ?? ''),
+    )
+  }
+  const libraries = join(root, 'usr', 'lib', triplet)
+  const [loader = ''] = loadersOf(root)
+  return {
+    url: new URL(`http://127.0.0.1:${http}`),
+    user: USER,
+    password,
+    phonesUrl: `ws://127.0.0.1:${http}/ws`,
+    start: () =>
+      startDaemon(home, {
+        name: 'asterisk',
+        command: loader,
+        args: [
+          '--library-path',
+          `${libraries}:${join(libraries, 'asterisk')}`,
+          join(root, 'usr', 'sbin', 'asterisk'),
+          '-f',
+          '-C',
+          join(run, 'etc', 'asterisk.conf'),
+        ],
+        env: process.env,
+        isReady: () => knowsPhones(`http://127.0.0.1:${http}`, password),
+        readyWithinMs: READY_WITHIN_MS,
+      }),
+    stop: async () => void (await stopDaemon(home, 'asterisk', 10_000)),
+  }
+}
+
+/** Asterisk answers before all of its modules are loaded. */
+async function knowsPhones(url: string, password: string): Promise<boolean> {
+  const authorization = `Basic ${Buffer.from(`${USER}:${password}`).toString('base64')}`
+  try {
+    const { statusCode, body } = await request(`${url}/ari/endpoints/PJSIP`, {
+      headers: { authorization },
+      reset: true,
+    })
+    const endpoints: unknown = await body.json()
+    return statusCode === 200 && Array.isArray(endpoints) && endpoints.length > 0
+  } catch {
+    return false
+  }
+}
+
+const loadersOf = (root: string): readonly string[] =>
+  ['lib64', 'lib'].flatMap((name) => {
+    const folder = join(root, 'usr', name)
+    const found = existsSync(folder) ? readdirSync(folder).filter((file) => file.startsWith('ld-linux')) : []
+    return found.map((file) => join(folder, file))
+  })
+
+const agentSection = (name: string, extension: string, password: string): string => `[${name}](agent)
+auth = ${name}
+aors = ${name}
+callerid = "${name}" <${extension}>
+[${name}](login)
+username = ${name}
+password = ${password}
+[${name}](contacts)
+`

@@ -1,0 +1,271 @@
+import { WebSocket } from 'undici'
+import {
+  authorize,
+  headerOf,
+  methodOf,
+  newToken,
+  noMedia,
+  parseSip,
+  reply,
+  type SipMessage,
+  statusOf,
+  uriIn,
+  writeSip,
+} from './sip-message.ts'
+
+export interface SipPhoneOptions {
+  /** Endpoint, and user of its login. */
+  readonly name: string
+  readonly password: string
+  /** Asterisk's WebSocket for SIP. */
+  readonly url: string
+  /** `talk`: answers and resumes at a NOTIFY. `header`: obeys the auto-answer headers of a call. */
+  readonly understands: readonly ('talk' | 'header')[]
+}
+
+interface PhoneCall {
+  readonly id: string
+  readonly mine: string
+  readonly theirs: string
+  readonly target: string
+  /** Set while the call rings here. */
+  readonly invite: SipMessage | null
+  readonly isTalking: boolean
+}
+
+/** A SIP phone without media, steered by a program. Speaks SIP over WebSocket, so nothing is retransmitted. */
+export interface SipPhone {
+  register(): Promise<void>
+  /** The cable is pulled: Asterisk drops the registration at once and leaves the calls up. */
+  die(): void
+  readonly isRegistered: boolean
+  /** Ringing or not; the newest last. */
+  readonly calls: readonly { readonly isTalking: boolean }[]
+  /** Rings even if the call has auto-answer headers. */
+  ignoreRequestsToAnswer(isIgnored: boolean): void
+  answer(): void
+  decline(status?: string): void
+  hangup(): void
+  hold(isHeld: boolean): Promise<void>
+  dial(number: string): void
+  transfer(number: string): void
+}
+
+const HOST = '127.0.0.1'
+
+export function createSipPhone({ name, password, url, understands }: SipPhoneOptions): SipPhone {
+  const aor = `sip:${name}@${HOST}`
+  const contact = `<sip:${name}@${newToken()}.invalid;transport=ws>`
+  const calls = new Map<string, PhoneCall>()
+  const waiting = new Map<string, (response: SipMessage) => void>()
+  let socket: WebSocket | undefined
+  let sequence = 0
+  let isIgnored = false
+
+  const send = (message: SipMessage): void => {
+    if (socket?.readyState === WebSocket.OPEN) socket.send(writeSip(message))
+  }
+
+  interface Outgoing {
+    readonly method: string
+    readonly uri: string
+    readonly from: string
+    readonly to: string
+    readonly callId: string
+    readonly more?: SipMessage['headers']
+    readonly body?: string
+  }
+
+  /** Sends a request, answers a challenge, acknowledges an INVITE's final response. */
+  function request(out: Outgoing, authorization?: SipMessage['headers']): Promise<SipMessage> {
+    sequence += 1
+    const branch = `z9hG4bK${newToken()}`
+    const headersOf = (method: string): SipMessage['headers'] => [
+      ['Via', `SIP/2.0/WS ${HOST};branch=${branch}`],
+      ['Max-Forwards', '70'],
+      ['From', out.from],
+      ['To', out.to],
+      ['Call-ID', out.callId],
+      ['CSeq', `${sequence} ${method}`],
+      ['Contact', contact],
+    ]
+    const cseq = sequence
+    const headers = [...headersOf(out.method), ...(authorization ?? []), ...(out.more ?? [])]
+    return new Promise((resolve) => {
+      waiting.set(`${out.callId} ${cseq} ${out.method}`, (response) => {
+        const status = statusOf(response)
+        if (status < 200) return
+        waiting.delete(`${out.callId} ${cseq} ${out.method}`)
+        if (out.method === 'INVITE') acknowledge(out, response, branch, cseq)
+        if (status !== 401 || authorization !== undefined) return resolve(response)
+        const challenge = headerOf(response, 'WWW-Authenticate')
+        const answer = authorize(challenge, { user: name, password }, out.method, out.uri)
+        resolve(request(out, [['Authorization', answer]]))
+      })
+      send({ start: `${out.method} ${out.uri} SIP/2.0`, headers, body: out.body ?? '' })
+    })
+  }
+
+  function acknowledge(out: Outgoing, response: SipMessage, branch: string, cseq: number): void {
+    const isAccepted = statusOf(response) < 300
+    const uri = isAccepted ? uriIn(headerOf(response, 'Contact')) : out.uri
+    const headers: SipMessage['headers'] = [
+      ['Via', `SIP/2.0/WS ${HOST};branch=${isAccepted ? `z9hG4bK${newToken()}` : branch}`],
+      ['Max-Forwards', '70'],
+      ['From', out.from],
+      ['To', headerOf(response, 'To')],
+      ['Call-ID', out.callId],
+      ['CSeq', `${cseq} ACK`],
+    ]
+    send({ start: `ACK ${uri} SIP/2.0`, headers, body: '' })
+  }
+
+  const inCall = (call: PhoneCall, method: string, more: SipMessage['headers'] = [], body = ''): Promise<SipMessage> =>
+    request({ method, uri: call.target, from: call.mine, to: call.theirs, callId: call.id, more, body })
+
+  function accept(call: PhoneCall): void {
+    if (call.invite === null) return
+    const answered = tagged(reply(call.invite, '200 OK', [['Contact', contact]], noMedia('sendrecv')), call)
+    calls.set(call.id, { ...call, invite: null, isTalking: true })
+    send(answered)
+  }
+
+  /** A response in a dialog has our tag. */
+  const tagged = (response: SipMessage, call: PhoneCall): SipMessage => ({
+    ...response,
+    headers: response.headers.map(([key, value]) => (key.toLowerCase() === 'to' ? [key, call.mine] : [key, value])),
+  })
+
+  function rings(message: SipMessage): void {
+    const id = headerOf(message, 'Call-ID')
+    const known = calls.get(id)
+    if (known !== undefined)
+      return send(tagged(reply(message, '200 OK', [['Contact', contact]], noMedia('sendrecv')), known))
+    const to = headerOf(message, 'To')
+    const call: PhoneCall = {
+      id,
+      mine: `${to};tag=${newToken()}`,
+      theirs: headerOf(message, 'From'),
+      target: uriIn(headerOf(message, 'Contact')),
+      invite: message,
+      isTalking: false,
+    }
+    calls.set(id, call)
+    const asked = `${headerOf(message, 'Call-Info')} ${headerOf(message, 'Alert-Info')}`
+    if (!isIgnored && understands.includes('header') && /answer-after=0|autoanswer/i.test(asked)) return accept(call)
+    send(
+      tagged(
+        reply(message, '180 Ringing', [
+          ['Contact', contact],
+          ['Allow-Events', 'talk, hold'],
+        ]),
+        call,
+      ),
+    )
+  }
+
+  function notified(message: SipMessage, call: PhoneCall | undefined): void {
+    const isTalk = headerOf(message, 'Event') === 'talk' && understands.includes('talk')
+    send(reply(message, isTalk ? '200 OK' : '489 Bad Event'))
+    if (!isTalk || call === undefined) return
+    if (call.invite !== null) accept(call)
+    else void inCall(call, 'INVITE', [], noMedia('sendrecv'))
+  }
+
+  function receive(message: SipMessage): void {
+    const method = methodOf(message)
+    const id = headerOf(message, 'Call-ID')
+    const call = calls.get(id)
+    if (statusOf(message) > 0) return waiting.get(`${id} ${headerOf(message, 'CSeq')}`)?.(message)
+    if (method === 'INVITE') return rings(message)
+    if (method === 'NOTIFY') return notified(message, call)
+    if (method === 'ACK') return
+    send(reply(message, '200 OK'))
+    if (method === 'BYE') calls.delete(id)
+    if (method === 'CANCEL' && call?.invite != null) {
+      calls.delete(id)
+      send(tagged(reply(call.invite, '487 Request Terminated'), call))
+    }
+  }
+
+  async function call(id: string, mine: string, out: Outgoing): Promise<void> {
+    const response = await request(out)
+    if (statusOf(response) !== 200) return
+    const target = uriIn(headerOf(response, 'Contact'))
+    calls.set(id, { id, mine, theirs: headerOf(response, 'To'), target, invite: null, isTalking: true })
+  }
+
+  const ringing = (): PhoneCall =>
+    need(
+      [...calls.values()].find(({ invite }) => invite !== null),
+      'no call rings',
+    )
+  const talking = (): PhoneCall =>
+    need(
+      [...calls.values()].findLast(({ isTalking }) => isTalking),
+      'no call is up',
+    )
+
+  function need(call: PhoneCall | undefined, why: string): PhoneCall {
+    if (call === undefined) throw new Error(`${name}: ${why}`)
+    return call
+  }
+
+  return {
+    async register() {
+      const opened = new WebSocket(url, { protocols: ['sip'] })
+      socket = opened
+      await new Promise<void>((resolve, reject) => {
+        opened.addEventListener('open', () => resolve())
+        opened.addEventListener('error', () => reject(new Error(`${name}: no connection to ${url}`)))
+      })
+      opened.addEventListener('message', ({ data }: { data: unknown }) => receive(parseSip(String(data))))
+      const uri = `sip:${HOST}`
+      const from = `<${aor}>;tag=${newToken()}`
+      const out = { method: 'REGISTER', uri, from, to: `<${aor}>`, callId: newToken() }
+      const response = await request({ ...out, more: [['Expires', '600']] })
+      if (statusOf(response) !== 200) throw new Error(`${name}: ${response.start}`)
+    },
+    die() {
+      calls.clear()
+      socket?.close()
+      socket = undefined
+    },
+    get isRegistered() {
+      return socket?.readyState === WebSocket.OPEN
+    },
+    get calls() {
+      return [...calls.values()]
+    },
+    ignoreRequestsToAnswer(ignored) {
+      isIgnored = ignored
+    },
+    answer: () => accept(ringing()),
+    decline(status = '486 Busy Here') {
+      const call = ringing()
+      calls.delete(call.id)
+      if (call.invite !== null) send(tagged(reply(call.invite, status), call))
+    },
+    hangup() {
+      const call = talking()
+      calls.delete(call.id)
+      void inCall(call, 'BYE')
+    },
+    async hold(isHeld) {
+      await inCall(talking(), 'INVITE', [], noMedia(isHeld ? 'sendonly' : 'sendrecv'))
+    },
+    dial(number) {
+      const uri = `sip:${number}@${HOST}`
+      const id = newToken()
+      const mine = `<${aor}>;tag=${newToken()}`
+      const out = { method: 'INVITE', uri, from: mine, to: `<${uri}>`, callId: id, body: noMedia('sendrecv') }
+      void call(id, mine, out)
+    },
+    transfer(number) {
+      void inCall(talking(), 'REFER', [
+        ['Refer-To', `<sip:${number}@${HOST}>`],
+        ['Referred-By', `<${aor}>`],
+      ])
+    },
+  }
+}

@@ -1,0 +1,133 @@
+import { setTimeout as sleep } from 'node:timers/promises'
+import { type Dispatcher, Pool } from 'undici'
+
+/** A request that got no answer. `isSent` false: Asterisk certainly did not receive it. */
+export class AriUnavailable extends Error {
+  override readonly name = 'AriUnavailable'
+  readonly isSent: boolean
+
+  constructor(message: string, isSent: boolean, options?: ErrorOptions) {
+    super(message, options)
+    this.isSent = isSent
+  }
+}
+
+export interface AriAnswer {
+  readonly status: number
+  /** undefined: the answer has no body. */
+  readonly body: unknown
+}
+
+export interface AriServer {
+  /** Of Asterisk's HTTP server, with its prefix if it has one: `https://pbx.example:8089`. */
+  readonly url: URL
+  readonly user: string
+  readonly password: string
+  /** PEM of the certificate authority; null: the system's. */
+  readonly ca: string | null
+}
+
+export type Query = Readonly<Record<string, string>>
+
+export interface AriClient {
+  /**
+   * Resolves to any answer, refusals included.
+   * @param path below `/ari`, its parts encoded
+   * @throws AriUnavailable
+   */
+  request(method: 'GET' | 'POST' | 'PUT' | 'DELETE', path: string, query?: Query, body?: unknown): Promise<AriAnswer>
+  /** A request to Asterisk's manager interface on the same server. The form is sent in the body, so no URL has a secret. */
+  manager(form: Query, cookie: string | null): Promise<{ readonly text: string; readonly cookie: string | null }>
+  close(): Promise<void>
+}
+
+const CONNECTIONS = 8
+const RETRY_PAUSE_MS = 20
+const CONNECT_WITHIN_MS = 3_000
+const ANSWER_WITHIN_MS = 5_000
+/** Of `connect`, before anything was sent. */
+const NOT_CONNECTED = [
+  'ECONNREFUSED',
+  'ENOTFOUND',
+  'EHOSTUNREACH',
+  'ENETUNREACH',
+  'EAI_AGAIN',
+  'UND_ERR_CONNECT_TIMEOUT',
+]
+
+export const authorizationOf = ({ user, password }: AriServer): string =>
+  `Basic ${Buffer.from(`${user}:${password}`).toString('base64')}`
+
+export function createAriClient(server: AriServer): AriClient {
+  const prefix = server.url.pathname.replace(/\/$/, '')
+  const pool = new Pool(server.url.origin, {
+    connections: CONNECTIONS,
+    connect: { timeout: CONNECT_WITHIN_MS, ...(server.ca !== null && { ca: server.ca }) },
+    headersTimeout: ANSWER_WITHIN_MS,
+    bodyTimeout: ANSWER_WITHIN_MS,
+  })
+  const authorization = authorizationOf(server)
+
+  async function send(
+    options: Dispatcher.RequestOptions,
+    retries = CONNECTIONS,
+  ): Promise<{ response: Dispatcher.ResponseData; text: string }> {
+    try {
+      const response = await pool.request(options)
+      return { response, text: await response.body.text() }
+    } catch (cause) {
+      // Each kept connection fails once after the link was cut. A GET can be repeated.
+      if (options.method === 'GET' && isReset(cause) && retries > 0) {
+        await sleep(RETRY_PAUSE_MS)
+        return send(options, retries - 1)
+      }
+      throw new AriUnavailable(`Asterisk did not answer ${options.method}`, isSent(cause), { cause })
+    }
+  }
+
+  return {
+    async request(method, path, query = {}, body) {
+      const { response, text } = await send({
+        method,
+        path: `${prefix}/ari${path}${queryOf(query)}`,
+        headers: { authorization, ...(body !== undefined && { 'content-type': 'application/json' }) },
+        ...(body !== undefined && { body: JSON.stringify(body) }),
+      })
+      return { status: response.statusCode, body: text === '' ? undefined : parseBody(text) }
+    },
+    async manager(form, cookie) {
+      const { response, text } = await send({
+        method: 'POST',
+        path: `${prefix}/rawman`,
+        headers: { 'content-type': 'application/x-www-form-urlencoded', ...(cookie !== null && { cookie }) },
+        body: new URLSearchParams(form).toString(),
+      })
+      const [set] = [response.headers['set-cookie'] ?? []].flat()
+      return { text, cookie: set?.split(';')[0] ?? null }
+    },
+    close: () => pool.close(),
+  }
+}
+
+/** Percent-encoded throughout: in a query, Asterisk reads a bare `+` as a space. */
+function queryOf(query: Query): string {
+  const pairs = Object.entries(query).map(([name, value]) => `${name}=${encodeURIComponent(value)}`)
+  return pairs.length === 0 ? '' : `?${pairs.join('&')}`
+}
+
+function parseBody(text: string): unknown {
+  try {
+    return JSON.parse(text)
+  } catch {
+    return undefined
+  }
+}
+
+const isReset = (error: unknown): boolean =>
+  ['ECONNRESET', 'EPIPE', 'UND_ERR_SOCKET'].includes(String((error as { readonly code?: string }).code))
+
+function isSent(error: unknown): boolean {
+  const { code, syscall } = error as { readonly code?: string; readonly syscall?: string }
+  const isTls = code !== undefined && /^(ERR_TLS|CERT_|SELF_SIGNED|DEPTH_ZERO|UNABLE_TO)/.test(code)
+  return !(isTls || syscall === 'connect' || (code !== undefined && NOT_CONNECTED.includes(code)))
+}

@@ -1,0 +1,118 @@
+import type { Action } from '../session/action.ts'
+import type { Party } from '../session/call-flow.ts'
+import type { Cue } from '../session/cue.ts'
+import type { AriAnswer, AriClient, Query } from './ari-client.ts'
+import { MARK_VARIABLE, markOf, type SessionName } from './channel-mark.ts'
+
+export interface CarryOutDeps {
+  readonly ari: AriClient
+  readonly app: string
+  /** Endpoint to dial; null: the party cannot be dialled. */
+  readonly endpointOf: (tenant: string | null, party: Party) => string | null
+  /** The number or name that a phone shows for a party; only digits, letters and `+`. */
+  readonly shownAs: (tenant: string | null, party: Party) => string
+  /** The number that is shown to an outside party; a wish that is no number counts as none. */
+  readonly cliOf: (wanted: string | null) => string
+  readonly ringSeconds: number
+  readonly talk: (channelId: string) => Promise<void>
+}
+
+/** Phones understand one header or the other. */
+const AUTO_ANSWER = {
+  'PJSIP_HEADER(add,Call-Info)': '<sip:pbx>;answer-after=0',
+  'PJSIP_HEADER(add,Alert-Info)': '<http://pbx>;info=alert-autoanswer;delay=0',
+}
+const EXISTS = 409
+
+/** The name of our bridges, by which leftovers are recognized. */
+export const bridgeName = (app: string): string => `switchhook ${app}`
+
+/**
+ * Asks Asterisk for one action. A refusal that says something about a party is returned as a cue; others are left to the
+ * events and to the next comparison with Asterisk's lists.
+ * @throws AriUnavailable
+ */
+export async function carryOut(deps: CarryOutDeps, session: SessionName, action: Action): Promise<Cue | undefined> {
+  const { ari, app, ringSeconds } = deps
+  switch (action.kind) {
+    case 'originate':
+    case 'create': {
+      const answer = await call(deps, session, action)
+      const isRefused = answer === undefined || (answer.status >= 400 && answer.status !== EXISTS)
+      return isRefused ? { kind: 'refused', channelId: action.channelId, status: answer?.status ?? 400 } : undefined
+    }
+    case 'dial':
+      await ari.request('POST', `${channel(action.channelId)}/dial`, { timeout: String(ringSeconds) })
+      return undefined
+    case 'claim': {
+      const mark = { variable: MARK_VARIABLE, value: markOf(app, session) }
+      await ari.request('POST', `${channel(action.channelId)}/variable`, mark)
+      // The end of a channel that we did not create is not reported otherwise.
+      const source = { eventSource: `channel:${action.channelId}` }
+      await ari.request('POST', `/applications/${encodeURIComponent(app)}/subscription`, source)
+      return undefined
+    }
+    case 'ring':
+    case 'answer':
+      await ari.request('POST', `${channel(action.channelId)}/${action.kind}`)
+      return undefined
+    case 'talk':
+      await deps.talk(action.channelId)
+      return undefined
+    case 'move':
+      await move(deps, action)
+      return undefined
+    case 'transfer-progress': {
+      const states = action.isAccepted ? 'channel_answered' : 'channel_declined'
+      await ari.request('POST', `${channel(action.channelId)}/transfer_progress`, { states })
+      return undefined
+    }
+    case 'drop':
+      await ari.request('DELETE', channel(action.channelId), dropReason(action))
+      return undefined
+    case 'drop-bridge':
+      await ari.request('DELETE', bridge(action.bridge))
+      return undefined
+  }
+}
+
+const channel = (id: string): string => `/channels/${encodeURIComponent(id)}`
+const bridge = (id: string): string => `/bridges/${encodeURIComponent(id)}`
+
+type Call = Extract<Action, { kind: 'originate' | 'create' }>
+
+async function call(deps: CarryOutDeps, session: SessionName, action: Call): Promise<AriAnswer | undefined> {
+  const { ari, app, ringSeconds } = deps
+  const endpoint = deps.endpointOf(session.tenant, action.party)
+  if (endpoint === null) return undefined
+  const marked = { [MARK_VARIABLE]: markOf(app, session) }
+  if (action.kind === 'create') {
+    const originator: Query = action.originator === null ? {} : { originator: action.originator }
+    const query = { endpoint, app, appArgs: 'outside', channelId: action.channelId, ...originator }
+    const variables = { ...marked, 'CONNECTEDLINE(num)': deps.cliOf(action.cli) }
+    return ari.request('POST', '/channels/create', query, { variables })
+  }
+  const shown = deps.shownAs(session.tenant, action.shows)
+  const callerId = `"${shown}" <${shown}>`
+  const query = { endpoint, app, appArgs: 'agent', timeout: String(ringSeconds), callerId }
+  // Asterisk leaves a transfer at the phone to us.
+  const variables = { ...marked, 'PJSIP_TRANSFER_HANDLING()': 'ari-only', ...(action.autoAnswer && AUTO_ANSWER) }
+  return ari.request('POST', channel(action.channelId), query, { variables })
+}
+
+async function move({ ari, app }: CarryOutDeps, action: Extract<Action, { kind: 'move' }>): Promise<void> {
+  const path = bridge(action.bridge)
+  await ari.request('POST', path, { type: action.waits ? 'holding' : 'mixing', name: bridgeName(app) })
+  // Without `inhibitConnectedLineUpdates` a customer is shown the agent's extension instead of the cli.
+  const join = (channels: readonly string[]) =>
+    ari.request('POST', `${path}/addChannel`, { channel: channels.join(','), inhibitConnectedLineUpdates: 'true' })
+  const { status } = await join(action.channelIds)
+  // One channel that has ended keeps the others out.
+  if (status >= 400 && action.channelIds.length > 1) for (const id of action.channelIds) await join([id])
+  if (action.waits) await ari.request('POST', `${path}/moh`)
+}
+
+function dropReason({ cause, elsewhere }: Extract<Action, { kind: 'drop' }>): Query {
+  if (elsewhere) return { reason: 'answered_elsewhere' }
+  return cause === null ? { reason: 'normal' } : { reason_code: String(cause) }
+}

@@ -1,0 +1,74 @@
+import { EventEmitter, once } from 'node:events'
+import { Agent, WebSocket } from 'undici'
+import { type AriServer, authorizationOf } from './ari-client.ts'
+import { type AriEvent, parseEvent } from './ari-model.ts'
+
+export interface EventSocket {
+  /** Resolves with the reason when the stream has ended. */
+  readonly closed: Promise<string>
+  close(): void
+}
+
+export interface EventSocketOptions {
+  readonly server: AriServer
+  readonly app: string
+  readonly onEvent: (event: AriEvent) => void
+}
+
+/** Asterisk sends nothing on an idle link, so the client sends requests. */
+const PING_EVERY_MS = 5_000
+const SILENT_FOR_MS = 10_000
+const OPEN_WITHIN_MS = 5_000
+
+/** Opens Asterisk's event stream. Rejects if it does not open. */
+export async function openEventSocket({ server, app, onEvent }: EventSocketOptions): Promise<EventSocket> {
+  const url = new URL(`${server.url.pathname.replace(/\/$/, '')}/ari/events`, server.url)
+  url.protocol = server.url.protocol === 'https:' ? 'wss:' : 'ws:'
+  url.searchParams.set('app', app)
+  const dispatcher = new Agent({ connect: server.ca === null ? {} : { ca: server.ca } })
+  const socket = new WebSocket(url, { headers: { authorization: authorizationOf(server) }, dispatcher })
+
+  let lastHeardMs = Date.now()
+  let isOpen = false
+  let isEnded = false
+  const stream = new EventEmitter()
+  const opened = once(stream, 'opened')
+  const closed = once(stream, 'closed').then(([reason]) => String(reason))
+  const timers: NodeJS.Timeout[] = []
+
+  function end(reason: string): void {
+    isEnded = true
+    for (const timer of timers) clearTimeout(timer)
+    stream.emit('closed', reason)
+    socket.close()
+    void dispatcher.destroy()
+  }
+
+  timers.push(setTimeout(() => !isOpen && end('timeout'), OPEN_WITHIN_MS))
+  socket.addEventListener('open', () => {
+    if (isEnded) return
+    isOpen = true
+    stream.emit('opened')
+    timers.push(setInterval(ping, PING_EVERY_MS))
+  })
+  socket.addEventListener('error', () => end('connection failed'))
+  socket.addEventListener('close', ({ code }) => end(`closed with code ${code}`))
+  socket.addEventListener('message', ({ data }: { data: unknown }) => {
+    lastHeardMs = Date.now()
+    const event = typeof data === 'string' ? parseEvent(data) : undefined
+    if (event === undefined || event.type === 'RESTResponse') return
+    // Another client uses our application name now. Asterisk leaves this stream open and sends nothing more on it.
+    if (event.type === 'ApplicationReplaced') return end('replaced by another client')
+    onEvent(event)
+  })
+
+  function ping(): void {
+    if (Date.now() - lastHeardMs > SILENT_FOR_MS) return end('no answer to a ping')
+    const request = { transaction_id: 'ping', request_id: 'ping', method: 'GET', uri: 'asterisk/ping' }
+    socket.send(JSON.stringify({ type: 'RESTRequest', ...request }))
+  }
+
+  const reason = await Promise.race([opened, closed])
+  if (typeof reason === 'string') throw new Error(`the event stream did not open: ${reason}`)
+  return { closed, close: () => end('closed by us') }
+}

@@ -1,0 +1,78 @@
+import type { ChannelCue } from '../session/cue.ts'
+import type { AriChannel, AriEvent } from './ari-model.ts'
+
+/** An event of Asterisk in the terms of the adapter. */
+export type PbxEvent =
+  | { readonly kind: 'channel'; readonly channel: AriChannel; readonly cue: PlainCue }
+  /** A caller from outside has dialled this number. */
+  | { readonly kind: 'arrives'; readonly channel: AriChannel; readonly called: string; readonly asteriskId: string }
+  /** An agent has dialled at the phone. */
+  | {
+      readonly kind: 'phone-dials'
+      readonly channel: AriChannel
+      readonly called: string
+      readonly endpoint: string
+      readonly asteriskId: string
+    }
+  /** `target` null: an attended transfer between two calls of the phone. */
+  | { readonly kind: 'phone-transfers'; readonly channel: AriChannel; readonly target: string | null }
+  | { readonly kind: 'device'; readonly endpoint: string; readonly online: boolean }
+
+type PlainCue = Exclude<ChannelCue, { kind: 'phone-transfers' | 'refused' }>
+
+/** Of `ChannelHangupRequest` with `soft`, where `cause` is a flag and not Q.850. */
+const SHUTDOWN_FLAG = 4
+
+/** Pure. undefined: the adapter does not need the event. */
+export function translateEvent(event: AriEvent): PbxEvent | undefined {
+  const { channel, endpoint } = event
+  if (event.type === 'ContactStatusChange' || event.type === 'PeerStatusChange') {
+    const isKnown = endpoint?.state === 'online' || endpoint?.state === 'offline'
+    return endpoint && isKnown
+      ? { kind: 'device', endpoint: endpoint.resource, online: endpoint.state === 'online' }
+      : undefined
+  }
+  if (event.type === 'ChannelTransfer') return phoneTransfer(event)
+  if (channel === undefined) return undefined
+  if (event.type === 'StasisStart') return entered(channel, event.args ?? [], event.asterisk_id ?? '')
+  const cue = cueOf(event, channel)
+  return cue && { kind: 'channel', channel, cue }
+}
+
+/** A channel has entered the application: one of ours, or one that the dialplan hands over. */
+export function entered(channel: AriChannel, args: readonly string[], asteriskId: string): PbxEvent | undefined {
+  const [how, first = '', second = ''] = args
+  if (how === 'inbound') return { kind: 'arrives', channel, called: first, asteriskId }
+  if (how === 'agent-dial') return { kind: 'phone-dials', channel, endpoint: first, called: second, asteriskId }
+  const cue: PlainCue = { kind: 'ready', channelId: channel.id, isUp: channel.state === 'Up' }
+  return { kind: 'channel', channel, cue }
+}
+
+function cueOf(event: AriEvent, { id: channelId, state }: AriChannel): PlainCue | undefined {
+  switch (event.type) {
+    case 'ChannelStateChange':
+      if (state === 'Ringing') return { kind: 'ringing', channelId }
+      return state === 'Up' ? { kind: 'up', channelId } : undefined
+    case 'ChannelHold':
+      return { kind: 'phone-holds', channelId }
+    case 'ChannelUnhold':
+      return { kind: 'phone-resumes', channelId }
+    case 'ChannelHangupRequest':
+      if (event.soft !== true) return { kind: 'end-asked', channelId, by: 'party' }
+      return event.cause === SHUTDOWN_FLAG ? { kind: 'end-asked', channelId, by: 'shutdown' } : undefined
+    case 'ChannelDestroyed':
+      return { kind: 'gone', channelId, cause: event.cause ?? 0, sipCode: sipCodeOf(event.tech_cause) }
+    default:
+      return undefined
+  }
+}
+
+const sipCodeOf = (techCause: number | undefined): number | null =>
+  techCause !== undefined && techCause >= 300 && techCause <= 699 ? techCause : null
+
+function phoneTransfer({ referred_by, refer_to }: AriEvent): PbxEvent | undefined {
+  const channel = referred_by?.source_channel
+  if (channel === undefined) return undefined
+  const target = refer_to?.destination_channel === undefined ? refer_to?.requested_destination?.destination : undefined
+  return { kind: 'phone-transfers', channel, target: target ?? null }
+}

@@ -1,0 +1,7 @@
+import { describePlatform } from '../conformance/describe-platform.ts'
+import { describeWithAsterisk } from '../testing/describe-with-asterisk.ts'
+
+describeWithAsterisk('with a real Asterisk', (lab) => {
+  describePlatform('asterisk, whose phones answer to a NOTIFY', (observer) => lab().open(observer, 'talk'))
+  describePlatform('asterisk, whose phones are called again to answer', (observer) => lab().open(observer, 'again'))
+})

@@ -1,0 +1,245 @@
+import { randomUUID } from 'node:crypto'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { type CallId, CallState } from '@switchhook/contracts'
+import {
+  type LegCommand,
+  type Platform,
+  type PlatformListener,
+  PlatformUnavailable,
+  type TalkCommand,
+} from '../platform.ts'
+import { type PbxAgent, pbxAgents, provisioned } from './agents.ts'
+import { type AriServer, createAriClient } from './ari/ari-client.ts'
+import type { AriEvent } from './ari/ari-model.ts'
+import { carryOut } from './ari/carry-out.ts'
+import { createTalk, type ManagerLogin } from './ari/talk.ts'
+import { translateEvent } from './ari/translate-event.ts'
+import { createDevices, type DeviceTimer } from './devices.ts'
+import type { Trunk } from './dial-string.ts'
+import { createHandler } from './handle-event.ts'
+import { createLink, type LinkState } from './link.ts'
+import { createParties } from './parties.ts'
+import { createReconcile } from './reconcile.ts'
+import { beginDial } from './session/begin.ts'
+import { YOUNG_MS } from './session/channel-cues.ts'
+import type { CommandCue } from './session/cue.ts'
+import { createLanes } from './store/lanes.ts'
+import type { PbxMemory } from './store/memory.ts'
+import { createSessionStore, type SessionTimer } from './store/session-store.ts'
+import { createSessions } from './store/sessions.ts'
+
+export interface AsteriskDeps {
+  readonly server: AriServer
+  /** For agents whose phones answer a NOTIFY; null: there are none. */
+  readonly manager: ManagerLogin | null
+  /** The Stasis application of this installation. */
+  readonly app: string
+  readonly agents: readonly PbxAgent[]
+  readonly trunk: Trunk
+  /** The number that called parties see unless the client names another one. */
+  readonly defaultCli: string
+  readonly ringSeconds: number
+  readonly memory: PbxMemory
+  /** Calls in which the agent has a live leg, ringing ones included. */
+  readonly liveCalls: (tenant: string | null, agentUri: string) => Promise<readonly CallId[]>
+  readonly leaseMs: number
+  readonly onError: (message: string, error: unknown) => void
+  readonly onLink: (state: LinkState) => void
+  /** Milliseconds since 1970. */
+  readonly now: () => number
+}
+
+/** A real PBX behind the port: Asterisk over ARI. */
+export interface AsteriskPlatform extends Platform {
+  /** A timer of the memory is due. Rejects if the timer must be repeated. */
+  due(timer: { readonly tenant: string | null; readonly payload: unknown }): Promise<void>
+  readonly link: LinkState
+  /** Stops at once without releasing anything, like a process that dies. For tests. */
+  kill(): Promise<void>
+}
+
+/** The name is part of every channel's mark and of Asterisk's dialplan. */
+const APP_NAME = /^[A-Za-z0-9_-]{1,64}$/
+/** Stored calls are compared with Asterisk's lists this often, and after every connect. */
+const RECONCILE_EVERY_MS = 30_000
+/** `start` waits this long for the event stream, which otherwise opens in the background. */
+const CONNECTED_WITHIN_MS = 3_000
+/** The wait before a call is compared with Asterisk after an action that Asterisk did not answer. */
+const CHECK_AGAIN_MS = 1_000
+
+export function createAsterisk(deps: AsteriskDeps): AsteriskPlatform {
+  const { server, app, memory, onError, now } = deps
+  if (!APP_NAME.test(app)) throw new TypeError(`not the name of an application: ${JSON.stringify(app)}`)
+  const agents = pbxAgents(deps.agents)
+  const ari = createAriClient(server)
+  const store = createSessionStore(memory)
+  const parties = createParties({ agents, trunk: deps.trunk, defaultCli: deps.defaultCli, liveCalls: deps.liveCalls })
+  let listener: PlatformListener | undefined
+  let isStopped = false
+  let ending: Promise<void> | undefined
+  /** The events of one channel are handled in their order. */
+  const events = createLanes()
+  const underWay = new Set<Promise<unknown>>()
+  const timers = new Set<NodeJS.Timeout>()
+
+  const talk = createTalk(ari, deps.manager)
+  const actionDeps = { ari, app, ringSeconds: deps.ringSeconds, talk, ...parties }
+  const sessions = createSessions({
+    store,
+    now,
+    onError,
+    listener: () => listener,
+    carryOut: (session, action) => carryOut(actionDeps, session, action),
+    onUnsettled: (session) => later(CHECK_AGAIN_MS, () => reconcile.one(session)),
+  })
+  const devices = createDevices({ memory, onError, now, listener: () => listener })
+  const handle = createHandler({ agents, app, ari, devices, parties, sessions, now })
+  const reconcile = createReconcile({ ari, app, agents, store, sessions, onError, handle })
+  const link = createLink({
+    server,
+    app,
+    memory,
+    owner: randomUUID(),
+    leaseMs: deps.leaseMs,
+    onState: deps.onLink,
+    onError,
+    onOpen: () => {
+      // A second comparison finds channels that were too young to be missed in the first one.
+      later(YOUNG_MS, () => reconcile.all())
+      return track(reconcile.all())
+    },
+    onEvent: (event) => background(events.run(event.channel?.id ?? event.type, () => onEvent(event))),
+  })
+
+  async function onEvent(event: AriEvent): Promise<void> {
+    const translated = translateEvent(event)
+    if (translated !== undefined) await handle(translated)
+  }
+
+  /** So that `stop` can wait for it. */
+  function track<T>(work: Promise<T>): Promise<T> {
+    underWay.add(work)
+    const over = (): void => void underWay.delete(work)
+    work.then(over, over)
+    return work
+  }
+
+  function background(work: Promise<unknown>): void {
+    track(work).catch((error: unknown) => onError('an event of Asterisk could not be handled', error))
+  }
+
+  function later(ms: number, work: () => Promise<unknown>): void {
+    if (isStopped) return
+    const timer = setTimeout(() => {
+      timers.delete(timer)
+      background(work())
+    }, ms)
+    timers.add(timer)
+  }
+
+  function reconcileNowAndThen(): void {
+    later(RECONCILE_EVERY_MS, async () => {
+      reconcileNowAndThen()
+      if (link.state === 'connected') await reconcile.all()
+    })
+  }
+
+  /** Runs before anything is stored, so that Asterisk certainly has not received a command that fails here. */
+  async function askWhetherReachable(): Promise<void> {
+    const answer = await ari.request('GET', '/asterisk/ping').catch((cause: unknown) => {
+      throw new PlatformUnavailable('Asterisk cannot be reached', { cause })
+    })
+    if (answer.status !== 200) throw new PlatformUnavailable(`Asterisk answered ${answer.status} to a ping`)
+  }
+
+  const onLeg = (command: LegCommand, cue: CommandCue): Promise<void> =>
+    track(
+      (async () => {
+        await askWhetherReachable()
+        await sessions.apply(command.tenant, command.callId, cue)
+      })(),
+    )
+
+  async function talkOn(kind: 'answer' | 'resume', command: TalkCommand): Promise<void> {
+    const { tenant, agentUri, commandId } = command
+    let isInVain = false
+    for (const callId of command.holdFirst) {
+      await onLeg({ ...command, callId }, { kind: 'hold', callId, agentUri, commandId })
+      const session = await sessions.find(tenant, callId)
+      const leg = session?.group.legs.find((one) => one.callId === callId && one.agentUri === agentUri)
+      isInVain ||= leg?.state === CallState.connected
+    }
+    const answer = agents.find(tenant, agentUri)?.answer ?? 'none'
+    await onLeg(command, { ...legOf(command), kind, isInVain, how: answer === 'none' ? null : answer })
+  }
+
+  async function fallsDue(tenant: string | null, timer: SessionTimer | DeviceTimer): Promise<void> {
+    if ('deviceOf' in timer) {
+      const agent = agents.find(tenant, timer.deviceOf)
+      if (agent === undefined || !(await devices.isStillGone(agent, timer.since))) return
+      for (const callId of await deps.liveCalls(tenant, agent.agentUri)) {
+        await sessions.apply(tenant, callId, { kind: 'device-gone', agentUri: agent.agentUri })
+      }
+    } else if (timer.cue === null) await reconcile.one({ tenant, sessionId: timer.sessionId })
+    else await sessions.apply(tenant, timer.sessionId, timer.cue)
+  }
+
+  async function end(release: boolean): Promise<void> {
+    isStopped = true
+    for (const timer of timers) clearTimeout(timer)
+    if (!release) listener = undefined
+    await link.stop(release)
+    await Promise.allSettled(underWay)
+    await sessions.stop()
+    listener = undefined
+    await ari.close()
+  }
+
+  return {
+    async start(newListener) {
+      listener = newListener
+      reconcileNowAndThen()
+      await Promise.race([link.start(), sleep(CONNECTED_WITHIN_MS, undefined, { ref: false })])
+    },
+    stop: () => (ending ??= end(true)),
+    kill: () => (ending ??= end(false)),
+    get link() {
+      return link.state
+    },
+    due: ({ tenant, payload }) => track(fallsDue(tenant, payload as SessionTimer | DeviceTimer)),
+    findAgent: async (tenant, agentUri) => {
+      const agent = agents.find(tenant, agentUri)
+      return agent && provisioned(agent)
+    },
+    dial: (command) =>
+      track(
+        (async () => {
+          await askWhetherReachable()
+          const { tenant, callId, agentUri, commandId, cli, correlationId } = command
+          const caller = parties.agent(tenant, agentUri)
+          const { party: called, refusal } = await parties.called(tenant, command.destination)
+          const dial = { tenant, callId, caller, called, commandId, cli, correlationId, refusal, channelId: null }
+          await sessions.begin(beginDial(dial, now()))
+        })(),
+      ),
+    answer: (command) => talkOn('answer', command),
+    resume: (command) => talkOn('resume', command),
+    hangup: (command) => onLeg(command, { kind: 'hangup', ...legOf(command) }),
+    hold: (command) => onLeg(command, { kind: 'hold', ...legOf(command) }),
+    completeTransfer: (command) => onLeg(command, { kind: 'completeTransfer', ...legOf(command) }),
+    transfer: async (command) => {
+      const { tenant, correlationId, consultationCallId } = command
+      const { party, refusal } = await parties.called(tenant, command.target)
+      const target = { ...party, asked: command.target, refusal }
+      await onLeg(command, { kind: 'transfer', ...legOf(command), correlationId, consultationCallId, target })
+    },
+    lookUp: async (tenant, callId) => {
+      const session = await sessions.find(tenant, callId).catch((cause: unknown) => {
+        throw new PlatformUnavailable('the stored calls cannot be read', { cause })
+      })
+      return session?.group.legs.filter((leg) => leg.callId === callId) ?? []
+    },
+  }
+}
+
+const legOf = ({ callId, agentUri, commandId }: LegCommand) => ({ callId, agentUri, commandId })

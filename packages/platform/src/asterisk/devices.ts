@@ -1,0 +1,84 @@
+import type { PlatformListener } from '../platform.ts'
+import type { PbxAgent } from './agents.ts'
+import type { PbxMemory } from './store/memory.ts'
+
+export interface DevicesDeps {
+  readonly memory: PbxMemory
+  readonly listener: () => PlatformListener | undefined
+  readonly onError: (message: string, error: unknown) => void
+  /** Milliseconds since 1970. */
+  readonly now: () => number
+}
+
+/** The payload of a device's timer. `since` is the order of the offline state that set it. */
+export interface DeviceTimer {
+  readonly deviceOf: string
+  readonly since: number
+}
+
+export interface Devices {
+  /** Stores and reports the state, if it is a new one. */
+  set(agent: PbxAgent, online: boolean): Promise<void>
+  /** Whether the device is still offline since the timer was set. Also repeats the report, in case a process died before it. */
+  isStillGone(agent: PbxAgent, since: number): Promise<boolean>
+}
+
+interface Device {
+  readonly online: boolean
+  readonly order: number
+  readonly at: string
+}
+
+/** A phone that registers again within this time keeps its calls. */
+const DEVICE_GRACE_MS = 2_000
+const KEPT_MS = 365 * 24 * 60 * 60_000
+const FIRST_PAUSE_MS = 200
+const LONGEST_PAUSE_MS = 5_000
+
+/** Whether the agents' phones are registered. A phone without a stored state counts as online. */
+export function createDevices({ memory, listener, onError, now }: DevicesDeps): Devices {
+  async function read({ tenant, agentUri }: PbxAgent) {
+    const [found] = await memory.read(tenant, [keyOf(agentUri)])
+    return { version: found?.version ?? 0, device: found?.value as Device | undefined }
+  }
+
+  /** The order that this process reported last. A state that another process stored may not have been reported. */
+  const reported = new Map<PbxAgent, number>()
+
+  async function report(agent: PbxAgent, pauseMs = FIRST_PAUSE_MS): Promise<void> {
+    const { device } = await read(agent)
+    if (device === undefined || reported.get(agent) === device.order) return
+    const { tenant, agentUri } = agent
+    await listener()
+      ?.device({ tenant, agentUri, ...device })
+      .then(() => reported.set(agent, device.order))
+      .catch((error: unknown) => {
+        if (pauseMs === FIRST_PAUSE_MS) onError('a device could not be reported, will try again', error)
+        setTimeout(() => void report(agent, Math.min(pauseMs * 2, LONGEST_PAUSE_MS)).catch(() => {}), pauseMs)
+      })
+  }
+
+  return {
+    async set(agent, online) {
+      for (;;) {
+        const { version, device } = await read(agent)
+        if ((device?.online ?? true) === online) return
+        const order = (device?.order ?? 0) + 1
+        const value: Device = { online, order, at: new Date(now()).toISOString() }
+        const timer = { deviceOf: agent.agentUri, since: order } satisfies DeviceTimer
+        const result = await memory.write(agent.tenant, {
+          records: [{ key: keyOf(agent.agentUri), expectedVersion: version, value, ttlMs: KEPT_MS, isListed: false }],
+          timers: [{ id: `asterisk-device:${agent.agentUri}`, dueInMs: DEVICE_GRACE_MS, payload: timer }],
+        })
+        if (result === 'committed') return report(agent)
+      }
+    },
+    async isStillGone(agent, since) {
+      await report(agent)
+      const { device } = await read(agent)
+      return device !== undefined && !device.online && device.order === since
+    },
+  }
+}
+
+const keyOf = (agentUri: string): string => `asterisk-device:${agentUri}`

@@ -1,0 +1,118 @@
+import { EventEmitter, once } from 'node:events'
+import { setTimeout as sleep } from 'node:timers/promises'
+import type { AriServer } from './ari/ari-client.ts'
+import type { AriEvent } from './ari/ari-model.ts'
+import { type EventSocket, openEventSocket } from './ari/event-socket.ts'
+import type { PbxMemory } from './store/memory.ts'
+
+export interface LinkDeps {
+  readonly server: AriServer
+  readonly app: string
+  readonly memory: PbxMemory
+  /** Names this process. */
+  readonly owner: string
+  readonly leaseMs: number
+  readonly onEvent: (event: AriEvent) => void
+  /** The event stream is open. Events that arrive before this resolves are delivered afterwards. */
+  readonly onOpen: () => Promise<void>
+  readonly onState: (state: LinkState) => void
+  readonly onError: (message: string, error: unknown) => void
+}
+
+/** `standby`: another replica receives the events. */
+export type LinkState = 'connected' | 'standby' | 'lost'
+
+export interface Link {
+  /** Resolves when the stream is open, or another replica has it. */
+  start(): Promise<void>
+  /** Closes the stream. `release` false keeps the lease, like a process that dies. */
+  stop(release: boolean): Promise<void>
+  readonly state: LinkState
+}
+
+const FIRST_PAUSE_MS = 200
+const LONGEST_PAUSE_MS = 5_000
+
+/**
+ * Keeps one event stream open in one of all replicas, because Asterisk sends the events of an application only to its
+ * newest client. The replica that holds the lease connects.
+ */
+export function createLink(deps: LinkDeps): Link {
+  const { memory, app, owner, leaseMs, onError } = deps
+  const leaseName = `asterisk:${app}`
+  const stopping = new AbortController()
+  let state: LinkState = 'lost'
+  let running: Promise<void> | undefined
+  let socket: EventSocket | undefined
+  let isReleased = true
+  const settled = new EventEmitter()
+
+  function enter(next: LinkState): void {
+    if (next !== state) deps.onState(next)
+    state = next
+    if (next !== 'lost') settled.emit('settled')
+  }
+
+  const pause = (ms: number): Promise<void> => sleep(ms, undefined, { signal: stopping.signal }).catch(() => {})
+  const isLeased = (): Promise<boolean> => memory.lease(leaseName, owner, leaseMs).catch(() => false)
+
+  async function follow(): Promise<void> {
+    const waiting: AriEvent[] = []
+    let isBuffering = true
+    const onEvent = (event: AriEvent): void => {
+      if (isBuffering) waiting.push(event)
+      else deps.onEvent(event)
+    }
+    const opened = await openEventSocket({ server: deps.server, app, onEvent })
+    socket = opened
+    try {
+      await deps.onOpen()
+      isBuffering = false
+      for (const event of waiting) deps.onEvent(event)
+      enter('connected')
+      for (;;) {
+        const reason = await Promise.race([opened.closed, pause(leaseMs / 3)])
+        if (stopping.signal.aborted) return
+        if (typeof reason === 'string') throw new Error(reason)
+        if (!(await isLeased())) return
+      }
+    } finally {
+      socket = undefined
+      opened.close()
+    }
+  }
+
+  async function run(): Promise<void> {
+    let pauseMs = FIRST_PAUSE_MS
+    while (!stopping.signal.aborted) {
+      if (!(await isLeased())) {
+        enter('standby')
+        await pause(leaseMs / 3)
+        continue
+      }
+      const startedAtMs = Date.now()
+      await follow().catch((error: unknown) => onError('the event stream of Asterisk is interrupted', error))
+      enter('lost')
+      pauseMs = Date.now() - startedAtMs > LONGEST_PAUSE_MS ? FIRST_PAUSE_MS : Math.min(pauseMs * 2, LONGEST_PAUSE_MS)
+      await pause(pauseMs)
+    }
+    if (isReleased) await memory.release(leaseName, owner).catch(() => {})
+  }
+
+  return {
+    async start() {
+      const isSettled = once(settled, 'settled')
+      running ??= run()
+      await isSettled
+    },
+    async stop(release) {
+      isReleased = release
+      stopping.abort()
+      socket?.close()
+      await running
+    },
+    get state() {
+      return state
+    },
+  }
+}

@@ -1,0 +1,163 @@
+import { type CallId, CallState, newCallId, newCommandId } from '@switchhook/contracts'
+import { createObserver, type Observer } from '../conformance/observer.ts'
+import type { LabHarness } from '../testing/asterisk-lab.ts'
+import { describeWithAsterisk } from '../testing/describe-with-asterisk.ts'
+import type { PbxAgent } from './agents.ts'
+
+const { initiated, proceeding, alerting, connected, held, ended } = CallState
+
+describeWithAsterisk('people at the phones of a real Asterisk', (lab) => {
+  let observer: Observer
+  let on: LabHarness
+
+  async function open(answer: PbxAgent['answer'] = 'talk'): Promise<void> {
+    observer = createObserver()
+    on = await lab().open(observer, answer)
+    await on.platform.start(observer.listener)
+  }
+  beforeEach(() => open())
+  afterEach(async () => {
+    await on.platform.stop()
+    observer.verify()
+  })
+
+  const leg = (callId: CallId, agentUri = on.alice) => ({
+    tenant: on.tenant,
+    callId,
+    agentUri,
+    commandId: newCommandId(),
+  })
+  const inState = async (callId: CallId, state: CallState, agentUri = on.alice) => {
+    await on.until(() => observer.latest(callId, agentUri)?.state === state)
+    return observer.latest(callId, agentUri)
+  }
+  const states = (callId: CallId, agentUri = on.alice) => observer.eventsOf(callId, agentUri).map(({ state }) => state)
+  const answeredCall = async (): Promise<CallId> => {
+    const callId = await on.ring(on.alice)
+    await inState(callId, alerting)
+    lab().phone('alice').answer()
+    await inState(callId, connected)
+    return callId
+  }
+  const dial = async (destination: string, cli: string | null = null): Promise<CallId> => {
+    const callId = newCallId()
+    await on.platform.dial({ ...leg(callId), destination, cli, correlationId: null })
+    return callId
+  }
+  const onlyCall = async (agentUri = on.alice): Promise<CallId> => {
+    await on.until(() => observer.liveCalls(agentUri).length === 1)
+    return observer.liveCalls(agentUri)[0] ?? newCallId()
+  }
+
+  test('answer, hold, resume and hang up there: the same events as by command', async () => {
+    const callId = await answeredCall()
+    await lab().phone('alice').hold(true)
+    await inState(callId, held)
+    await lab().phone('alice').hold(false)
+    await inState(callId, connected)
+    lab().phone('alice').hangup()
+    expect(await inState(callId, ended)).toMatchObject({ endReason: 1, endedBy: 1, commandId: null })
+    expect(states(callId)).toEqual([alerting, connected, held, connected, ended])
+  })
+
+  test('decline: the leg was busy, and the caller hears it', async () => {
+    const callId = await on.ring(on.alice)
+    lab().phone('alice').decline()
+    expect(await inState(callId, ended)).toMatchObject({ endReason: 2, endedBy: 1, sipCode: 486 })
+  })
+
+  test('a call held at the phone is resumed by command', async () => {
+    const callId = await answeredCall()
+    await lab().phone('alice').hold(true)
+    await inState(callId, held)
+    await on.platform.resume({ ...leg(callId), holdFirst: [] })
+    await inState(callId, connected)
+  })
+
+  test('dial: a call like any other, with a colleague and with the world', async () => {
+    lab().phone('alice').dial('+15550100')
+    const outside = await onlyCall()
+    await inState(outside, connected)
+    expect(states(outside)).toEqual([initiated, proceeding, connected])
+    await on.platform.hangup(leg(outside))
+    await inState(outside, ended)
+    lab().phone('alice').dial('8102')
+    const inside = await onlyCall()
+    expect(await inState(inside, alerting, on.bob)).toMatchObject({ internal: true, remoteParty: { uri: on.alice } })
+    lab().phone('bob').answer()
+    await inState(inside, connected)
+    await inState(inside, connected, on.bob)
+  })
+
+  test('transfer: played as a blind transfer', async () => {
+    const callId = await answeredCall()
+    lab().phone('alice').transfer('8102')
+    expect(await inState(callId, alerting, on.bob)).toMatchObject({ role: 4 })
+    await on.platform.answer({ ...leg(callId, on.bob), holdFirst: [] })
+    expect(await inState(callId, ended)).toMatchObject({ endReason: 9 })
+    await inState(callId, connected, on.bob)
+  })
+
+  test('a customer who is transferred to an outside number talks on, and everything ends with either', async () => {
+    const callId = await answeredCall()
+    const command = { ...leg(callId), target: '+15550100', correlationId: null, consultationCallId: null }
+    await on.platform.transfer(command)
+    expect(await inState(callId, ended)).toMatchObject({ endReason: 9 })
+    expect(await lab().world().channels()).toHaveLength(2)
+    await on.hangupRemotely(callId)
+    for (let left = 2; left > 0; ) left = (await lab().world().channels()).length
+  })
+
+  test('the customer sees the cli that was asked for, or the default, and never the extension', async () => {
+    const before = lab().world().seen.length
+    for (const cli of ['+15550199', null]) {
+      const callId = await dial('+15550100', cli)
+      await inState(callId, connected)
+      await on.platform.hangup(leg(callId))
+      await inState(callId, ended)
+    }
+    expect(lab().world().seen.slice(before)).toEqual(['+15550199', '+15550000'])
+  })
+
+  test('the customer holds: the event of the agent shows it', async () => {
+    const callId = await answeredCall()
+    const [far] = await lab().world().channels()
+    await lab()
+      .world()
+      .hold(far?.id ?? '', true)
+    await on.until(() => observer.latest(callId, on.alice)?.remoteHeld === true)
+    await lab()
+      .world()
+      .hold(far?.id ?? '', false)
+    await on.until(() => observer.latest(callId, on.alice)?.remoteHeld === false)
+  })
+
+  test.each(['+1555;Local/8102@from-agent', 'Local/8102@from-agent', '8102&PJSIP/carol'])(
+    'nothing is dialled for %s',
+    async (destination) => {
+      const callId = await dial(destination)
+      expect(await inState(callId, ended)).toMatchObject({ endReason: 3 })
+      expect(lab().phone('alice').calls).toEqual([])
+      expect(lab().phone('bob').calls).toEqual([])
+    },
+  )
+
+  test('a phone that cannot be made to answer: the agent is said to be so, and the command fails', async () => {
+    await on.platform.stop()
+    await open('none')
+    expect(await on.platform.findAgent(on.tenant, on.alice)).toMatchObject({ remoteAnswer: false })
+    const callId = await on.ring(on.alice)
+    const answer = leg(callId)
+    await on.platform.answer({ ...answer, holdFirst: [] })
+    await on.until(() => observer.latest(callId, on.alice)?.commandResult !== null)
+    expect(observer.latest(callId, on.alice)).toMatchObject({ state: alerting, commandResult: { result: 2 } })
+    lab().phone('alice').answer()
+    await inState(callId, connected)
+  })
+
+  test('an unknown number is refused, and no call is reported', async () => {
+    const channelId = await lab().world().call('8199', '+15559000')
+    for (let left = [channelId]; left.includes(channelId); ) left = (await lab().world().channels()).map(({ id }) => id)
+    expect(observer.reports()).toEqual([])
+  })
+})

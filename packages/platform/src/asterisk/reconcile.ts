@@ -1,0 +1,160 @@
+import type { PbxAgents } from './agents.ts'
+import type { AriClient } from './ari/ari-client.ts'
+import type { AriBridge, AriChannel, AriEndpoint } from './ari/ari-model.ts'
+import { bridgeName } from './ari/carry-out.ts'
+import { readMark, type SessionName } from './ari/channel-mark.ts'
+import { entered, type PbxEvent } from './ari/translate-event.ts'
+import type { ListedChannel, SessionCue } from './session/cue.ts'
+import { isFinished, isLive } from './session/session.ts'
+import type { SessionStore } from './store/session-store.ts'
+import type { Sessions } from './store/sessions.ts'
+
+export interface ReconcileDeps {
+  readonly ari: AriClient
+  readonly app: string
+  readonly agents: PbxAgents
+  readonly store: SessionStore
+  readonly sessions: Sessions
+  /** Handles the event that was missed. */
+  readonly handle: (event: PbxEvent) => Promise<void>
+  readonly onError: (message: string, error: unknown) => void
+}
+
+/** Asterisk's lists, read at one moment. */
+interface Lists extends Calls {
+  readonly asteriskId: string
+  readonly startedAt: string
+  readonly endpoints: readonly AriEndpoint[]
+}
+
+interface Calls {
+  readonly channels: readonly AriChannel[]
+  readonly bridges: readonly AriBridge[]
+}
+
+export interface Reconcile {
+  /** Compares every session with Asterisk, and removes channels and bridges without a session. */
+  all(): Promise<void>
+  one(session: SessionName): Promise<void>
+}
+
+/** These are most of Asterisk's events, and the adapter reads none of them. */
+const UNREAD_EVENTS = ['ChannelVarset', 'ChannelDialplan', 'ChannelConnectedLine', 'Dial']
+
+export function createReconcile({ ari, app, agents, store, sessions, handle, onError }: ReconcileDeps): Reconcile {
+  let startedAt: string | undefined
+
+  async function read(path: string, query = {}): Promise<unknown> {
+    const { status, body } = await ari.request('GET', path, query)
+    if (status !== 200) throw new Error(`Asterisk answered ${status} to GET ${path}`)
+    return body
+  }
+
+  async function calls(): Promise<Calls> {
+    const channels = (await read('/channels')) as readonly AriChannel[]
+    const bridges = (await read('/bridges')) as readonly AriBridge[]
+    return { channels, bridges }
+  }
+
+  /** Sessions that are compared at the same time share one reading. */
+  let reading: Promise<Calls> | undefined
+  function sharedCalls(): Promise<Calls> {
+    reading ??= calls().finally(() => {
+      reading = undefined
+    })
+    return reading
+  }
+
+  async function lists(): Promise<Lists> {
+    const info = (await read('/asterisk/info')) as {
+      readonly system?: { readonly entity_id?: string }
+      readonly status?: { readonly startup_time?: string }
+    }
+    const { channels, bridges } = await calls()
+    const endpoints = (await read('/endpoints/PJSIP')) as readonly AriEndpoint[]
+    const asteriskId = info.system?.entity_id ?? ''
+    return { asteriskId, startedAt: info.status?.startup_time ?? '', channels, bridges, endpoints }
+  }
+
+  /** Asterisk may drop both with the event stream. */
+  async function subscribe(): Promise<void> {
+    const path = `/applications/${encodeURIComponent(app)}`
+    await ari.request('PUT', `${path}/eventFilter`, {}, { disallowed: UNREAD_EVENTS.map((type) => ({ type })) })
+    const sources = agents.all.map(({ endpoint }) => `endpoint:PJSIP/${endpoint}`)
+    for (const eventSource of sources) await ari.request('POST', `${path}/subscription`, { eventSource })
+  }
+
+  function cueFor(found: Calls, hasRestarted: boolean): Extract<SessionCue, { kind: 'listed' }> {
+    const bridgeOf = new Map(found.bridges.flatMap(({ id, channels }) => channels.map((channel) => [channel, id])))
+    const channels = found.channels.map((channel) => listed(channel, app, bridgeOf.get(channel.id) ?? null))
+    return { kind: 'listed', channels, hasRestarted }
+  }
+
+  async function compare({ tenant, sessionId }: SessionName, cue: SessionCue): Promise<void> {
+    await sessions.apply(tenant, sessionId, cue)
+    await sessions.report(tenant, sessionId)
+  }
+
+  /** Channels and bridges of sessions that are finished or forgotten. */
+  async function removeLeftovers(found: Lists): Promise<void> {
+    const used = new Set<string>()
+    for (const { tenant, sessionId } of await store.unfinished()) {
+      for (const bridge of (await sessions.find(tenant, sessionId))?.bridges ?? []) used.add(bridge)
+    }
+    for (const channel of found.channels) {
+      const name = readMark(app, channel)
+      const session = name && (await sessions.find(name.tenant, name.sessionId))
+      const isOurs = session?.channels.some((one) => one.id === channel.id && isLive(one)) === true
+      if (name !== undefined && !isOurs) await ari.request('DELETE', `/channels/${encodeURIComponent(channel.id)}`)
+    }
+    for (const { id, name, channels } of found.bridges) {
+      const isLeftOver = name === bridgeName(app) && channels.length === 0 && !used.has(id)
+      if (isLeftOver) await ari.request('DELETE', `/bridges/${encodeURIComponent(id)}`)
+    }
+  }
+
+  /** Callers who arrived while the event stream was closed. */
+  async function welcome(found: Lists): Promise<void> {
+    for (const channel of found.channels) {
+      const { app_name: how, app_data: data } = channel.dialplan
+      const [name, ...args] = data.split(',')
+      if (how !== 'Stasis' || name !== app || readMark(app, channel) !== undefined) continue
+      const event = entered(channel, args, found.asteriskId)
+      if (event?.kind === 'arrives' || event?.kind === 'phone-dials') await handle(event)
+    }
+  }
+
+  return {
+    async all() {
+      const found = await lists()
+      const hasRestarted = startedAt !== undefined && startedAt !== found.startedAt
+      startedAt = found.startedAt
+      await subscribe()
+      const cue = cueFor(found, hasRestarted)
+      for (const session of await store.unfinished()) {
+        await compare(session, cue).catch((error: unknown) =>
+          onError('a call could not be compared with Asterisk', error),
+        )
+      }
+      await removeLeftovers(found)
+      await welcome(found)
+      for (const { resource, state } of found.endpoints) {
+        if (state === 'online' || state === 'offline') {
+          await handle({ kind: 'device', endpoint: resource, online: state === 'online' })
+        }
+      }
+    },
+    async one(name) {
+      const session = await sessions.find(name.tenant, name.sessionId)
+      if (session === undefined) return
+      if (isFinished(session)) return sessions.report(name.tenant, name.sessionId)
+      await compare(name, cueFor(await sharedCalls(), false))
+    },
+  }
+}
+
+function listed(channel: AriChannel, app: string, bridge: string | null): ListedChannel {
+  const { id, state, dialplan } = channel
+  const isReady = dialplan.app_name === 'Stasis' && dialplan.app_data.split(',')[0] === app
+  return { id, bridge, isReady, state: state === 'Up' ? 'up' : state === 'Ringing' ? 'ringing' : 'other' }
+}

@@ -1,0 +1,81 @@
+import type { CallId, CommandId } from '@switchhook/contracts'
+import { beginDial as beginGroup, type CallGroup, ENDINGS, endCall, type Party } from './call-flow.ts'
+import type { Refusal } from './cue.ts'
+import { newChannel, type PbxSession } from './session.ts'
+import { SessionDraft } from './session-draft.ts'
+import { finishStep, type Stepped } from './step.ts'
+
+export interface Dial {
+  readonly tenant: string | null
+  readonly callId: CallId
+  readonly caller: Party
+  readonly called: Party
+  /** null: the agent dialled at the phone. */
+  readonly commandId: CommandId | null
+  readonly cli: string | null
+  readonly correlationId: string | null
+  readonly refusal: Refusal | null
+  /** The phone's own channel, if the agent dialled there. */
+  readonly channelId: string | null
+}
+
+/** An agent dials. */
+export function beginDial(dial: Dial, atMs: number): Stepped {
+  const { tenant, callId, caller, commandId, refusal, channelId } = dial
+  const called = named(dial.called, callId)
+  const { group } = beginGroup(
+    { tenant, callId, caller, called, at: new Date(atMs).toISOString() },
+    { commandId, cli: dial.cli, correlationId: dial.correlationId },
+  )
+  const draft = new SessionDraft(newSession(group, 1), atMs, commandId)
+  const call = draft.calls.call(callId)
+  if (refusal !== null && call !== undefined) endCall(draft.calls, call, ENDINGS[refusal], 'outside')
+  if (channelId !== null && caller.kind === 'agent') arrive(draft, channelId, caller.agentUri)
+  return finishStep(draft)
+}
+
+export interface Arrival {
+  readonly tenant: string | null
+  readonly callId: CallId
+  readonly channelId: string
+  /** The caller's number as Asterisk reports it. */
+  readonly from: string
+  readonly called: Party
+  readonly refusal: Refusal | null
+}
+
+/** An outside party calls an agent. The agent's leg begins when the phone rings. */
+export function beginArrival({ tenant, callId, channelId, from, called, refusal }: Arrival, atMs: number): Stepped {
+  const caller = named({ kind: 'outside', address: from }, callId)
+  const group: CallGroup = { tenant, sessionId: callId, step: 0, calls: {}, legs: [], commands: [] }
+  const draft = new SessionDraft(newSession(group, 1), atMs, null)
+  const call = draft.calls.putCall({
+    callId,
+    phase: refusal === null ? 'seized' : 'over',
+    caller,
+    called,
+    cli: null,
+    correlationId: null,
+    talkMs: null,
+    forCallId: null,
+    transfer: null,
+  })
+  arrive(draft, channelId, 'line' in call.caller ? String(call.caller.line) : from)
+  return finishStep(draft)
+}
+
+function arrive(draft: SessionDraft, channelId: string, line: string): void {
+  draft.put({ ...newChannel({ id: channelId, line, origin: 'arrived', askedAtMs: draft.atMs }), isReady: true })
+  draft.actions.push({ kind: 'claim', channelId })
+}
+
+const newSession = (group: CallGroup, named: number): PbxSession => ({
+  group,
+  channels: [],
+  bridges: [],
+  named,
+  pendingAnswers: [],
+})
+
+const named = (party: Party, callId: CallId): Party =>
+  party.kind === 'outside' ? Object.assign({ line: `${callId}-1` }, party) : party

@@ -1,0 +1,20 @@
+/**
+ * The rules of calls and transfers are the same on every platform. They are in the simulator's files; the Asterisk adapter
+ * imports them from this file only.
+ */
+
+export { beginDial } from '../../simulator/begin-call.ts'
+export type { CallGroup, Party, SimulatedCall } from '../../simulator/call-group.ts'
+export { otherParty } from '../../simulator/call-group.ts'
+export { connect, endCall, reportTransfer } from '../../simulator/calls.ts'
+export { Draft, type EndedByParty } from '../../simulator/draft.ts'
+export { ENDINGS } from '../../simulator/end-reasons.ts'
+export { completeTransfer, deviceOffline, hangup } from '../../simulator/leave-call.ts'
+export {
+  beginTransfer,
+  cancelTransfer,
+  ringForCustomer,
+  stopRinging,
+  targetAnswered,
+  targetFailed,
+} from '../../simulator/transfers.ts'

@@ -1,0 +1,207 @@
+import { CallState, Direction, EndReason, Role, TransferStatus } from '@switchhook/contracts'
+import {
+  connect,
+  deviceOffline,
+  type EndedByParty,
+  endCall,
+  hangup,
+  reportTransfer,
+  ringForCustomer,
+  type SimulatedCall,
+  stopRinging,
+  targetAnswered,
+  targetFailed,
+} from './call-flow.ts'
+import type { ChannelCue, ListedChannel, SessionCue } from './cue.ts'
+import { type HowEnded, howEnded, isByParty, PLATFORM_LOST } from './end-reason.ts'
+import { type Channel, lineOf } from './session.ts'
+import type { SessionDraft } from './session-draft.ts'
+
+/** A younger channel may be missing from the list because Asterisk has not created it yet. */
+export const YOUNG_MS = 2_000
+/** More than the calls of one session that a phone can be in. */
+const LEGS_OF_A_PHONE = 4
+
+/** Applies an event of a channel. A repeated or late event changes nothing. */
+export function playChannel(draft: SessionDraft, cue: Exclude<ChannelCue, { kind: 'phone-transfers' }>): void {
+  const channel = draft.channel(cue.channelId)
+  if (channel === undefined || channel.state === 'gone') return
+  switch (cue.kind) {
+    case 'ringing':
+      return rings(draft, channel)
+    case 'ready':
+      return update(draft, channel, { isReady: true, ...(cue.isUp && { state: 'up' as const }) })
+    case 'up':
+      return update(draft, channel, { state: 'up' })
+    case 'end-asked':
+      return void draft.put({ ...channel, endAskedBy: channel.endAskedBy ?? cue.by })
+    case 'gone':
+      return gone(draft, channel, howEnded(channel, cue.cause, cue.sipCode))
+    case 'refused':
+      return gone(draft, channel, { endReason: EndReason.deviceUnavailable, cause: 20, sipCode: null })
+    case 'phone-holds':
+    case 'phone-resumes':
+      return phoneHolds(draft, channel, cue.kind === 'phone-holds')
+  }
+}
+
+function rings(draft: SessionDraft, channel: Channel): void {
+  if (channel.state !== 'asked' || channel.isLeaving) return
+  draft.put({ ...channel, state: 'ringing' })
+  partyRings(draft, channel.line)
+}
+
+function partyRings(draft: SessionDraft, line: string): void {
+  const { calls } = draft
+  const transferred = draft.transferTo(line)
+  if (transferred !== undefined) {
+    if (transferred.transfer?.ringsIn === null) ringForCustomer(calls, transferred)
+    return
+  }
+  const call = draft.liveCalls().find(({ called, phase }) => phase === 'seized' && lineOf(called) === line)
+  if (call === undefined) return
+  const ringing = calls.putCall({ ...call, phase: 'ringing' })
+  const { caller, called, callId } = ringing
+  if (caller.kind === 'agent') calls.report(calls.leg(callId, caller.agentUri), { state: CallState.proceeding })
+  const original = calls.originalOf(ringing)
+  if (original !== undefined) reportTransfer(calls, original, TransferStatus.ringing)
+  calls.addLeg(ringing, called, caller, {
+    state: CallState.alerting,
+    direction: Direction.inbound,
+    role: ringing.forCallId === null ? Role.destination : Role.consultant,
+    consultation: ringing.forCallId === null ? null : { forCallId: ringing.forCallId },
+  })
+}
+
+const isUp = ({ state, isReady }: Channel): boolean => state === 'up' && isReady
+
+/** A party that we called has answered once its channel is up and in our application. */
+function update(draft: SessionDraft, before: Channel, change: Partial<Channel>): void {
+  const channel = draft.put({ ...before, ...change })
+  if (!isUp(before) && isUp(channel) && channel.origin === 'placed' && !channel.isLeaving)
+    partyAnswered(draft, channel.line)
+}
+
+function partyAnswered(draft: SessionDraft, line: string): void {
+  draft.pendingAnswers = draft.pendingAnswers.filter(({ agentUri }) => agentUri !== line)
+  // Asterisk may report the answer without the ringing before it.
+  partyRings(draft, line)
+  const transferred = draft.transferTo(line)
+  if (transferred !== undefined) return targetAnswered(draft.calls, transferred)
+  const call = draft.liveCalls().find(({ called, phase }) => phase === 'ringing' && lineOf(called) === line)
+  if (call !== undefined) connect(draft.calls, call)
+}
+
+function gone(draft: SessionDraft, channel: Channel, how: HowEnded): void {
+  draft.put({ ...channel, state: 'gone' })
+  if (channel.isLeaving) return
+  draft.pendingAnswers = draft.pendingAnswers.filter(({ agentUri }) => agentUri !== channel.line)
+  if (channel.endAskedBy === 'shutdown' || how === PLATFORM_LOST) partyLeft(draft, channel, PLATFORM_LOST)
+  else partyLeft(draft, channel, how)
+}
+
+function partyLeft(draft: SessionDraft, { line, state }: Channel, how: HowEnded): void {
+  const transferred = draft.transferTo(line)
+  if (transferred !== undefined) {
+    const isDeclined = how.endReason === EndReason.rejected || how.endReason === EndReason.busy
+    stopRinging(draft.calls, transferred, isDeclined ? 'rejected' : 'noAnswer')
+    targetFailed(draft.calls, transferred, how.endReason)
+  }
+  if (state === 'up' && how !== PLATFORM_LOST) agentLeft(draft, line, how)
+  const by = endedBy(draft, line, how)
+  for (const call of draft.liveCalls().filter((one) => isIn(one, line))) {
+    const now = draft.calls.call(call.callId)
+    if (now !== undefined && isIn(now, line)) endCall(draft.calls, now, how, by)
+  }
+}
+
+const isIn = ({ caller, called }: SimulatedCall, line: string): boolean =>
+  lineOf(caller) === line || lineOf(called) === line
+
+/** An agent's phone has ended: each leg that it served ends as if the agent had hung up, or as if the device were lost. */
+function agentLeft(draft: SessionDraft, agentUri: string, how: HowEnded): void {
+  if (!isByParty(how)) return deviceOffline(draft.calls, agentUri)
+  for (let legs = 0; legs < LEGS_OF_A_PHONE; legs += 1) {
+    const [call] = draft.calls
+      .callsOf(agentUri)
+      .toSorted((a, b) => Number(a.forCallId === null) - Number(b.forCallId === null))
+    if (call === undefined) return
+    hangup(draft.calls, call, agentUri)
+  }
+}
+
+function endedBy(draft: SessionDraft, line: string, how: HowEnded): EndedByParty {
+  if (!isByParty(how)) return 'switch'
+  const isAgent = draft
+    .everyCall()
+    .some(({ caller, called }) => [caller, called].some((party) => party.kind === 'agent' && party.agentUri === line))
+  return isAgent ? { agentUri: line } : 'outside'
+}
+
+function phoneHolds(draft: SessionDraft, channel: Channel, isHeld: boolean): void {
+  if (channel.isHeldAtPhone === isHeld) return
+  draft.put({ ...channel, isHeldAtPhone: isHeld })
+  const { calls } = draft
+  const call = draft.liveCalls().find((one) => {
+    return one.phase === 'talking' && isIn(one, channel.line) && (one.transfer === null || !isHeld)
+  })
+  if (call === undefined) return
+  const parties = [call.caller, call.called]
+  const holder = parties.find((party) => lineOf(party) === channel.line)
+  for (const other of parties.filter((party) => party !== holder)) {
+    if (other.kind === 'agent') calls.report(calls.leg(call.callId, other.agentUri), { remoteHeld: isHeld })
+  }
+  if (holder?.kind !== 'agent' || call.transfer !== null) return
+  const state = isHeld ? CallState.held : CallState.connected
+  const leg = calls.leg(call.callId, holder.agentUri)
+  if (leg !== undefined && leg.state !== state) calls.report(leg, { state })
+}
+
+/** Catches up on missed events from Asterisk's list of channels. */
+export function playList(
+  draft: SessionDraft,
+  { channels, hasRestarted }: Extract<SessionCue, { kind: 'listed' }>,
+): void {
+  const listed = new Map(channels.map((channel) => [channel.id, channel]))
+  for (const { id } of draft.liveChannels()) {
+    const channel = draft.channel(id)
+    if (channel === undefined || channel.state === 'gone') continue
+    const found = listed.get(id)
+    if (found !== undefined) catchUp(draft, channel, found)
+    else if (hasRestarted) gone(draft, channel, PLATFORM_LOST)
+    else if (draft.atMs - channel.askedAtMs >= YOUNG_MS) lost(draft, channel)
+  }
+}
+
+/**
+ * Asterisk drops a channel that enters the application while no client is connected. If only the agent who dials has been
+ * called by then, the channel is requested again, once.
+ */
+function lost(draft: SessionDraft, channel: Channel): void {
+  const { line, origin, state, isDialled } = channel
+  const call = draft.liveCalls().find((one) => one.phase === 'seized' && isIn(one, line))
+  const isAgentWhoDials = call?.caller.kind === 'agent' && lineOf(call.caller) === line
+  const isNotDialled =
+    !isDialled && (call?.called.kind === 'outside' || draft.transferTo(line)?.transfer?.target.kind === 'outside')
+  const isRepeated = draft.channels().some((one) => one.line === line && one.state === 'gone')
+  const canRepeat = !isRepeated && origin === 'placed' && state === 'asked' && (isAgentWhoDials || isNotDialled)
+  if (canRepeat) draft.put({ ...channel, state: 'gone' })
+  else gone(draft, channel, PLATFORM_LOST)
+}
+
+function catchUp(draft: SessionDraft, channel: Channel, found: ListedChannel): void {
+  if (channel.isLeaving)
+    return void draft.actions.push({ kind: 'drop', channelId: channel.id, cause: null, elsewhere: false })
+  const isWaiting = found.state === 'other'
+  // Requests without effect are repeated.
+  draft.put({
+    ...channel,
+    bridge: found.bridge,
+    isDialled: channel.isDialled && !isWaiting,
+    isRung: channel.isRung && !isWaiting,
+    isAnswered: channel.isAnswered && !isWaiting,
+  })
+  if (found.isReady) playChannel(draft, { kind: 'ready', channelId: channel.id, isUp: found.state === 'up' })
+  if (found.state === 'ringing') playChannel(draft, { kind: 'ringing', channelId: channel.id })
+  if (found.state === 'up') playChannel(draft, { kind: 'up', channelId: channel.id })
+}

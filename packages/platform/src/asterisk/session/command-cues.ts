@@ -1,0 +1,140 @@
+import { type CallCommand, CallState, type CommandId, EndReason } from '@switchhook/contracts'
+import type { LegReport } from '../../platform.ts'
+import {
+  beginTransfer,
+  cancelTransfer,
+  completeTransfer,
+  ENDINGS,
+  endCall,
+  hangup,
+  otherParty,
+  type SimulatedCall,
+  targetFailed,
+} from './call-flow.ts'
+import type { CommandCue } from './cue.ts'
+import { drop } from './plan-channels.ts'
+import type { SessionDraft } from './session-draft.ts'
+
+/** The time in which a phone must answer after a request to answer. */
+const ANSWER_WITHIN_MS = 3_000
+
+interface Subject {
+  readonly call: SimulatedCall
+  readonly leg: LegReport
+}
+
+/**
+ * Applies an agent's action on a leg, by command or at the phone. A command that does not fit the leg's state is reported
+ * as failed. A command whose result the leg already has changes nothing.
+ */
+export function playCommand(draft: SessionDraft, cue: CommandCue): void {
+  const call = draft.calls.call(cue.callId)
+  const leg = draft.calls.leg(cue.callId, cue.agentUri)
+  if (call === undefined || leg === undefined) return
+  if (!isCarriedOut(draft, cue, { call, leg }) && cue.commandId !== null) {
+    draft.calls.report(leg, { failedCommand: failed(cue.kind, cue.commandId) })
+  }
+}
+
+function isCarriedOut(draft: SessionDraft, cue: CommandCue, subject: Subject): boolean {
+  switch (cue.kind) {
+    case 'hangup':
+      hangup(draft.calls, subject.call, cue.agentUri)
+      return true
+    case 'answer':
+      return answer(draft, cue, subject)
+    case 'hold':
+      return hold(draft, subject)
+    case 'resume':
+      return resume(draft, cue, subject)
+    case 'transfer':
+      return transfer(draft, cue, subject)
+    case 'completeTransfer':
+      if (subject.call.transfer?.by !== cue.agentUri || subject.call.transfer.consultation === null) return false
+      completeTransfer(draft.calls, subject.call)
+      return true
+  }
+}
+
+type Talk = Extract<CommandCue, { kind: 'answer' | 'resume' }>
+
+function answer(draft: SessionDraft, { callId, agentUri, commandId, how, isInVain }: Talk, { leg }: Subject): boolean {
+  if (leg.state === CallState.connected) return true
+  const channel = draft.channelOf(agentUri)
+  if (leg.state !== CallState.alerting || isInVain || how === null || commandId === null || channel === undefined)
+    return false
+  draft.accepted = commandId
+  if (draft.pendingAnswers.some((pending) => pending.agentUri === agentUri)) return true
+  draft.pendingAnswers = [...draft.pendingAnswers, { callId, agentUri, commandId, how }]
+  if (how === 'talk') draft.actions.push({ kind: 'talk', channelId: channel.id })
+  else drop(draft, channel, true)
+  draft.later.push({ cue: { kind: 'answer-overdue', commandId }, dueInMs: ANSWER_WITHIN_MS })
+  return true
+}
+
+function hold(draft: SessionDraft, { call, leg }: Subject): boolean {
+  if (leg.state === CallState.held) return true
+  if (leg.state !== CallState.connected) return false
+  reportHold(draft, { call, leg }, true)
+  return true
+}
+
+function resume(draft: SessionDraft, { agentUri, commandId, how, isInVain }: Talk, subject: Subject): boolean {
+  const { call, leg } = subject
+  if (isInVain) return false
+  if (call.transfer?.by === agentUri) {
+    cancelTransfer(draft.calls, call)
+    return true
+  }
+  if (leg.state === CallState.connected) return true
+  if (leg.state !== CallState.held) return false
+  const channel = draft.channelOf(agentUri)
+  if (channel?.isHeldAtPhone !== true) {
+    reportHold(draft, subject, false)
+    return true
+  }
+  // The phone itself holds the call, so the phone has to resume it.
+  if (how !== 'talk') return false
+  draft.accepted = commandId
+  draft.actions.push({ kind: 'talk', channelId: channel.id })
+  return true
+}
+
+function reportHold({ calls }: SessionDraft, { call, leg }: Subject, isHeld: boolean): void {
+  calls.report(leg, { state: isHeld ? CallState.held : CallState.connected })
+  const other = otherParty(call, leg.agentUri)
+  if (other.kind === 'agent') calls.report(calls.leg(call.callId, other.agentUri), { remoteHeld: isHeld })
+}
+
+function transfer(
+  draft: SessionDraft,
+  cue: Extract<CommandCue, { kind: 'transfer' }>,
+  { call, leg }: Subject,
+): boolean {
+  const isTalk = leg.state === CallState.connected || leg.state === CallState.held
+  if (!isTalk || call.transfer !== null || call.phase !== 'talking') return false
+  const { refusal, ...target } = cue.target
+  const outside = target.kind === 'outside' ? { ...target, line: draft.newName() } : target
+  beginTransfer(draft.calls, call, { ...cue, target: outside })
+  if (refusal === null) return true
+  const consultation = draft.calls.call(cue.consultationCallId)
+  const begun = draft.calls.call(call.callId)
+  if (consultation !== undefined) endCall(draft.calls, consultation, ENDINGS[refusal], 'outside')
+  else if (begun !== undefined) targetFailed(draft.calls, begun, ENDINGS[refusal].endReason)
+  return true
+}
+
+const COMMANDS: Readonly<Record<CommandCue['kind'], CallCommand>> = {
+  answer: 'answer',
+  hangup: 'hangup',
+  hold: 'hold',
+  resume: 'resume',
+  transfer: 'transfer',
+  completeTransfer: 'transfer',
+}
+
+export const failed = (kind: CommandCue['kind'], commandId: CommandId) => ({
+  commandId,
+  command: COMMANDS[kind],
+  reason: EndReason.failed,
+})

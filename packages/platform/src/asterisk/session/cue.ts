@@ -1,0 +1,61 @@
+import type { CallId, CommandId } from '@switchhook/contracts'
+import type { Party } from './call-flow.ts'
+import type { RemoteAnswer } from './session.ts'
+
+/** Why a party cannot be called. */
+export type Refusal = 'badAddress' | 'busy' | 'deviceUnavailable'
+
+/** A channel as Asterisk lists it. */
+export interface ListedChannel {
+  readonly id: string
+  readonly state: 'ringing' | 'up' | 'other'
+  /** It is in our application. */
+  readonly isReady: boolean
+  readonly bridge: string | null
+}
+
+/** Something that happens to a session. */
+export type Cue = ChannelCue | CommandCue | SessionCue
+
+/** An event of one channel. */
+export type ChannelCue = { readonly channelId: string } & (
+  | { readonly kind: 'ringing' | 'up' | 'phone-holds' | 'phone-resumes' }
+  /** It has entered our application. */
+  | { readonly kind: 'ready'; readonly isUp: boolean }
+  | { readonly kind: 'end-asked'; readonly by: 'party' | 'shutdown' }
+  | { readonly kind: 'gone'; readonly cause: number; readonly sipCode: number | null }
+  /** Asterisk refused to create it. */
+  | { readonly kind: 'refused'; readonly status: number }
+  /** The agent asked for a blind transfer at the phone. */
+  | { readonly kind: 'phone-transfers'; readonly target: Target }
+)
+
+type Target = Party & { readonly asked: string; readonly refusal: Refusal | null }
+
+/** An agent's action on a leg. `commandId` null: at the phone. */
+export type CommandCue = {
+  readonly callId: CallId
+  readonly agentUri: string
+  readonly commandId: CommandId | null
+} & (
+  | { readonly kind: 'hangup' | 'hold' | 'completeTransfer' }
+  | {
+      readonly kind: 'answer' | 'resume'
+      /** null: the phone cannot be made to do it. */
+      readonly how: RemoteAnswer | null
+      /** Another call that should have been held first could not be. */
+      readonly isInVain: boolean
+    }
+  | {
+      readonly kind: 'transfer'
+      readonly target: Target
+      readonly correlationId: string | null
+      readonly consultationCallId: CallId | null
+    }
+)
+
+export type SessionCue =
+  | { readonly kind: 'answer-overdue'; readonly commandId: CommandId }
+  | { readonly kind: 'device-gone'; readonly agentUri: string }
+  /** All channels that Asterisk has. `hasRestarted`: it has been started since they were last listed. */
+  | { readonly kind: 'listed'; readonly channels: readonly ListedChannel[]; readonly hasRestarted: boolean }

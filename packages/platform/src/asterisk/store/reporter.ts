@@ -1,0 +1,71 @@
+import type { CallId } from '@switchhook/contracts'
+import type { PlatformListener } from '../../platform.ts'
+import type { SessionName } from '../ari/channel-mark.ts'
+import type { PbxSession } from '../session/session.ts'
+
+export interface ReporterDeps {
+  readonly listener: () => PlatformListener | undefined
+  readonly find: (session: SessionName) => Promise<PbxSession | undefined>
+  readonly onError: (message: string, error: unknown) => void
+}
+
+export interface Reporter {
+  /** Reports every changed leg. Reports that cannot be stored are repeated with growing pauses. */
+  report(session: PbxSession): Promise<void>
+  forget(sessionId: CallId): void
+  stop(): void
+}
+
+const FIRST_PAUSE_MS = 200
+const LONGEST_PAUSE_MS = 5_000
+const SESSIONS_REMEMBERED = 10_000
+
+export function createReporter({ listener, find, onError }: ReporterDeps): Reporter {
+  /** The last step of each session that this process has reported. */
+  const reported = new Map<CallId, number>()
+  const waiting = new Map<CallId, NodeJS.Timeout>()
+  let isStopped = false
+
+  async function send({ group }: PbxSession): Promise<boolean> {
+    const { sessionId, step, legs } = group
+    const known = reported.get(sessionId) ?? 0
+    const to = listener()
+    // Without a listener, the session's timer reports it later.
+    if (to === undefined) return true
+    const news = legs.filter(({ order }) => order > known)
+    if (news.length > 0) await to.legs(news)
+    reported.delete(sessionId)
+    reported.set(sessionId, Math.max(step, known))
+    const [oldest] = reported.keys()
+    if (reported.size > SESSIONS_REMEMBERED && oldest !== undefined) reported.delete(oldest)
+    return true
+  }
+
+  async function attempt(session: PbxSession, pauseMs: number): Promise<void> {
+    const { sessionId, tenant } = session.group
+    const isReported = await send(session).catch((error: unknown) => {
+      if (pauseMs === FIRST_PAUSE_MS) onError('a call could not be reported, will try again', error)
+      return false
+    })
+    if (isReported || isStopped || waiting.has(sessionId)) return
+    const again = async (): Promise<void> => {
+      waiting.delete(sessionId)
+      const newest = await find({ tenant, sessionId }).catch(() => session)
+      await attempt(newest ?? session, Math.min(pauseMs * 2, LONGEST_PAUSE_MS))
+    }
+    waiting.set(
+      sessionId,
+      setTimeout(() => void again(), pauseMs),
+    )
+  }
+
+  return {
+    report: (session) => attempt(session, FIRST_PAUSE_MS),
+    forget: (sessionId) => void reported.delete(sessionId),
+    stop() {
+      isStopped = true
+      for (const timer of waiting.values()) clearTimeout(timer)
+      waiting.clear()
+    },
+  }
+}

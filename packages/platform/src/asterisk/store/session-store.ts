@@ -1,0 +1,95 @@
+import type { CallId } from '@switchhook/contracts'
+import type { Cue } from '../session/cue.ts'
+import { isFinished, type PbxSession } from '../session/session.ts'
+import type { LaterCue } from '../session/session-draft.ts'
+import type { PbxMemory } from './memory.ts'
+
+/** The payload of a session's timer. `cue` null: compare with Asterisk, and repeat missing reports. */
+export interface SessionTimer {
+  readonly sessionId: CallId
+  readonly cue: Cue | null
+}
+
+interface Loaded {
+  readonly session: PbxSession
+  readonly version: number
+}
+
+/** Longer than any call. Every change restarts this time. */
+const KEPT_MS = 24 * 60 * 60_000
+/** A finished session is kept for late commands. */
+const KEPT_AFTER_MS = 15 * 60_000
+/** After this time another replica completes the step of a dead one. */
+const CHECK_AFTER_MS = 5_000
+const PREFIX = 'asterisk:'
+
+/** Stored under the id of a consultation: the session that contains it. */
+interface Alias {
+  readonly alias: CallId
+}
+
+export interface SessionStore {
+  load(tenant: string | null, callId: CallId): Promise<Loaded | undefined>
+  /** @param known calls that have been stored before */
+  save(
+    session: PbxSession,
+    expectedVersion: number,
+    later: readonly LaterCue[],
+    known: readonly CallId[],
+  ): Promise<'committed' | 'conflict'>
+  /** Sessions that are not finished, and perhaps some that are. */
+  unfinished(): Promise<readonly { readonly tenant: string | null; readonly sessionId: CallId }[]>
+}
+
+export function createSessionStore(memory: PbxMemory): SessionStore {
+  async function load(tenant: string | null, callId: CallId): Promise<Loaded | undefined> {
+    const [found] = await memory.read(tenant, [keyOf(callId)])
+    const value = found?.value as PbxSession | Alias | undefined
+    if (found === undefined || found.version === 0 || value === undefined) return undefined
+    return 'alias' in value ? load(tenant, value.alias) : { session: value, version: found.version }
+  }
+
+  return {
+    load,
+    save(session, expectedVersion, later, known) {
+      const { tenant, sessionId, calls } = session.group
+      const isOver = isFinished(session)
+      const aliases = Object.keys(calls).filter((id) => id !== sessionId && !known.includes(id as CallId))
+      const timers: readonly SessionTimer[] = [{ sessionId, cue: null }]
+      return memory.write(tenant, {
+        records: [
+          {
+            key: keyOf(sessionId),
+            expectedVersion,
+            value: session,
+            ttlMs: isOver ? KEPT_AFTER_MS : KEPT_MS,
+            isListed: !isOver,
+          },
+          ...aliases.map((id) => ({
+            key: keyOf(id as CallId),
+            expectedVersion: 0,
+            value: { alias: sessionId } satisfies Alias,
+            ttlMs: KEPT_MS,
+            isListed: false,
+          })),
+        ],
+        timers: [
+          ...timers.map((payload) => ({ id: `${PREFIX}${sessionId}:check`, dueInMs: CHECK_AFTER_MS, payload })),
+          ...later.map(({ cue, dueInMs }) => ({
+            id: `${PREFIX}${sessionId}:${cue.kind}:${'commandId' in cue ? cue.commandId : ''}`,
+            dueInMs,
+            payload: { sessionId, cue } satisfies SessionTimer,
+          })),
+        ],
+      })
+    },
+    async unfinished() {
+      const listed = await memory.list()
+      return listed.flatMap(({ tenant, key }) =>
+        key.startsWith(PREFIX) ? [{ tenant, sessionId: key.slice(PREFIX.length) as CallId }] : [],
+      )
+    },
+  }
+}
+
+const keyOf = (callId: CallId): string => `${PREFIX}${callId}`

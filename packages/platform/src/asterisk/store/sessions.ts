@@ -1,0 +1,140 @@
+import { isDeepStrictEqual } from 'node:util'
+import { type CallId, isNotExecuted } from '@switchhook/contracts'
+import { type PlatformListener, PlatformUnavailable } from '../../platform.ts'
+import { AriUnavailable } from '../ari/ari-client.ts'
+import type { SessionName } from '../ari/channel-mark.ts'
+import type { Action } from '../session/action.ts'
+import type { Cue } from '../session/cue.ts'
+import { isFinished, type PbxSession } from '../session/session.ts'
+import { type Stepped, step } from '../session/step.ts'
+import { createLanes } from './lanes.ts'
+import { createReporter } from './reporter.ts'
+import type { SessionStore } from './session-store.ts'
+
+export interface SessionsDeps {
+  readonly store: SessionStore
+  readonly carryOut: (session: SessionName, action: Action) => Promise<Cue | undefined>
+  readonly listener: () => PlatformListener | undefined
+  readonly onError: (message: string, error: unknown) => void
+  /** An action of a step failed, so the session must be compared with Asterisk. */
+  readonly onUnsettled: (session: SessionName) => void
+  /** Milliseconds since 1970. */
+  readonly now: () => number
+}
+
+export interface Sessions {
+  /**
+   * Stores a new session and carries out its first step. An existing session is not changed.
+   * @throws PlatformUnavailable when the session has certainly not been stored
+   */
+  begin(stepped: Stepped): Promise<void>
+  /**
+   * Resolves to `true` when the step is stored, or may be, and to `false` if there is no such call.
+   * @throws PlatformUnavailable when the step has certainly not been stored
+   */
+  apply(tenant: string | null, callId: CallId, cue: Cue): Promise<boolean>
+  find(tenant: string | null, callId: CallId): Promise<PbxSession | undefined>
+  /** Repeats the reports that were not stored. */
+  report(tenant: string | null, callId: CallId): Promise<void>
+  /** Ends all repeating. Resolves when no work is in progress. */
+  stop(): Promise<void>
+}
+
+/**
+ * Runs the steps of the sessions, one at a time per session. A step is stored with compare-and-set, then carried out, and
+ * reported last, so that no report is ahead of the requests to Asterisk. A process may die at any point: every action can
+ * be repeated, and the stored session shows which ones are due.
+ */
+export function createSessions(deps: SessionsDeps): Sessions {
+  const { store, onError, now } = deps
+  const lanes = createLanes()
+  const reporter = createReporter({
+    listener: deps.listener,
+    onError,
+    find: (name) => find(name.tenant, name.sessionId),
+  })
+
+  const find = async (tenant: string | null, callId: CallId) => (await store.load(tenant, callId))?.session
+
+  async function settle(stepped: Stepped): Promise<readonly Cue[] | 'unsettled'> {
+    const { tenant, sessionId } = stepped.session.group
+    const cues: Cue[] = []
+    try {
+      for (const action of stepped.actions) {
+        const cue = await deps.carryOut({ tenant, sessionId }, action)
+        if (cue !== undefined) cues.push(cue)
+      }
+    } catch (error) {
+      if (!(error instanceof AriUnavailable)) onError('an action on a call failed', error)
+      deps.onUnsettled({ tenant, sessionId })
+      return 'unsettled'
+    }
+    await reporter.report(stepped.session)
+    return cues
+  }
+
+  /** Applies a cue, and the cues that follow from Asterisk's answers. */
+  async function play(tenant: string | null, sessionId: CallId, first: Cue): Promise<boolean> {
+    const cues = [first]
+    for (let cue = cues.shift(); cue !== undefined; cue = cues.shift()) {
+      const stepped = await playOne(tenant, sessionId, cue)
+      if (stepped === undefined) return false
+      const next = await settle(stepped)
+      if (next === 'unsettled') return true
+      cues.push(...next)
+    }
+    return true
+  }
+
+  async function playOne(tenant: string | null, sessionId: CallId, cue: Cue): Promise<Stepped | undefined> {
+    for (;;) {
+      const loaded = await store.load(tenant, sessionId).catch((cause: unknown) => {
+        throw new PlatformUnavailable('the stored calls cannot be read', { cause })
+      })
+      if (loaded === undefined) return undefined
+      const { session, version } = loaded
+      const stepped = step(session, cue, now())
+      if (isDeepStrictEqual(stepped.session, session)) return stepped
+      const known = Object.keys(session.group.calls) as CallId[]
+      const result = await store.save(stepped.session, version, stepped.later, known).catch(inDoubt)
+      if (result !== 'conflict') return stepped
+    }
+  }
+
+  function inDoubt(cause: unknown): 'in doubt' {
+    if (isNotExecuted(cause)) throw new PlatformUnavailable('the call cannot be stored', { cause })
+    onError('a step of a call may be lost', cause)
+    return 'in doubt'
+  }
+
+  return {
+    find,
+    async begin(stepped) {
+      const { sessionId, tenant } = stepped.session.group
+      await lanes.run(sessionId, async () => {
+        const result = await store.save(stepped.session, 0, stepped.later, []).catch(inDoubt)
+        if (result === 'conflict') return
+        const cues = await settle(stepped)
+        if (cues !== 'unsettled') for (const cue of cues) await play(tenant, sessionId, cue)
+      })
+    },
+    async apply(tenant, callId, cue) {
+      const loaded = await store.load(tenant, callId).catch((cause: unknown) => {
+        throw new PlatformUnavailable('the stored calls cannot be read', { cause })
+      })
+      if (loaded === undefined) return false
+      const { sessionId } = loaded.session.group
+      const isDone = await lanes.run(sessionId, () => play(tenant, sessionId, cue))
+      if (isFinished(loaded.session)) reporter.forget(sessionId)
+      return isDone
+    },
+    async report(tenant, callId) {
+      const session = await find(tenant, callId)
+      if (session !== undefined) await lanes.run(session.group.sessionId, () => reporter.report(session))
+    },
+    async stop() {
+      reporter.stop()
+      await lanes.idle()
+    },
+  }
+}

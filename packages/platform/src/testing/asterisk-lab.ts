@@ -1,0 +1,214 @@
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { setTimeout as pause } from 'node:timers/promises'
+import { openHome } from '@switchhook/backing'
+import { type CallId, newCallId } from '@switchhook/contracts'
+import {
+  asteriskFiles,
+  createSipPhone,
+  type OutsideWorld,
+  openOutsideWorld,
+  type PrivateAsterisk,
+  privateAsterisk,
+  type SipPhone,
+} from '@switchhook/pbx'
+import type { PbxAgent } from '../asterisk/agents.ts'
+import { createAriClient } from '../asterisk/ari/ari-client.ts'
+import { type AsteriskPlatform, createAsterisk } from '../asterisk/asterisk.ts'
+import type { Harness } from '../conformance/harness.ts'
+import type { Observer } from '../conformance/observer.ts'
+import { type CuttableProxy, openCuttableProxy } from './cuttable-proxy.ts'
+import { RealTimeMemory } from './real-time-memory.ts'
+
+const TENANT = 'acme'
+const PEOPLE = [
+  { name: 'alice', extension: '8101' },
+  { name: 'bob', extension: '8102' },
+  { name: 'carol', extension: '8103' },
+]
+const RING_SECONDS = 2
+const LEASE_MS = 300
+const PATIENCE_MS = 15_000
+const POLL_MS = 10
+
+const uriOf = (name: string): string => `sip:${name}@acme.example`
+
+/** A real Asterisk with phones and an outside world, for the tests of one file. */
+export interface AsteriskLab {
+  phone(name: string): SipPhone
+  readonly world: () => OutsideWorld
+  /** Stops and starts Asterisk; phones and the outside world connect again. */
+  restart(): Promise<void>
+  /** The number of channels and bridges that Asterisk has. */
+  leftovers(): Promise<number>
+  /** Opens a new adapter after all calls have been ended. */
+  open(observer: Observer, answer: PbxAgent['answer']): Promise<LabHarness>
+  close(): Promise<void>
+}
+
+export interface LabHarness extends Harness {
+  readonly platform: AsteriskPlatform
+  readonly memory: RealTimeMemory
+  /** One more replica on the same memory. */
+  replica(observer: Observer): AsteriskPlatform
+  readonly errors: readonly string[]
+}
+
+/** @throws AsteriskUnavailable */
+export async function openAsteriskLab(): Promise<AsteriskLab> {
+  const root = await asteriskFiles()
+  const folder = mkdtempSync(join(tmpdir(), 'asterisk-lab-'))
+  const asterisk = await privateAsterisk(openHome(folder), root, PEOPLE)
+  await asterisk.start()
+  const { url, password, phonesUrl: phones } = asterisk
+  const ari = createAriClient({ url, user: asterisk.user, password, ca: null })
+  const proxy = await openCuttableProxy(Number(url.port))
+  let world = await openOutsideWorld(url, password)
+  const phoneOf = new Map<string, SipPhone>()
+  for (const { name } of PEOPLE) {
+    phoneOf.set(name, createSipPhone({ name, password, url: phones, understands: ['talk', 'header'] }))
+  }
+  const phone = (name: string): SipPhone => {
+    const found = phoneOf.get(name)
+    if (found === undefined) throw new Error(`there is no phone of ${name}`)
+    return found
+  }
+  let memory: RealTimeMemory | undefined
+
+  /** Removes the calls of an earlier test and registers every phone. */
+  async function clear(): Promise<void> {
+    for (const kind of ['channels', 'bridges'] as const) {
+      for (const { id } of await listed(kind)) await ari.request('DELETE', `/${kind}/${id}`)
+    }
+    for (const one of phoneOf.values()) if (!one.isRegistered) await one.register()
+  }
+
+  const listed = async (kind: 'channels' | 'bridges'): Promise<readonly { readonly id: string }[]> => {
+    const { status, body } = await ari.request('GET', `/${kind}`)
+    if (status !== 200) throw new Error(`Asterisk answered ${status} to GET /${kind}`)
+    return body as { id: string }[]
+  }
+
+  return {
+    phone,
+    async restart() {
+      world.close()
+      for (const one of phoneOf.values()) one.die()
+      await asterisk.stop()
+      await asterisk.start()
+      world = await openOutsideWorld(url, password)
+      for (const one of phoneOf.values()) await one.register()
+    },
+    leftovers: async () => (await listed('channels')).length + (await listed('bridges')).length,
+    world: () => world,
+    async open(observer, answer) {
+      memory?.close()
+      proxy.cut(false)
+      await clear()
+      memory = new RealTimeMemory()
+      return openHarness({ asterisk, proxy, phone, memory, world: () => world }, observer, answer)
+    },
+    async close() {
+      memory?.close()
+      world.close()
+      for (const one of phoneOf.values()) one.die()
+      proxy.close()
+      await ari.close()
+      await asterisk.stop()
+      rmSync(folder, { recursive: true, force: true })
+    },
+  }
+}
+
+interface Parts {
+  readonly asterisk: PrivateAsterisk
+  readonly proxy: CuttableProxy
+  readonly phone: (name: string) => SipPhone
+  readonly memory: RealTimeMemory
+  readonly world: () => OutsideWorld
+}
+
+function openHarness(
+  { asterisk, proxy, phone, memory, world }: Parts,
+  observer: Observer,
+  answer: PbxAgent['answer'],
+): LabHarness {
+  const { user, password } = asterisk
+  const errors: string[] = []
+  const callers = new Map<CallId, string>()
+
+  const replica = (newObserver: Observer): AsteriskPlatform =>
+    createAsterisk({
+      server: { url: new URL(`http://127.0.0.1:${proxy.port}`), user, password, ca: null },
+      manager: { user, password },
+      app: 'switchhook',
+      agents: PEOPLE.map(({ name, extension }) => ({
+        agentUri: uriOf(name),
+        tenant: TENANT,
+        endpoint: name,
+        extension,
+        answer,
+      })),
+      trunk: { endpoint: 'pstn', sipDomains: [] },
+      defaultCli: '+15550000',
+      ringSeconds: RING_SECONDS,
+      memory,
+      liveCalls: async (_tenant, agentUri) => newObserver.liveCalls(agentUri),
+      leaseMs: LEASE_MS,
+      onError: (message, error) => void errors.push(`${message}: ${String(error)}`),
+      onLink: () => {},
+      now: Date.now,
+    })
+
+  let platform = replica(observer)
+  memory.due = (timer) => platform.due(timer)
+
+  const until = async (isSo: () => boolean): Promise<void> => {
+    for (const end = Date.now() + PATIENCE_MS; !isSo(); await pause(POLL_MS)) {
+      if (Date.now() > end) throw new Error(`the condition was not met in time; errors: ${errors.join('; ')}`)
+    }
+  }
+  const nameOf = (agentUri: string): string => PEOPLE.find(({ name }) => uriOf(name) === agentUri)?.name ?? ''
+
+  return {
+    platform,
+    memory,
+    replica,
+    errors,
+    tenant: TENANT,
+    alice: uriOf('alice'),
+    bob: uriOf('bob'),
+    carol: uriOf('carol'),
+    addresses: { answers: '+15550100', busy: '+15550101', neverAnswers: '+15550102', bad: '+15550103' },
+    until,
+    async ring(agentUri) {
+      const before = new Set(observer.liveCalls(agentUri))
+      const extension = PEOPLE.find(({ name }) => uriOf(name) === agentUri)?.extension ?? ''
+      const channelId = await world().call(extension, '+15559000')
+      const arrived = (): CallId | undefined => observer.liveCalls(agentUri).find((callId) => !before.has(callId))
+      await until(() => arrived() !== undefined)
+      const callId = arrived() ?? newCallId()
+      callers.set(callId, channelId)
+      return callId
+    },
+    async hangupRemotely(callId) {
+      // A transfer may have given the customer's call another id.
+      const newest = (await world().channels()).findLast(({ state }) => state === 'Up')
+      await world().hangup(callers.get(callId) ?? newest?.id ?? '')
+    },
+    async setDevice(agentUri, online) {
+      if (online) await phone(nameOf(agentUri)).register()
+      else phone(nameOf(agentUri)).die()
+    },
+    cutOff: (isCut) => proxy.cut(isCut),
+    async restart(newObserver) {
+      memory.due = undefined
+      await platform.kill()
+      platform = replica(newObserver)
+      memory.due = (timer) => platform.due(timer)
+      await platform.start(newObserver.listener)
+      return platform
+    },
+  }
+}

@@ -1,0 +1,74 @@
+import type { PbxChange, PbxMemory, PbxRecord } from '../asterisk/store/memory.ts'
+
+type Due = (timer: { readonly tenant: string | null; readonly payload: unknown }) => Promise<void>
+
+/** A memory with real timers, shared by the replicas of a test. */
+export class RealTimeMemory implements PbxMemory {
+  /** Receives the timers that are due; undefined: no process runs. */
+  due: Due | undefined
+  #records = new Map<string, PbxRecord & { readonly tenant: string | null; readonly key: string }>()
+  #listed = new Set<string>()
+  #timers = new Map<string, NodeJS.Timeout>()
+  #leases = new Map<string, { readonly owner: string; readonly untilMs: number }>()
+
+  async read(tenant: string | null, keys: readonly string[]): Promise<readonly PbxRecord[]> {
+    return keys.map((key) =>
+      structuredClone(this.#records.get(nameOf(tenant, key)) ?? { version: 0, value: undefined }),
+    )
+  }
+
+  async write(tenant: string | null, { records, timers }: PbxChange): Promise<'committed' | 'conflict'> {
+    const versionOf = (key: string): number => this.#records.get(nameOf(tenant, key))?.version ?? 0
+    if (records.some(({ key, expectedVersion }) => versionOf(key) !== expectedVersion)) return 'conflict'
+    for (const { key, expectedVersion, value, isListed } of records) {
+      const name = nameOf(tenant, key)
+      this.#records.set(name, { tenant, key, version: expectedVersion + 1, value: structuredClone(value) })
+      if (isListed) this.#listed.add(name)
+      else this.#listed.delete(name)
+    }
+    for (const { id, dueInMs, payload } of timers) this.#set(tenant, id, dueInMs, payload)
+    return 'committed'
+  }
+
+  async list() {
+    return [...this.#listed].flatMap((name) => {
+      const record = this.#records.get(name)
+      return record === undefined ? [] : [{ tenant: record.tenant, key: record.key }]
+    })
+  }
+
+  async lease(name: string, owner: string, ttlMs: number): Promise<boolean> {
+    const held = this.#leases.get(name)
+    if (held !== undefined && held.owner !== owner && held.untilMs > Date.now()) return false
+    this.#leases.set(name, { owner, untilMs: Date.now() + ttlMs })
+    return true
+  }
+
+  async release(name: string, owner: string): Promise<void> {
+    if (this.#leases.get(name)?.owner === owner) this.#leases.delete(name)
+  }
+
+  /** Clears all timers, so that they do not keep the test's process alive. */
+  close(): void {
+    this.due = undefined
+    for (const timer of this.#timers.values()) clearTimeout(timer)
+    this.#timers.clear()
+  }
+
+  /** A timer is repeated until a process accepts it. */
+  #set(tenant: string | null, id: string, dueInMs: number, payload: unknown): void {
+    const name = nameOf(tenant, id)
+    clearTimeout(this.#timers.get(name))
+    const fire = (): void => {
+      this.#timers.delete(name)
+      const due = this.due
+      if (due === undefined) return this.#set(tenant, id, AGAIN_MS, payload)
+      due({ tenant, payload }).catch(() => this.due && this.#set(tenant, id, AGAIN_MS, payload))
+    }
+    this.#timers.set(name, setTimeout(fire, dueInMs).unref())
+  }
+}
+
+const AGAIN_MS = 100
+
+const nameOf = (tenant: string | null, name: string): string => JSON.stringify([tenant, name])
