@@ -23,7 +23,7 @@ const LOOK_EVERY_MS = 500
 /** Groups of endpoints. */
 const [OF_OTHERS, , LAST_OF_BURST] = [0, 1, 2] as const
 
-export interface Burst {
+interface Burst {
   /** Endpoints of the bursting tenant that never answer. */
   readonly hanging: number
   /** How long publishing all its events took. */
