@@ -6,7 +6,7 @@ LOCAL := node tools/local/dist/main.js
 export PATH := $(CURDIR)/node_modules/.bin:$(PATH)
 
 .DEFAULT_GOAL := help
-.PHONY: help install build check test cluster pbx demo bench chaos up down try-containers format docs manifests
+.PHONY: help install build check test cluster pbx demo bench chaos up down try-containers format docs chart
 
 # $(call step,name,command): one line with the time it took; the command's output only when it fails.
 step = @printf '  %-20s' '$(1)'; began=$$(date +%s); said=$$( { $(2); } 2>&1 ) && echo "ok  $$(($$(date +%s) - began)) s" || \
@@ -70,5 +70,5 @@ docs: $(INSTALLED) ## write docs/openapi.json, docs/asyncapi.json and docs/confi
 	@node --conditions=source services/api/src/openapi/write-document.ts
 	@node --conditions=source tools/reference/src/write-configuration.ts
 
-manifests: $(INSTALLED) ## render the overlays into infra/kubernetes/rendered (needs kubectl)
-	@node tools/manifests/src/main.ts
+chart: $(INSTALLED) ## render the Helm chart into infra/helm/rendered and write docs/helm-values.md
+	@node tools/chart/src/main.ts

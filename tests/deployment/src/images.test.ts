@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { OVERLAYS, readOverlay, repository } from '@switchhook/manifests'
+import { renderObjects, repository } from '@switchhook/chart'
 import { readCompose } from './compose.ts'
 import { IMAGES } from './services.ts'
 import { containerOf, isWorkload } from './workloads.ts'
@@ -23,17 +23,22 @@ test('every image is built from the one Dockerfile with its service name', () =>
   }
 })
 
-test.each(OVERLAYS)('%s runs these images by an immutable tag, and RabbitMQ and Redis of docker compose', (overlay) => {
-  for (const object of readOverlay(overlay)) {
-    if (object.kind === 'RabbitmqCluster')
-      expect(object).toMatchObject({ spec: { image: compose.services['rabbitmq']?.image } })
-    if (!isWorkload(object)) continue
-    const { name } = object.metadata
-    const { image } = containerOf(object)
-    if (object.kind === 'StatefulSet') expect(image).toBe(compose.services[name]?.image)
-    else expect(image).toMatch(new RegExp(`^(registry\\.example\\.com/)?switchhook/${name}:(dev|\\d+\\.\\d+\\.\\d+)$`))
-  }
-})
+test.each(['development', 'production'] as const)(
+  '%s runs these images by an immutable reference, and RabbitMQ and Redis of docker compose',
+  (combination) => {
+    const reference = { development: ':dev', production: '@sha256:[0-9a-f]{64}' }
+    for (const object of renderObjects(combination)) {
+      if (object.kind === 'RabbitmqCluster')
+        expect(object).toMatchObject({ spec: { image: compose.services['rabbitmq']?.image } })
+      if (!isWorkload(object)) continue
+      const { name } = object.metadata
+      const { image } = containerOf(object)
+      if (object.kind === 'StatefulSet') expect(image).toBe(compose.services[name]?.image)
+      else
+        expect(image).toMatch(new RegExp(`^(registry\\.example\\.com/)?switchhook/${name}${reference[combination]}$`))
+    }
+  },
+)
 
 test('the images use the Node and pnpm versions of the build and the tests', () => {
   const { devDependencies } = JSON.parse(read('package.json')) as { devDependencies: { node: string } }
