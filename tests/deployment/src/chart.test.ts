@@ -256,13 +256,17 @@ describe('A change is rolled out', () => {
   const before = renderObjects('production')
 
   test.each([
-    ['a setting', 'settings.LOG_LEVEL=warn', 'checksum/settings', SERVICES],
+    ['a setting of all services', 'settings.LOG_LEVEL=warn', 'checksum/settings', SERVICES],
+    ['a setting of one service', 'fanout.settings.FANOUT_CONCURRENCY=32', 'checksum/settings', ['fanout']],
+    ['an identity provider', 'api.authIssuers[0].tenant=other', 'checksum/settings', ['api']],
     ['a secret, by its revision', 'secrets.revision=2', 'checksum/secrets', [...SERVICES, 'redis']],
     ['the memory of Redis', 'redis.memoryMi=4096', 'checksum/config', ['redis']],
   ])('%s', (_what, override, annotation, names) => {
     const after = renderObjects('production', { overrides: [override] })
-    for (const name of names)
-      expect(annotationsOf(after, name)[annotation]).not.toBe(annotationsOf(before, name)[annotation])
+    const changed = [...SERVICES, 'redis'].filter(
+      (name) => annotationsOf(after, name)[annotation] !== annotationsOf(before, name)[annotation],
+    )
+    expect(changed).toEqual(names)
   })
 
   test('in the order fan-out and workers, api; or the reverse to go back', () => {

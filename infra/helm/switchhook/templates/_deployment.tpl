@@ -34,7 +34,7 @@ spec:
         prometheus.io/scrape: "true"
         prometheus.io/port: "9100"
         prometheus.io/path: /metrics
-        checksum/settings: {{ include (print $root.Template.BasePath "/settings.yaml") $root | sha256sum }}
+        checksum/settings: {{ list (include "switchhook.settings" (dict "root" $root "name" "switchhook")) (include "switchhook.settings" .) | toJson | sha256sum }}
         checksum/secrets: {{ include "switchhook.secretsChecksum" $root }}
         {{- with $v.pods.annotations }}
         {{- toYaml . | nindent 8 }}
@@ -46,7 +46,9 @@ spec:
       enableServiceLinks: false
       # preStop plus SHUTDOWN_GRACE plus a margin, so that the process exits before it is killed.
       terminationGracePeriodSeconds: {{ $v.terminationGracePeriodSeconds }}
-      {{- include "switchhook.placement" $root | nindent 6 }}
+      {{- with include "switchhook.placement" $root | trim }}
+      {{- . | nindent 6 }}
+      {{- end }}
       securityContext:
         {{- include "switchhook.podSecurity" (dict "user" 1000) | nindent 8 }}
       {{- if .waitFor }}

@@ -32,6 +32,21 @@ labels:
 {{- if eq .name "delivery-worker" }}{{ toJson .root.Values.deliveryWorker }}{{ else }}{{ toJson (index .root.Values .name) }}{{ end -}}
 {{- end }}
 
+{{- /* The variables of a ConfigMap: `switchhook` for all services, or the name of one. */ -}}
+{{- define "switchhook.settings" -}}
+{{- $v := .root.Values -}}
+{{- if eq .name "switchhook" -}}
+{{- toJson (merge (dict "NODE_ENV" $v.environment "HEALTH_PORT" "9100") $v.settings) -}}
+{{- else -}}
+{{- $settings := (fromJson (include "switchhook.valuesOf" .)).settings -}}
+{{- if eq .name "api" -}}
+{{- $_ := set $settings "API_PORT" "8080" -}}
+{{- with $v.api.authIssuers }}{{ $_ := set $settings "AUTH_ISSUERS" (toJson .) }}{{ end -}}
+{{- end -}}
+{{- toJson $settings -}}
+{{- end -}}
+{{- end }}
+
 {{- /* The Secrets that a service reads. Changed content rolls it out at the next `helm upgrade`. */ -}}
 {{- define "switchhook.secretNames" -}}
 {{- $v := .Values -}}
