@@ -19,16 +19,14 @@ function main(version: string | undefined): void {
   }
   const tags = git('tag', '--list', 'v*').split('\n')
   if (tags.includes(`v${version}`)) throw new Error(`the tag v${version} exists already`)
-  const isFirst = !tags.includes(`v${current}`)
-  // The first release may have the version that the files were created with.
-  const order = compareVersions(version, current)
-  if (order < 0 || (order === 0 && !isFirst)) throw new Error(`VERSION=${version} must be above ${current}`)
+  if (compareVersions(version, current) <= 0) throw new Error(`VERSION=${version} must be above ${current}`)
   if (git('status', '--porcelain') !== '') throw new Error('commit or stash your changes first: git status')
 
   const today = new Date().toISOString().slice(0, 10)
   writeFileSync(CHANGELOG, cutChangelog(readFileSync(CHANGELOG, 'utf8'), version, today))
   writeVersion(version)
-  if (!isFirst) {
+  // Version 0.1.0 was never tagged; then the tests go on from the commit that they name.
+  if (tags.includes(`v${current}`)) {
     const before = git('rev-parse', `v${current}^{commit}`)
     const source = readFileSync(PREVIOUS, 'utf8')
     writeFileSync(PREVIOUS, source.replace(/(PREVIOUS_VERSION = ')[0-9a-f]{40}'/, `$1${before}'`))
