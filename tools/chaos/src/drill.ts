@@ -3,6 +3,7 @@ import { join } from 'node:path'
 import { loadConfig, text } from '@switchhook/runtime'
 import { openBackups } from './drill/backups.ts'
 import { type DrillKind, type DrillResult, runDrill } from './drill/drill.ts'
+import type { Reconciliation } from './reconcile/reconcile.ts'
 import { renderTable } from './report.ts'
 import { SETTINGS } from './settings.ts'
 import { startChaosStack } from './stack/chaos-stack.ts'
@@ -36,6 +37,22 @@ async function main(): Promise<void> {
   }
 }
 
+/** The figures that only one of the drills has. */
+const figuresOf: Readonly<
+  Record<DrillKind, (reconciliation: Reconciliation, unfinished: number) => readonly [string, string][]>
+> = {
+  redis: ({ repeated, recordedAgain, forgotten, changedNotices }) => [
+    ['sequence numbers used again', String(repeated)],
+    ['deliveries of events recorded again', String(recordedAgain)],
+    ['parked records lost', String(forgotten)],
+    ['parked notices repeated with other attempts', String(changedNotices)],
+  ],
+  broker: ({ lostWithBroker }, unfinished) => [
+    ['deliveries lost with the broker', String(lostWithBroker)],
+    ['deliveries that the delivery log shows as unfinished', String(unfinished)],
+  ],
+}
+
 /** Prints the result. Returns whether everything was as promised. */
 function report({ kind, findings, reconciliation, otherProblems, ...times }: DrillResult): boolean {
   const rows: [string, string][] = [
@@ -46,17 +63,7 @@ function report({ kind, findings, reconciliation, otherProblems, ...times }: Dri
     ['acknowledged', String(reconciliation.acknowledged)],
     ['parked as rejected', String(reconciliation.parked)],
     ['POSTs of deliveries that were acknowledged before', String(reconciliation.duplicates)],
-    ...((kind === 'redis'
-      ? [
-          ['sequence numbers used again', String(reconciliation.repeated)],
-          ['deliveries of events recorded again', String(reconciliation.recordedAgain)],
-          ['parked records lost', String(reconciliation.forgotten)],
-          ['parked notices repeated with other attempts', String(reconciliation.changedNotices)],
-        ]
-      : [
-          ['deliveries lost with the broker', String(reconciliation.lostWithBroker)],
-          ['deliveries that the delivery log still shows as unfinished', String(times.unfinished)],
-        ]) as [string, string][]),
+    ...figuresOf[kind](reconciliation, times.unfinished),
     ['lost without an excuse, or otherwise wrong', String(reconciliation.problems.length + otherProblems.length)],
   ]
   say(`\n${renderTable(rows)}\n`)
