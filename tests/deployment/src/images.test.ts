@@ -53,3 +53,24 @@ test('a container runs its service as process 1, not as root, with a health chec
   expect(last).toMatch(/^HEALTHCHECK .*\n? *CMD \["node", .*\/readyz/m)
   expect(last).not.toMatch(/npm|pnpm|tsc/)
 })
+
+test('the images of a release are those of the Dockerfile, for two platforms, with SBOM, provenance and labels', () => {
+  const bake = read('infra/docker/bake.hcl')
+  const services: unknown = JSON.parse(/service = (\[.*?\])/.exec(bake)?.[1] ?? '[]')
+  expect(services).toEqual(IMAGES.filter((name) => name !== 'dev-idp'))
+  for (const line of [
+    'dockerfile = "infra/docker/Dockerfile"',
+    'platforms  = ["linux/amd64", "linux/arm64"]',
+    'attest = ["type=sbom", "type=provenance,mode=max"]',
+  ]) {
+    expect(bake).toContain(line)
+  }
+  for (const name of ['VERSION', 'REVISION', 'SERVICE', 'NODE']) {
+    expect(bake).toMatch(new RegExp(`^ +${name} += `, 'm'))
+    expect(dockerfile).toMatch(new RegExp(`^ARG ${name}\\b`, 'm'))
+  }
+  expect(dockerfile).toContain('org.opencontainers.image.version="${VERSION}"')
+  expect(dockerfile).toContain('org.opencontainers.image.revision="${REVISION}"')
+  // Files with the time of the build would make each build another one.
+  expect(dockerfile).toMatch(/rm -rf .*node_modules\/\.modules\.yaml[^&]*node_modules\/\.pnpm-workspace-state/)
+})

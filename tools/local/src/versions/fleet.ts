@@ -4,34 +4,27 @@ import { existsSync, readFileSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
 import { text } from 'node:stream/consumers'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { repository } from './previous-version.ts'
+import { httpSucceeds, repository } from '@switchhook/backing'
+import type { StackFile } from '../stack/stack-file.ts'
 
-type Version = 'old' | 'new'
-type Service = 'api' | 'fanout' | 'delivery-worker'
+export type Version = 'old' | 'new'
+export type Service = 'api' | 'fanout' | 'delivery-worker'
 
 /** The versions of each service that should run, with one process per version. */
 export type Fleet = Readonly<Record<Service, readonly Version[]>>
 
-/** Services of two versions that share one RabbitMQ and one Redis, for the test of rolling updates. */
+/** Services of two versions that share one RabbitMQ and one Redis, for tests of rolling updates. */
 export interface RunningFleet {
   readonly devIdp: string
   readonly managementUrl: string
   /** Starts missing processes, then stops those that are no longer wanted, like a rolling update. */
   become(fleet: Fleet): Promise<void>
+  /** Names of running services, with their version, whose `/readyz` does not answer 200. */
+  notReady(): Promise<readonly string[]>
   /** Base URLs of the running api processes. */
   apis(): readonly { readonly version: Version; readonly url: string }[]
   /** Stops everything and discards its data. */
   stop(): Promise<void>
-}
-
-interface StackFile {
-  readonly urls: {
-    readonly apis: readonly string[]
-    readonly devIdp: string
-    readonly amqp: string
-    readonly redis: string
-    readonly rabbitmqManagement: string
-  }
 }
 
 const SERVICES: readonly Service[] = ['api', 'fanout', 'delivery-worker']
@@ -65,7 +58,7 @@ export async function startFleet(folder: string, previous: string, settings: Nod
     ...base,
     AMQP_URL: urls.amqp,
     REDIS_URL: urls.redis,
-    MANAGEMENT_URL: urls.rabbitmqManagement,
+    MANAGEMENT_URL: urls.rabbitmqManagement ?? '',
     // Each runner starts an identity provider; tokens come from this one.
     AUTH_ISSUERS: JSON.stringify([
       {
@@ -79,6 +72,7 @@ export async function startFleet(folder: string, previous: string, settings: Nod
   const homeOf = (version: Version): string => join(folder, version)
   let present: Fleet = { api: [], fanout: [], 'delivery-worker': [] }
   const apis: Partial<Record<Version, string>> = {}
+  const healthPorts: Partial<Record<Version, StackFile['healthPorts']>> = {}
 
   async function start(version: Version, fleet: Fleet): Promise<void> {
     const missing = SERVICES.some((service) => fleet[service].includes(version) && !present[service].includes(version))
@@ -88,12 +82,25 @@ export async function startFleet(folder: string, previous: string, settings: Nod
     const stack = await up(checkouts[version], homeOf(version), { ...env, ...Object.fromEntries(replicas) })
     const [url] = stack.urls.apis
     if (url !== undefined) apis[version] = url
+    healthPorts[version] = { ...healthPorts[version], ...stack.healthPorts }
   }
 
+  const { rabbitmqManagement: managementUrl } = urls
+  if (managementUrl === null) throw new Error('this broker has no management API')
   return {
     devIdp: urls.devIdp,
-    managementUrl: urls.rabbitmqManagement,
+    managementUrl,
     apis: () => present.api.map((version) => ({ version, url: apis[version] ?? '' })),
+    notReady: async () => {
+      const running = SERVICES.flatMap((service) => present[service].map((version) => ({ service, version })))
+      const answers = await Promise.all(
+        running.map(async ({ service, version }) => {
+          const port = healthPorts[version]?.[`${service}-1`]
+          return (await httpSucceeds(`http://127.0.0.1:${port}/readyz`)) ? [] : [`${version} ${service}`]
+        }),
+      )
+      return answers.flat()
+    },
     become: async (fleet) => {
       for (const version of ['old', 'new'] as const) await start(version, fleet)
       const leaving = SERVICES.flatMap((service) =>

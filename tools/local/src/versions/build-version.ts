@@ -2,20 +2,32 @@ import { execFile, execFileSync } from 'node:child_process'
 import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
+import { repository } from '@switchhook/backing'
 
-/** The commit of the previous release (full hash). Each release sets it to the tag of its predecessor. */
+/** The commit of the previous release (full hash). `make release` sets it. */
 export const PREVIOUS_VERSION = '13ad328843520a30e3206346fe24c8e5789bf737'
 
-export const repository = join(import.meta.dirname, '..', '..', '..')
 const run = promisify(execFile)
 
-/** A shallow clone may lack the commit. */
+/** Whether the clone has this commit. A shallow clone may lack it. */
 export function isInClone(commit: string): boolean {
   try {
     execFileSync('git', ['cat-file', '-e', `${commit}^{commit}`], { cwd: repository, stdio: 'ignore' })
     return true
   } catch {
     return false
+  }
+}
+
+/** The full hash of a branch, tag or abbreviated hash. @throws Error if the clone does not have it */
+export function commitOf(ref: string): string {
+  try {
+    return execFileSync('git', ['rev-parse', '--verify', `${ref}^{commit}`], {
+      cwd: repository,
+      encoding: 'utf8',
+    }).trim()
+  } catch {
+    throw new Error(`${ref} is not a commit of this clone`)
   }
 }
 
