@@ -67,6 +67,11 @@ test.each([
   ['a volume too small for a rewrite', 'redis.storageGi=10', 'redis.storageGi is 10'],
   ['an external Redis without its network', 'redis.mode=external', 'redis.external.networks is required'],
   ['TLS without an authority', 'redis.tls.enabled=true', 'redis.tls.caSecret is required'],
+  [
+    'a backup of an external Redis',
+    'redis.mode=external,redis.external.networks={10.0.0.0/8},backup.enabled=true',
+    'backup.enabled needs redis.mode internal',
+  ],
   ['a route without a gateway', 'gateway.enabled=true', 'gateway.parentRefs is required'],
   ['an even number of broker nodes', 'rabbitmq.replicas=2', 'replicas'],
 ])('refuses %s', (_what, override, message) => {
@@ -317,7 +322,7 @@ describe('Monitoring', () => {
 
   test('RabbitMQ is scraped as by the Prometheus of docker compose', () => {
     const { scrape_configs: jobs } = parse(shipped('monitoring/prometheus.yml')) as {
-      scrape_configs: readonly { job_name: string; metrics_path?: string; params?: object }[]
+      scrape_configs: readonly { job_name: string; metrics_path?: string; params?: { family: string[] } }[]
     }
     const queues = jobs.find(({ job_name: name }) => name === 'rabbitmq-queues')
     const { podMetricsEndpoints } = find(objects, 'PodMonitor', 'rabbitmq')['spec'] as {
@@ -325,8 +330,11 @@ describe('Monitoring', () => {
     }
     expect(podMetricsEndpoints[1]).toMatchObject({
       path: queues?.metrics_path,
-      params: queues?.params,
-      relabelings: [{ targetLabel: 'job', replacement: 'rabbitmq-queues' }],
+      params: { family: expect.arrayContaining(queues?.params?.family ?? ['none']) },
+      relabelings: [
+        { targetLabel: 'job', replacement: 'rabbitmq-queues' },
+        { targetLabel: 'cluster', replacement: 'eu-1' },
+      ],
     })
   })
 
@@ -341,6 +349,25 @@ describe('Monitoring', () => {
     for (const { metadata } of found) expect(metadata.labels).toMatchObject({ release: 'prometheus' })
   })
 })
+
+test.each(['backup', 'everything'] as const)(
+  '%s runs the scripts of infra as a job that passes `restricted`',
+  (combination) => {
+    const objects = renderObjects(combination)
+    expect(dataOf(objects).get('ConfigMap backup')).toEqual({
+      'backup.sh': shipped('redis/backup.sh'),
+      'backup-definitions.mjs': shipped('rabbitmq/backup-definitions.mjs'),
+    })
+    const { jobTemplate } = find(objects, 'CronJob', 'backup')['spec'] as { jobTemplate: { spec: Workload['spec'] } }
+    const pod = jobTemplate.spec.template.spec
+    expect(pod).toMatchObject({ automountServiceAccountToken: false, securityContext: { runAsNonRoot: true } })
+    for (const { securityContext, volumeMounts = [], env } of pod.containers) {
+      expect(securityContext).toMatchObject({ allowPrivilegeEscalation: false, readOnlyRootFilesystem: true })
+      expect(volumeMounts.map(({ mountPath }) => mountPath)).toEqual(expect.arrayContaining(['/backups', '/scripts']))
+      expect(env).toContainEqual({ name: 'BACKUP_DIR', value: '/backups' })
+    }
+  },
+)
 
 test('the receiver of the guide passes the Pod Security level `restricted`, and workers may reach it', () => {
   const [pod] = parseObjects(readFileSync(exampleFile('receiver'), 'utf8')) as [

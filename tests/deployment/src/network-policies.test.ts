@@ -216,6 +216,16 @@ test('services reach an external RabbitMQ and Redis at their addresses and ports
   }
 })
 
+test('only the job of the backup reaches the stores for a copy', () => {
+  const network = networkOf('backup')
+  const backup = pod('backup')
+  expect(network.mayReachPod(backup, redis, 6379)).toBe(true)
+  expect(network.mayReachPod(backup, rabbitmq, 15672)).toBe(true)
+  expect(network.mayReachPod(backup, rabbitmq, 5672)).toBe(false)
+  expect(network.mayReachAddress(backup, '93.184.215.14', 443)).toBe(false)
+  expect(production.mayReachPod(backup, redis, 6379)).toBe(false)
+})
+
 test('namespaces, DNS servers and networks are values', () => {
   const network = networkOf('networks')
   for (const namespace of ['traefik', 'team-a']) expect(network.mayReachPod(elsewhere(namespace), api, 8080)).toBe(true)

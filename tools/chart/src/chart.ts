@@ -35,7 +35,8 @@ export const COMBINATIONS = {
   tracing: ['production', 'tracing'],
   networks: ['production', 'networks'],
   'roll-back': ['production', 'roll-back'],
-  everything: ['production', 'tls', 'monitoring', 'tracing', 'networks'],
+  backup: ['production', 'backup'],
+  everything: ['production', 'tls', 'monitoring', 'tracing', 'networks', 'backup'],
 } as const satisfies Readonly<Record<string, readonly string[]>>
 
 export type Combination = keyof typeof COMBINATIONS
@@ -55,14 +56,21 @@ export function runHelm(
   return helm([...command, ...values, ...overrides.map((override) => `--set=${override}`), chartFolder])
 }
 
+/** What Helm has rendered, by its arguments: tests ask for the same objects many times. */
+const rendered = new Map<string, string>()
+
 /** @throws if Helm rejects the values */
 export function renderText(
   combination: Combination,
   { namespace = 'switchhook', overrides = [] }: { namespace?: string; overrides?: readonly string[] } = {},
 ): string {
+  const key = [combination, namespace, ...overrides].join('\n')
+  const known = rendered.get(key)
+  if (known !== undefined) return known
   const command = ['template', 'switchhook', `--namespace=${namespace}`]
   const { status, stdout, stderr } = runHelm(command, combination, overrides)
   if (status !== 0) throw new Error(`helm cannot render ${combination}: ${stderr}`)
+  rendered.set(key, stdout)
   return stdout
 }
 
