@@ -55,7 +55,8 @@ test('every object has the schema of its kind and no unknown field', () => {
   )
   expect(stderr).toBe('')
   expect(JSON.parse(stdout)).toEqual({ objects: Object.values(sources).flat().length, problems: [] })
-})
+  // Loading the schemas takes seconds of processor time.
+}, 120_000)
 
 test.each([
   ['an unknown value', 'api.replica=3', 'replica'],
