@@ -1,5 +1,5 @@
 /** Processor time of one delivery, in µs, by part, with a RabbitMQ of one node. */
-export interface Costs {
+interface Costs {
   readonly workers: number
   readonly fanout: number
   readonly rabbitmq: number

@@ -1,7 +1,7 @@
 import type { Inputs } from './inputs.ts'
 
 /** A resource of which a cell has a fixed amount, and the deliveries per second that it bears at the planned load. */
-export interface Limit {
+interface Limit {
   readonly resource: string
   readonly deliveriesPerSecond: number
   /** How a cell gets more of it. */

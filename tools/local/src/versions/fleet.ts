@@ -7,8 +7,8 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { httpSucceeds, repository } from '@switchhook/backing'
 import type { StackFile } from '../stack/stack-file.ts'
 
-export type Version = 'old' | 'new'
-export type Service = 'api' | 'fanout' | 'delivery-worker'
+type Version = 'old' | 'new'
+type Service = 'api' | 'fanout' | 'delivery-worker'
 
 /** The versions of each service that should run, with one process per version. */
 export type Fleet = Readonly<Record<Service, readonly Version[]>>
