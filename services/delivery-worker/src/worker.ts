@@ -7,6 +7,7 @@ import {
   laneQueues,
   serviceTopology,
 } from '@switchhook/messaging'
+import { amqpAddress } from '@switchhook/runtime'
 import { openBacking, type Running, type Service } from '@switchhook/service'
 import {
   createBreakerStore,
@@ -48,7 +49,7 @@ export async function startWorker(service: Service<WorkerConfig>): Promise<Runni
   let shards = config.DELIVERY_SHARDS
   const { redis, broker, installation, readiness } = await openBacking(service, {
     topology: async () => {
-      shards = await countDueShards({ url: config.AMQP_URL, log, name, configured: config.DELIVERY_SHARDS })
+      shards = await countDueShards({ ...amqpAddress(config), log, name, configured: config.DELIVERY_SHARDS })
       return serviceTopology([...config.DELIVERY_RETRY_WAITS, cooldownMs], LANES, shards)
     },
   })
