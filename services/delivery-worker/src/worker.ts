@@ -60,7 +60,13 @@ export async function startWorker(service: Service<WorkerConfig>): Promise<Runni
   const maxSockets = config.DELIVERY_CONCURRENCY + LANES * LANE_DEPTH * config.SUBSCRIPTION_CONCURRENCY
   const client = createEndpointClient(config, maxSockets, log)
   shutdown.defer('connections', () => client.close())
-  const reporting = startReporting({ log, metrics, tracing, contacts: createContactStore(redis) })
+  const reporting = startReporting({
+    log,
+    metrics,
+    tracing,
+    contacts: createContactStore(redis),
+    sampleAcknowledged: config.LOG_SAMPLE_ACKNOWLEDGED,
+  })
   shutdown.defer('contacts', reporting.stop)
   const { listener, meter } = reporting
   const publish = (event: PlatformEvent) => broker.publishEvent(event)
