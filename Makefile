@@ -6,7 +6,7 @@ LOCAL := node tools/local/dist/main.js
 export PATH := $(CURDIR)/node_modules/.bin:$(PATH)
 
 .DEFAULT_GOAL := help
-.PHONY: help install build check test cluster pbx demo bench chaos drill upgrade-test up down try-containers format release images docs chart
+.PHONY: help install build check test cluster pbx demo bench chaos drill upgrade-test up down try-containers format release images docs chart alerts
 
 # $(call step,name,command): one line with the time it took; the command's output only when it fails.
 step = @printf '  %-20s' '$(1)'; began=$$(date +%s); said=$$( { $(2); } 2>&1 ) && echo "ok  $$(($$(date +%s) - began)) s" || \
@@ -90,3 +90,8 @@ docs: $(INSTALLED) ## write the generated documents from the code and from the b
 
 chart: $(INSTALLED) ## render the Helm chart into infra/helm/rendered and write docs/helm-values.md
 	@node tools/chart/src/main.ts
+
+# The links of the rules are relative to the repository: an alert needs the address at which you publish docs.
+alerts: ## print the alert rules with full links to the runbook (RUNBOOKS=<url of the folder docs>)
+	@test -n '$(RUNBOOKS)' || { echo 'set RUNBOOKS to the URL at which you publish the folder docs'; exit 1; }
+	@sed 's|runbook_url: docs/|runbook_url: $(patsubst %/,%,$(RUNBOOKS))/|' infra/monitoring/alerts.yml

@@ -1,6 +1,7 @@
 import {
   type Config,
   type commonFields,
+  commonRules,
   createLogger,
   createMetrics,
   type Fields,
@@ -51,13 +52,14 @@ export function startService<F extends Fields>(
   definition: { readonly name: string; readonly fields: F; readonly rules?: readonly Rule<F>[] },
   start: (service: Service<Config<F> & CommonConfig>) => Promise<Running>,
 ): void {
-  const { name, fields, rules } = definition
+  const { name, fields, rules = [] } = definition
   if (process.argv.includes('--version')) {
     process.stdout.write(`${name} ${VERSION}\n`)
     return
   }
   runProcess(name, async () => {
-    const config = loadConfig(fields, process.env, rules) as Config<F> & CommonConfig
+    const config = loadConfig(fields, process.env, [...commonRules, ...rules] as readonly Rule<F>[]) as Config<F> &
+      CommonConfig
     const log = createLogger(name, config.LOG_LEVEL)
     const shutdown = new Shutdown(log, config.SHUTDOWN_GRACE)
     shutdown.onSignals('SIGTERM', 'SIGINT')

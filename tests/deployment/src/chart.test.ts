@@ -106,6 +106,8 @@ describe('Redis', () => {
   test('the password is in no argument', () => {
     const { command, args = [], env } = containerOf(workload(renderObjects('production'), 'redis'))
     expect([...(command ?? []), ...args].join(' ')).not.toMatch(/requirepass|AUTH|PASSWORD/)
+    const urls = renderText('production').match(/value: (amqps?|rediss?):.*/g) ?? []
+    expect(urls.filter((url) => url.includes('@'))).toEqual([])
     expect(env).toContainEqual({
       name: 'REDISCLI_AUTH',
       valueFrom: { secretKeyRef: { name: 'redis', key: 'password' } },
@@ -151,10 +153,11 @@ describe('RabbitMQ', () => {
   test.each([3, 5])('queues of %d nodes grow to a member on each', (nodes) => {
     const { replicas, rabbitmq } = cluster('production', [`rabbitmq.replicas=${nodes}`])
     expect(replicas).toBe(nodes)
-    const growth = 'quorum_queue.continuous_membership_reconciliation'
-    expect(withoutComments(rabbitmq['additionalConfig'] ?? '')).toEqual(
-      expect.arrayContaining([`${growth}.enabled = true`, `${growth}.target_group_size = ${nodes}`]),
+    const growth = withoutComments(shipped('rabbitmq/members.conf')).map((line) =>
+      line.replace(/target_group_size = \d+/, `target_group_size = ${nodes}`),
     )
+    expect(growth).toHaveLength(2)
+    expect(withoutComments(rabbitmq['additionalConfig'] ?? '')).toEqual(expect.arrayContaining(growth))
   })
 })
 

@@ -1,4 +1,7 @@
-import { readFileSync } from 'node:fs'
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { dirname, join } from 'node:path'
+import { rootCertificates } from 'node:tls'
 import {
   COMBINATIONS,
   type Combination,
@@ -17,7 +20,6 @@ import {
   matches,
   type PodSpec,
   podOf,
-  usedWithin,
   type Workload,
 } from './workloads.ts'
 
@@ -42,8 +44,15 @@ const PROVIDED_OUTSIDE = parseObjects(
   "{apiVersion: v1, kind: Secret, metadata: {name: redis}, stringData: {url: 'rediss://:secret@redis.example.internal:6379'}}",
 )
 
-/** Variables for TLS and for managed stores, which the chart sets only if the values ask for them. */
-const OPTIONAL = ['AMQP_CA_FILE', 'REDIS_CA_FILE', 'REDIS_DURABILITY']
+/** Services read the files at their start, so those of the pod are replaced by one that exists here. */
+const authorities = join(mkdtempSync(join(tmpdir(), 'switchhook-chart-')), 'ca.crt')
+beforeAll(() => writeFileSync(authorities, rootCertificates[0] ?? ''))
+afterAll(() => rmSync(dirname(authorities), { recursive: true }))
+
+const withAuthorities = (environment: Readonly<Record<string, string>>): Record<string, string> =>
+  Object.fromEntries(
+    Object.entries(environment).map(([name, value]) => [name, name.endsWith('_CA_FILE') ? authorities : value]),
+  )
 
 const combinations = Object.keys(COMBINATIONS) as Combination[]
 const NAMESPACE = 'contact-center'
@@ -59,7 +68,7 @@ describe.each(combinations)('%s', (combination) => {
     ...objects,
   ])
   const settings = (service: Workload) =>
-    settingsOf(service.metadata.name).load({ ...environmentOf(service, data), AMQP_CA_FILE: '', REDIS_CA_FILE: '' })
+    settingsOf(service.metadata.name).load(withAuthorities(environmentOf(service, data)))
   const pods = [
     ...workloads.map(podOf),
     ...objects.filter(({ kind }) => kind === 'Pod').map(({ spec }) => spec as PodSpec),
@@ -79,10 +88,7 @@ describe.each(combinations)('%s', (combination) => {
 
   test('gives services only variables that they know, and values that they accept', () => {
     for (const service of services) {
-      const inner = usedWithin(containerOf(service))
-      const names = Object.keys(environmentOf(service, data)).filter(
-        (name) => !inner.includes(name) && !OPTIONAL.includes(name),
-      )
+      const names = Object.keys(environmentOf(service, data))
       expect(settingsOf(service.metadata.name).variables).toEqual(expect.arrayContaining(names))
       expect(settings(service)['NODE_ENV']).toBe(isDevelopment ? 'development' : 'production')
     }

@@ -101,9 +101,5 @@ export function environmentOf(workload: Workload, data: ReadonlyMap<string, Labe
   return environment
 }
 
-/** Variables that only serve to compose other variables. */
-export const usedWithin = ({ env = [] }: Container): readonly string[] =>
-  env.flatMap(({ value = '' }) => [...value.matchAll(/\$\(([A-Z_]+)\)/g)].map(([, name = '']) => name))
-
 export const matches = (selector: Labels, labels: Labels): boolean =>
   Object.entries(selector).every(([name, value]) => labels[name] === value)

@@ -150,9 +150,9 @@ spec:
 - name: AMQP_URL
   valueFrom: { secretKeyRef: { name: {{ $v.rabbitmq.external.urlSecret }}, key: {{ $v.rabbitmq.external.urlKey }} } }
 {{- else -}}
-- name: RABBITMQ_USERNAME
+- name: AMQP_USERNAME
   valueFrom: { secretKeyRef: { name: {{ $v.rabbitmq.userSecret }}, key: username } }
-- name: RABBITMQ_PASSWORD
+- name: AMQP_PASSWORD
   valueFrom: { secretKeyRef: { name: {{ $v.rabbitmq.userSecret }}, key: password } }
 - name: AMQP_URL
   value: {{ include "switchhook.amqpUrl" .root }}
@@ -164,10 +164,10 @@ spec:
 - name: REDIS_URL
   valueFrom: { secretKeyRef: { name: {{ $v.redis.secret }}, key: {{ $v.redis.external.urlKey }} } }
 {{- else }}
-- name: REDIS_PASSWORD_IN_URL
+- name: REDIS_PASSWORD
   valueFrom: { secretKeyRef: { name: {{ $v.redis.secret }}, key: password } }
 - name: REDIS_URL
-  value: {{ ternary "rediss" "redis" $v.redis.tls.enabled }}://:$(REDIS_PASSWORD_IN_URL)@{{ include "switchhook.redisHost" .root }}:6379
+  value: {{ ternary "rediss" "redis" $v.redis.tls.enabled }}://{{ include "switchhook.redisHost" .root }}:6379
 {{- end }}
 {{- if $v.redis.tls.caSecret }}
 - { name: REDIS_CA_FILE, value: /etc/switchhook/redis-ca/ca.crt }

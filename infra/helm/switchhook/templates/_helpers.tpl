@@ -117,14 +117,13 @@ imagePullSecrets:
 {{- /* The nodes by their own names: a connection moves on to another node when it loses one. */ -}}
 {{- define "switchhook.amqpUrl" -}}
 {{- $v := .Values.rabbitmq -}}
-{{- $user := "$(RABBITMQ_USERNAME):$(RABBITMQ_PASSWORD)" -}}
 {{- if eq $v.mode "single" -}}
-amqp://{{ $user }}@rabbitmq.{{ .Release.Namespace }}.svc:5672
+amqp://rabbitmq.{{ .Release.Namespace }}.svc:5672
 {{- else -}}
 {{- $urls := list -}}
 {{- range $node := until (int $v.replicas) -}}
 {{- $host := printf "rabbitmq-server-%d.rabbitmq-nodes.%s.svc" $node $.Release.Namespace -}}
-{{- $urls = append $urls (printf "%s://%s@%s:%s" (ternary "amqps" "amqp" $v.tls.enabled) $user $host (ternary "5671" "5672" $v.tls.enabled)) -}}
+{{- $urls = append $urls (printf "%s://%s:%s" (ternary "amqps" "amqp" $v.tls.enabled) $host (ternary "5671" "5672" $v.tls.enabled)) -}}
 {{- end -}}
 {{- join "," $urls -}}
 {{- end -}}
