@@ -1,6 +1,6 @@
 import { join } from 'node:path'
 import { parseAllDocuments } from 'yaml'
-import { type HelmResult, helm } from './helm.ts'
+import { type ProgramResult, runProgram } from './programs.ts'
 
 /** Any Kubernetes object of the chart. */
 export interface KubernetesObject {
@@ -51,10 +51,12 @@ export function runHelm(
   command: readonly string[],
   combination: Combination,
   overrides: readonly string[] = [],
-): HelmResult {
+): ProgramResult {
   const values = COMBINATIONS[combination].map((name) => `--values=${exampleFile(name)}`)
-  return helm([...command, ...values, ...overrides.map((override) => `--set=${override}`), chartFolder])
+  return runProgram('helm', [...command, ...values, ...overrides.map((override) => `--set=${override}`), chartFolder])
 }
+
+export const runKubectl = (args: readonly string[]): ProgramResult => runProgram('kubectl', args)
 
 /** What Helm has rendered, by its arguments: tests ask for the same objects many times. */
 const rendered = new Map<string, string>()

@@ -11,4 +11,5 @@ export {
   renderText,
   repository,
   runHelm,
+  runKubectl,
 } from './chart.ts'
