@@ -31,7 +31,7 @@ test('the commands that create namespaces and Secrets are accepted by kubectl', 
   expect(creating).toHaveLength(4)
   for (const command of creating) {
     const args = command
-      .replaceAll(/"\$\(openssl[^)]*\)"/g, 'secret')
+      .replaceAll(/\$\(openssl[^)]*\)/g, 'secret')
       .replaceAll('"', '')
       .split(' ')
       .slice(1)
