@@ -6,7 +6,7 @@ LOCAL := node tools/local/dist/main.js
 export PATH := $(CURDIR)/node_modules/.bin:$(PATH)
 
 .DEFAULT_GOAL := help
-.PHONY: help install build check test cluster pbx demo bench chaos up down try-containers format docs manifests
+.PHONY: help install build check test cluster pbx demo bench chaos drill upgrade-test up down try-containers format release images docs chart alerts
 
 # $(call step,name,command): one line with the time it took; the command's output only when it fails.
 step = @printf '  %-20s' '$(1)'; began=$$(date +%s); said=$$( { $(2); } 2>&1 ) && echo "ok  $$(($$(date +%s) - began)) s" || \
@@ -57,6 +57,12 @@ bench: build ## measure performance next to a baseline (docs/benchmarks.md; FIGU
 chaos: build ## inject faults under load, then check every event (CONTRIBUTING.md; KILLS, SEED, FAULTS, REPORT)
 	@node tools/chaos/dist/main.js
 
+drill: build ## lose Redis and the broker under load, restore backups, then check every event (docs/backup.md; DRILLS)
+	@node tools/chaos/dist/drill.js
+
+upgrade-test: build ## update from FROM=<git ref> and back under load, then check every event (docs/upgrades.md; ORDER)
+	@node tools/chaos/dist/upgrade-test.js
+
 up: build ## start the stack in the background, or the parts of it that are not running
 	@$(LOCAL) up
 
@@ -66,9 +72,26 @@ down: ## stop the stack
 format: $(INSTALLED) ## format and sort imports
 	@biome check --write .
 
-docs: $(INSTALLED) ## write docs/openapi.json, docs/asyncapi.json and docs/configuration.md from the code
+release: check ## prepare the release VERSION=1.2.3 in the working tree: version and changelog (docs/releasing.md)
+	@node --conditions=source tools/release/src/main.ts
+
+# The time of the commit, so that two builds of it have the same time stamps.
+images: export SOURCE_DATE_EPOCH ?= $(shell git log -1 --format=%ct)
+images: export REVISION ?= $(shell git rev-parse HEAD)
+images: export VERSION ?= $(shell node -p "require('./package.json').version")
+images: ## build the images of a release with buildx, or push them with OUTPUT=push (docs/releasing.md)
+	@mkdir -p .local/images
+	docker buildx bake --file infra/docker/bake.hcl
+
+docs: $(INSTALLED) ## write the generated documents from the code and from the benchmarks
 	@node --conditions=source services/api/src/openapi/write-document.ts
 	@node --conditions=source tools/reference/src/write-configuration.ts
+	@node --conditions=source tools/cells/src/main.ts
 
-manifests: $(INSTALLED) ## render the overlays into infra/kubernetes/rendered (needs kubectl)
-	@node tools/manifests/src/main.ts
+chart: $(INSTALLED) ## render the Helm chart into infra/helm/rendered and write docs/helm-values.md
+	@node tools/chart/src/main.ts
+
+# The links of the rules are relative to the repository: an alert needs the address at which you publish docs.
+alerts: ## print the alert rules with full links to the runbook (RUNBOOKS=<url of the folder docs>)
+	@test -n '$(RUNBOOKS)' || { echo 'set RUNBOOKS to the URL at which you publish the folder docs'; exit 1; }
+	@sed 's|runbook_url: docs/|runbook_url: $(patsubst %/,%,$(RUNBOOKS))/|' infra/monitoring/alerts.yml

@@ -21,7 +21,13 @@ export {
 } from './provider.ts'
 export { amqpAnswers, httpAnswers, httpSucceeds, redisAnswers } from './reachable.ts'
 export { rememberPorts } from './remember-ports.ts'
-export { composeFile, repository } from './repository.ts'
+export {
+  composeFile,
+  rabbitmqAdvancedConfigFile,
+  rabbitmqConfigFile,
+  redisConfigFile,
+  repository,
+} from './repository.ts'
 export {
   type BackingOptions,
   type BackingServices,

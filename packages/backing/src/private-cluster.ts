@@ -1,7 +1,15 @@
 import { randomUUID } from 'node:crypto'
 import { join } from 'node:path'
-import { openHome } from './home.ts'
-import { nodeName, rabbitmqBinary, startEpmd, startPrivateRabbitmq, stopPrivateRabbitmq } from './private-rabbitmq.ts'
+import { type Home, openHome } from './home.ts'
+import {
+  controlCommand,
+  nodeName,
+  rabbitmqBinary,
+  reserveAddress,
+  startEpmd,
+  startPrivateRabbitmq,
+  stopPrivateRabbitmq,
+} from './private-rabbitmq.ts'
 import { stopDaemon } from './process/daemon.ts'
 import { freePort } from './process/free-port.ts'
 import { runningPid } from './process/pid-file.ts'
@@ -16,17 +24,22 @@ export interface ClusterNode {
   readonly managementUrl: string
   /** kill -9 */
   kill(): Promise<void>
-  /** Restarts the node on the same ports with its data. */
+  /** Starts the node, on the same ports with its data. A node that starts for the first time joins the cluster. */
   start(): Promise<void>
 }
 
 export interface PrivateCluster {
   readonly nodes: readonly ClusterNode[]
+  /** Gives every quorum queue a member on the node (`rabbitmq-queues grow`). */
+  grow(node: ClusterNode): Promise<void>
   stop(): Promise<void>
 }
 
-/** Starts `size` RabbitMQ nodes on loopback, each with its own home in the folder, and joins them to a cluster. */
-export async function startPrivateCluster(folder: string, size: number): Promise<PrivateCluster> {
+/**
+ * Starts a cluster of RabbitMQ nodes on loopback, each with its own home in the folder.
+ * @param running how many of the `size` nodes to start now; the others join when they are started
+ */
+export async function startPrivateCluster(folder: string, size: number, running = size): Promise<PrivateCluster> {
   const binary = rabbitmqBinary()
   if (binary === undefined) throw new BackingUnavailable('rabbitmq-server is not installed')
   const shared = openHome(join(folder, 'shared'))
@@ -37,35 +50,50 @@ export async function startPrivateCluster(folder: string, size: number): Promise
     await Promise.all(homes.map((home) => stopPrivateRabbitmq(home, 0)))
     await stopDaemon(shared, 'epmd', 0)
   }
+  const first = nodeName(homes[0] ?? shared)
+  const joined = new Set([first])
+
+  async function start(home: Home): Promise<void> {
+    await startPrivateRabbitmq(home, binary ?? '', settings)
+    if (joined.has(nodeName(home))) return
+    for (const args of [['stop_app'], ['join_cluster', first], ['start_app']]) await control(home, 'rabbitmqctl', args)
+    joined.add(nodeName(home))
+  }
+  async function openNode(home: Home): Promise<ClusterNode> {
+    const { amqpUrl, managementUrl } = await reserveAddress(home, settings)
+    return {
+      name: nodeName(home),
+      amqpUrl,
+      managementUrl: managementUrl ?? '',
+      kill: async () => {
+        const pid = await runningPid(home, 'rabbitmq')
+        if (pid === undefined) return
+        process.kill(pid, 'SIGKILL')
+        await waitUntil(async () => (await runningPid(home, 'rabbitmq')) === undefined, 10_000)
+      },
+      start: () => start(home),
+    }
+  }
+
   try {
     const nodes: ClusterNode[] = []
-    for (const home of homes) {
-      const { amqpUrl, managementUrl, control } = await startPrivateRabbitmq(home, binary, settings)
-      if (managementUrl === null || control === undefined) throw new BackingUnavailable('rabbitmqctl is not installed')
-      const [first] = nodes
-      for (const args of first === undefined ? [] : [['stop_app'], ['join_cluster', first.name], ['start_app']]) {
-        const said = await runCommand(control.command, [...control.args, ...args], {
-          env: { ...process.env, ...control.env },
-          timeoutMs: 60_000,
-        })
-        if (!said.ok) throw new Error(`rabbitmqctl ${args.join(' ')} failed: ${said.output}`)
-      }
-      nodes.push({
-        name: nodeName(home),
-        amqpUrl,
-        managementUrl,
-        kill: async () => {
-          const pid = await runningPid(home, 'rabbitmq')
-          if (pid === undefined) return
-          process.kill(pid, 'SIGKILL')
-          await waitUntil(async () => (await runningPid(home, 'rabbitmq')) === undefined, 10_000)
-        },
-        start: async () => void (await startPrivateRabbitmq(home, binary, settings)),
-      })
-    }
-    return { nodes, stop }
+    for (const home of homes) nodes.push(await openNode(home))
+    for (const node of nodes.slice(0, running)) await node.start()
+    const grow = (node: ClusterNode): Promise<void> =>
+      control(homes[0] ?? shared, 'rabbitmq-queues', ['grow', node.name, 'all'])
+    return { nodes, grow, stop }
   } catch (error) {
     await stop()
     throw error
   }
+}
+
+async function control(home: Home, name: 'rabbitmqctl' | 'rabbitmq-queues', args: readonly string[]): Promise<void> {
+  const found = controlCommand(home, name)
+  if (found === undefined) throw new BackingUnavailable(`${name} is not installed`)
+  const said = await runCommand(found.command, [...found.args, ...args], {
+    env: { ...process.env, ...found.env },
+    timeoutMs: 60_000,
+  })
+  if (!said.ok) throw new Error(`${name} ${args.join(' ')} failed: ${said.output}`)
 }

@@ -8,7 +8,7 @@ import { runCommand } from './process/run-command.ts'
 import type { RabbitmqAddress, RabbitmqControl } from './provider.ts'
 import { amqpAnswers, epmdAnswers, httpAnswers } from './reachable.ts'
 import { readPorts, rememberPorts } from './remember-ports.ts'
-import { rabbitmqConfigFile } from './repository.ts'
+import { rabbitmqAdvancedConfigFile, rabbitmqConfigFile } from './repository.ts'
 
 /**
  * The script that Debian and Red Hat put on the PATH switches to the user `rabbitmq`, who cannot write to the home. The
@@ -40,8 +40,7 @@ export async function startPrivateRabbitmq(
   const dir = dataDir(home)
   if ((await runningPid(home, 'rabbitmq')) === undefined) {
     const epmdRuns = cluster !== undefined || (await runningPid(home, 'epmd')) !== undefined
-    const wishes = { ...PORTS, epmd: cluster?.portMapper ?? 0 }
-    const ports = await rememberPorts(portsFile(home), wishes, new Set(epmdRuns ? ['epmd'] : []))
+    const ports = await assignPorts(home, epmdRuns, cluster)
     if (cluster !== undefined) writeCookie(dir, cluster.cookie)
     const env = { ...process.env, ...writeSettings(home, dir, ports) }
     if (!epmdRuns) await startEpmd(home, ports.epmd, env)
@@ -56,13 +55,31 @@ export async function startPrivateRabbitmq(
       readyWithinMs: 120_000,
     })
   }
+  return addressOf(home)
+}
+
+const assignPorts = (home: Home, epmdRuns: boolean, cluster?: ClusterSettings): Promise<Ports> =>
+  rememberPorts(
+    portsFile(home),
+    { ...PORTS, epmd: cluster?.portMapper ?? 0 },
+    new Set(epmdRuns ? (['epmd'] as const) : []),
+  )
+
+/** The address that a node of a cluster will have once it is started. */
+export async function reserveAddress(home: Home, cluster: ClusterSettings): Promise<RabbitmqAddress> {
+  await assignPorts(home, true, cluster)
+  return addressOf(home)
+}
+
+function addressOf(home: Home): RabbitmqAddress {
   const ports = readPorts(portsFile(home))
+  const control = controlCommand(home, 'rabbitmqctl')
   return {
     amqpUrl: `amqp://guest:guest@127.0.0.1:${ports['amqp']}`,
     managementUrl: `http://guest:guest@127.0.0.1:${ports['management']}`,
     // Absent if an older version started the broker.
     ...(ports['metrics'] !== undefined && { metricsUrl: `http://127.0.0.1:${ports['metrics']}/metrics` }),
-    ...controlOf(home, dir, ports['epmd']),
+    ...(control !== undefined && { control }),
   }
 }
 
@@ -71,20 +88,26 @@ export async function startPrivateRabbitmq(
  * command is not installed.
  */
 export async function controlPrivateRabbitmq(home: Home, args: readonly string[]): Promise<boolean> {
-  const dir = dataDir(home)
-  const { control } = controlOf(home, dir, readPorts(portsFile(home))['epmd'])
+  const control = controlCommand(home, 'rabbitmqctl')
   if (control === undefined) return false
   const env = { ...process.env, ...control.env }
-  const { ok } = await runCommand(control.command, [...control.args, ...args], { env, cwd: dir, timeoutMs: 30_000 })
+  const options = { env, cwd: dataDir(home), timeoutMs: 30_000 }
+  const { ok } = await runCommand(control.command, [...control.args, ...args], options)
   return ok
 }
 
-function controlOf(home: Home, dir: string, epmdPort: number | undefined): { control?: RabbitmqControl } {
-  const command = findBinary('rabbitmqctl', ['/usr/lib/rabbitmq/bin'])
-  if (command === undefined) return {}
+/** A command-line tool of RabbitMQ for this home's node; undefined if it is not installed. */
+export function controlCommand(home: Home, name: 'rabbitmqctl' | 'rabbitmq-queues'): RabbitmqControl | undefined {
+  const command = findBinary(name, ['/usr/lib/rabbitmq/bin'])
+  if (command === undefined) return undefined
+  const dir = dataDir(home)
   // Erlang reads its cookie from HOME.
-  const env = { HOME: dir, RABBITMQ_CONF_ENV_FILE: join(dir, ENV_FILE), ERL_EPMD_PORT: String(epmdPort) }
-  return { control: { command, args: ['--node', nodeName(home)], env } }
+  const env = {
+    HOME: dir,
+    RABBITMQ_CONF_ENV_FILE: join(dir, ENV_FILE),
+    ERL_EPMD_PORT: String(readPorts(portsFile(home))['epmd']),
+  }
+  return { command, args: ['--node', nodeName(home)], env }
 }
 
 export async function stopPrivateRabbitmq(home: Home, graceMs?: number): Promise<void> {
@@ -145,18 +168,16 @@ function writeSettings(home: Home, dir: string, ports: Ports): NodeJS.ProcessEnv
     RABBITMQ_DIST_PORT: String(ports.distribution),
     ERL_EPMD_PORT: String(ports.epmd),
     ERL_EPMD_ADDRESS: '127.0.0.1',
-    RABBITMQ_SERVER_ADDITIONAL_ERL_ARGS: '-kernel inet_dist_use_interface {127,0,0,1}',
+    // The tick, in milliseconds, refreshes the members and counts of quorum queues, for tests and development only.
+    RABBITMQ_SERVER_ADDITIONAL_ERL_ARGS:
+      '-kernel inet_dist_use_interface {127,0,0,1} -rabbit quorum_tick_interval 1000',
     // Erlang would otherwise allocate tables for the maximum number of open files, which can be huge.
     ERL_MAX_PORTS: '8192',
     RABBITMQ_MNESIA_BASE: join(dir, 'mnesia'),
     RABBITMQ_LOG_BASE: home.logDir,
     RABBITMQ_CONFIG_FILE: rabbitmqConfigFile,
     RABBITMQ_CONFIG_FILES: join(dir, 'conf.d', '*.conf'),
-    // The second value bounds how long wait queues stall after a failover (docs/scaling.md).
-    RABBITMQ_ADVANCED_CONFIG_FILE: file(
-      'advanced.config',
-      '[{rabbit, [{quorum_tick_interval, 1000}, {dead_letter_worker_publisher_confirm_timeout, 10000}]}].\n',
-    ),
+    RABBITMQ_ADVANCED_CONFIG_FILE: rabbitmqAdvancedConfigFile,
     RABBITMQ_ENABLED_PLUGINS_FILE: file('enabled_plugins', '[rabbitmq_management,rabbitmq_prometheus].\n'),
     // Replaces /etc/rabbitmq/rabbitmq-env.conf, which belongs to the machine's own instance.
     RABBITMQ_CONF_ENV_FILE: file(ENV_FILE, ''),

@@ -14,7 +14,7 @@ import {
   QueueConsumer,
 } from './consuming/consumer.ts'
 import { type QueueDepth, QueueDepths } from './consuming/queue-depths.ts'
-import { type Link, openLink } from './link/link.ts'
+import { type BrokerAddress, type Link, openLink } from './link/link.ts'
 import { toError } from './link/session.ts'
 import { createBrokerMeter, type Meters, NO_METER } from './meters.ts'
 import {
@@ -27,6 +27,7 @@ import {
   type SingleEvent,
 } from './publishing/messages.ts'
 import { Publisher, type Route } from './publishing/publisher.ts'
+import { requireFormedCluster } from './topology/formed-cluster.ts'
 import {
   assertTopology,
   dueQueueFor,
@@ -75,10 +76,10 @@ export interface Broker {
   close(): Promise<void>
 }
 
-export interface BrokerOptions {
-  /** Several URLs are the nodes of one cluster, tried one after the other. */
-  readonly url: string | readonly string[]
+export interface BrokerOptions extends BrokerAddress {
   readonly topology: Topology
+  /** How many of the nodes in `url` must run before the queues of a new installation are declared. Default: 1. */
+  readonly formedBy?: number
   readonly log: Logger
   /** Part of the connection names and consumer tags in RabbitMQ's management pages. */
   readonly name: string
@@ -98,7 +99,9 @@ export interface BrokerOptions {
  */
 export async function openBroker({
   url,
+  ca,
   topology,
+  formedBy = 1,
   log,
   name,
   waitUntilReady = true,
@@ -146,22 +149,25 @@ export async function openBroker({
     ...(confirmTimeoutMs !== undefined && { confirmTimeoutMs }),
     ...(stuckAfterMs !== undefined && { stuckAfterMs }),
   })
+  const address: BrokerAddress = { url, ...(ca !== undefined && { ca }) }
   const publishing = await openLink({
-    url,
+    ...address,
     name: `${name} publish`,
     log,
     changed,
     setUp: async (session) => {
+      await requireFormedCluster(session, address, formedBy)
       await assertTopology(session, topology)
       await publisher.attach(session)
     },
   })
   const consuming = await openLink({
-    url,
+    ...address,
     name: `${name} consume`,
     log,
     changed,
     setUp: async (session) => {
+      await requireFormedCluster(session, address, formedBy)
       await assertTopology(session, topology)
       for (const consumer of consumers) await consumer.attach(session)
     },

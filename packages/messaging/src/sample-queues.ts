@@ -1,5 +1,6 @@
 import type { Channel, ChannelModel } from 'amqplib'
 import pTimeout from 'p-timeout'
+import type { BrokerAddress } from './link/link.ts'
 import { connectToAny } from './quarantine/quarantine.ts'
 
 export interface QueueSample {
@@ -17,13 +18,14 @@ const CLOSE_TIMEOUT_MS = 5_000
  * RabbitMQ 4.3 each look counts towards a message's delivery limit (20 in queues with consumers).
  * @throws Unavailable
  */
-export async function sampleQueues(options: {
-  readonly url: string | readonly string[]
-  readonly name: string
-  readonly queues: readonly string[]
-  readonly limit: number
-}): Promise<QueueSample[]> {
-  const model = await connectToAny([options.url].flat(), options.name)
+export async function sampleQueues(
+  options: BrokerAddress & {
+    readonly name: string
+    readonly queues: readonly string[]
+    readonly limit: number
+  },
+): Promise<QueueSample[]> {
+  const model = await connectToAny(options, options.name)
   model.on('error', () => {}) // The pending call rejects.
   try {
     const samples: QueueSample[] = []

@@ -2,6 +2,7 @@ import { once } from 'node:events'
 import { connect } from 'node:net'
 import { type HealthServer, startHealthServer } from './health-server.ts'
 import { createMetrics } from './metrics.ts'
+import { VERSION } from './version.ts'
 
 let health: HealthServer
 const opened: HealthServer[] = []
@@ -28,7 +29,7 @@ test('/healthz answers 200 while a dependency is down', async () => {
   state.redis = false
   const answer = await get('/healthz')
   expect(answer.status).toBe(200)
-  expect(await answer.json()).toEqual({ status: 'ok' })
+  expect(await answer.json()).toEqual({ status: 'ok', version: VERSION })
 })
 
 test('/readyz answers 200 when every check holds', async () => {
@@ -78,6 +79,12 @@ test('/metrics is Prometheus text with the service as a label', async () => {
   const answer = await get('/metrics')
   expect(answer.headers.get('content-type')).toMatch(/^text\/plain/)
   expect(await answer.text()).toMatch(/^process_cpu_seconds_total\{service="worker"\} [\d.]+/m)
+})
+
+test('/metrics shows the version', async () => {
+  expect(await (await get('/metrics')).text()).toContain(
+    `switchhook_build_info{version="${VERSION}",service="worker"} 1`,
+  )
 })
 
 test('/metrics shows which readiness checks hold', async () => {

@@ -1,6 +1,7 @@
 import { createServer, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import type { Metrics } from './metrics.ts'
+import { VERSION } from './version.ts'
 
 /** Conditions that must hold for the process to be ready, by name. */
 export type ReadinessChecks = Readonly<Record<string, () => boolean>>
@@ -17,7 +18,7 @@ export interface HealthServer {
 }
 
 /**
- * Serves `/healthz` (200 while the process runs), `/readyz` and `/metrics` (Prometheus text). `/readyz` answers 200 when the
+ * Serves `/healthz` (200 with the version while the process runs), `/readyz` and `/metrics` (Prometheus text). `/readyz` answers 200 when the
  * start-up is complete and every check holds, else 503 with the result of each check; failed optional checks are listed
  * under `degraded`. No authentication: the port is for the cluster, not for clients. A service opens it first, because a
  * service that waits for its broker is alive and not ready.
@@ -29,6 +30,9 @@ export async function startHealthServer(options: {
   let readiness: ReadinessChecks = { started: () => false }
   let optional: ReadinessChecks = {}
   const { metrics } = options
+  metrics.gauges('switchhook_build_info', 'The version of the process; the value is always 1.', () => [
+    { labels: { version: VERSION }, value: 1 },
+  ])
   metrics.gauges('switchhook_degraded', 'Whether an optional dependency of the process is down.', () =>
     Object.entries(optional).map(([check, holds]) => ({ labels: { check }, value: holds() ? 0 : 1 })),
   )
@@ -39,7 +43,7 @@ export async function startHealthServer(options: {
   const server = createServer((request, response) => {
     switch (request.url?.split('?')[0]) {
       case '/healthz':
-        return answer(response, 200, { status: 'ok' })
+        return answer(response, 200, { status: 'ok', version: VERSION })
       case '/readyz': {
         const checks = Object.fromEntries(Object.entries(readiness).map(([name, holds]) => [name, holds()]))
         const ready = Object.values(checks).every(Boolean)

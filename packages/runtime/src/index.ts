@@ -1,7 +1,17 @@
 export { backoffMs } from './backoff.ts'
+export { isCertificateError } from './certificate-error.ts'
 export { type ClockWatch, startClockWatch } from './clock-watch.ts'
-export { commonFields, deliveryShardsField, sharedFields } from './config/common-fields.ts'
+export { commonFields, commonRules, deliveryShardsField, sharedFields } from './config/common-fields.ts'
 export { type Config, ConfigError, type Fields, loadConfig, type Rule } from './config/config.ts'
+export {
+  amqpAddress,
+  amqpFields,
+  amqpRules,
+  redisAddress,
+  redisFields,
+  redisRules,
+  type ServerAddress,
+} from './config/connection-fields.ts'
 export {
   choice,
   described,
@@ -37,3 +47,4 @@ export { Shutdown } from './shutdown.ts'
 export { openTracing } from './tracing/open-tracing.ts'
 export { deliveryAttributes, tracePublishDelivery } from './tracing/trace-deliveries.ts'
 export { createContextOnly, type Span, spanned, type Tracing } from './tracing/tracing.ts'
+export { VERSION } from './version.ts'

@@ -1,7 +1,7 @@
 import { type Broker, openBroker, type Topology } from '@switchhook/messaging'
-import { startClockWatch } from '@switchhook/runtime'
+import { amqpAddress, redisAddress, startClockWatch } from '@switchhook/runtime'
 import {
-  assertDurableInProduction,
+  assertDurable,
   createServerClock,
   type Installation,
   openInstallation,
@@ -36,15 +36,15 @@ export async function openBacking(
   { name, config, log, shutdown, metrics }: Omit<Service, 'tracing'>,
   { topology, redisMayBeFull, waitForBroker }: BackingOptions,
 ): Promise<Backing> {
-  const redis = await openRedis({ url: config.REDIS_URL, log, name, ...(redisMayBeFull && { mayBeFull: true }) })
+  const redis = await openRedis({ ...redisAddress(config), log, name, ...(redisMayBeFull && { mayBeFull: true }) })
   shutdown.defer('redis', () => redis.close())
-  await assertDurableInProduction(redis, config.NODE_ENV)
+  await assertDurable(redis, { nodeEnv: config.NODE_ENV, rule: config.REDIS_DURABILITY, log })
   const clock = await startClockWatch({ readServerMs: createServerClock(redis), now: Date.now, metrics, log })
   shutdown.defer('clock', () => clock.stop())
   const installation = await openInstallation({ redis, log })
   shutdown.defer('installation', () => installation.close())
   const broker = await openBroker({
-    url: config.AMQP_URL,
+    ...amqpAddress(config),
     topology: await topology(),
     log,
     name,

@@ -1,9 +1,12 @@
 import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { join } from 'node:path'
+import { writeFileSync } from 'node:fs'
+import { dirname, join } from 'node:path'
 import {
   eventually,
+  makeCertificateAuthority,
   startTcpProxy,
+  startTlsProxy,
   type TcpProxy,
   type TestBroker,
   type TestRedis,
@@ -154,3 +157,47 @@ test.each<[string, Record<string, string>, string]>([
   expect(service.errors()).toContain(problem)
   expect(service.errors()).not.toMatch(/start was called|secret/)
 })
+
+test('RabbitMQ and Redis are reached over TLS, once their certificates fit, with a password from a file', async () => {
+  const [trusted, other] = await Promise.all([makeCertificateAuthority(), makeCertificateAuthority()])
+  // The one certificate is of another authority, the other for another host.
+  const rabbitProxy = await startTlsProxy(rabbit.amqpUrl, await other.sign('DNS:localhost'))
+  const redisTls = await startTlsProxy(redisServer.redisUrl, await trusted.sign('DNS:elsewhere'))
+  const { username, password, pathname } = new URL(rabbit.amqpUrl)
+  const passwordFile = join(dirname(trusted.caFile), 'password')
+  writeFileSync(passwordFile, `${decodeURIComponent(password)}\n`)
+  const service = run(WITH_BACKING, {
+    AMQP_URL: `amqps://localhost:${rabbitProxy.port}${pathname}`,
+    AMQP_USERNAME: username,
+    AMQP_PASSWORD_FILE: passwordFile,
+    AMQP_CA_FILE: trusted.caFile,
+    REDIS_URL: `rediss://localhost:${redisTls.port}${new URL(redisServer.redisUrl).pathname}`,
+    REDIS_CA_FILE: trusted.caFile,
+  })
+  const fits = await trusted.sign('DNS:localhost')
+  const refusal = (server: string, prefix: string): Promise<LogLine> =>
+    eventually(
+      () => {
+        const [line] = service.logged(
+          `${server}'s certificate is not accepted; check ${prefix}_CA_FILE, and that the certificate is for the host in ${prefix}_URL`,
+        )
+        if (line === undefined) throw new Error(`no refusal of ${server} was logged`)
+        return line
+      },
+      { timeoutMs: 20_000 },
+    )
+  expect(await refusal('Redis', 'REDIS')).toMatchObject({
+    level: 'error',
+    error: expect.stringContaining('altnames: Host: localhost') as string,
+  })
+  redisTls.use(fits)
+  expect(await refusal('RabbitMQ', 'AMQP')).toMatchObject({
+    level: 'error',
+    error: expect.stringContaining('certificate') as string,
+  })
+  rabbitProxy.use(fits)
+  await started(service)
+  await Promise.all([rabbitProxy.close(), redisTls.close()])
+  trusted.close()
+  other.close()
+}, 60_000)

@@ -1,6 +1,7 @@
 import {
   type Config,
   type commonFields,
+  commonRules,
   createLogger,
   createMetrics,
   type Fields,
@@ -15,6 +16,7 @@ import {
   Shutdown,
   startHealthServer,
   type Tracing,
+  VERSION,
 } from '@switchhook/runtime'
 
 /** The variables that every service reads. */
@@ -43,15 +45,21 @@ export interface Running {
 
 /**
  * Runs a service: reads the configuration, opens the health port, tracing and metrics, calls `start`, and reports ready.
+ * With the argument `--version` it prints the version instead.
  * SIGTERM and SIGINT close what `start` deferred. Wrong configuration and any unhandled error end the process.
  */
 export function startService<F extends Fields>(
   definition: { readonly name: string; readonly fields: F; readonly rules?: readonly Rule<F>[] },
   start: (service: Service<Config<F> & CommonConfig>) => Promise<Running>,
 ): void {
-  const { name, fields, rules } = definition
+  const { name, fields, rules = [] } = definition
+  if (process.argv.includes('--version')) {
+    process.stdout.write(`${name} ${VERSION}\n`)
+    return
+  }
   runProcess(name, async () => {
-    const config = loadConfig(fields, process.env, rules) as Config<F> & CommonConfig
+    const config = loadConfig(fields, process.env, [...commonRules, ...rules] as readonly Rule<F>[]) as Config<F> &
+      CommonConfig
     const log = createLogger(name, config.LOG_LEVEL)
     const shutdown = new Shutdown(log, config.SHUTDOWN_GRACE)
     shutdown.onSignals('SIGTERM', 'SIGINT')
@@ -62,6 +70,6 @@ export function startService<F extends Fields>(
     shutdown.defer('tracing', () => tracing.close())
     const { readiness, optional, details } = await start({ name, config, log, shutdown, metrics, tracing })
     health.readyWhen(readiness, optional)
-    log.info('started', { ...details, healthPort: health.port })
+    log.info('started', { ...details, version: VERSION, healthPort: health.port })
   })
 }

@@ -40,8 +40,9 @@ export { type Installation, type InstallationOptions, openInstallation } from '.
 export { originOf, type StoredInstallation, type Verdict } from './installation/installation-rule.ts'
 export { createInstallationStore, type InstallationStore } from './installation/installation-store.ts'
 export { createListCursor } from './paging.ts'
+export { assertDurable, type DurabilityRule } from './redis/durability.ts'
 export { type Log, openRedis, type Redis } from './redis/redis.ts'
-export { assertDurableInProduction } from './redis/server.ts'
+
 export { createServerClock } from './redis/server-clock.ts'
 export { type AuditRetention, type AuditStore, createAuditStore } from './requests/audit-store.ts'
 export {

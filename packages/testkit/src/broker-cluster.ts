@@ -10,15 +10,21 @@ export interface BrokerNode extends ClusterNode {
 
 export interface BrokerCluster {
   readonly nodes: readonly BrokerNode[]
+  /** Gives every quorum queue a member on the node, as an operator does with `rabbitmq-queues grow`. */
+  grow(node: BrokerNode): Promise<void>
   close(): Promise<void>
 }
 
-/** Starts a cluster of three private RabbitMQ nodes with the program of this machine. Takes about half a minute. */
-export async function startBrokerCluster(): Promise<BrokerCluster> {
+/**
+ * Prepares a cluster of three private RabbitMQ nodes with the program of this machine, and starts `running` of them; the
+ * others join when they are started. Three nodes take about half a minute.
+ */
+export async function startBrokerCluster({ running = 3 } = {}): Promise<BrokerCluster> {
   const folder = mkdtempSync(join(tmpdir(), 'switchhook-cluster-'))
-  const cluster = await startPrivateCluster(folder, 3)
+  const cluster = await startPrivateCluster(folder, 3, running)
   return {
     nodes: cluster.nodes.map((node) => ({ ...node, management: openManagement(node.managementUrl, '/') })),
+    grow: (node) => cluster.grow(node),
     close: async () => {
       await cluster.stop()
       rmSync(folder, { recursive: true, force: true })

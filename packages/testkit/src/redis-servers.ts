@@ -1,6 +1,7 @@
 import { type ChildProcess, execFile, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { connect } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
@@ -17,6 +18,8 @@ export interface RedisServer {
 /** Several private Redis servers on loopback, each with its own folder, from the program of this machine. */
 export interface RedisServers {
   start(...args: readonly string[]): Promise<RedisServer>
+  /** Starts a server whose port takes TLS only; `args` name its certificate. */
+  startTls(...args: readonly string[]): Promise<RedisServer>
   /** Starts a sentinel that watches a primary and promotes its replica. */
   startSentinel(primary: RedisServer, name: string): Promise<RedisServer>
   /** Runs `redis-cli` and returns its output. */
@@ -35,7 +38,11 @@ export function redisServers(): RedisServers {
   const running = new Set<ChildProcess>()
   const binary = redisBinary() ?? 'redis-server'
 
-  async function startServer(port: number, args: readonly string[]): Promise<RedisServer> {
+  async function startServer(
+    port: number,
+    args: readonly string[],
+    isUp = (): Promise<boolean> => redisAnswers(port),
+  ): Promise<RedisServer> {
     const dir = join(folder, String(port))
     mkdirSync(dir, { recursive: true })
     let child: ChildProcess | undefined
@@ -46,8 +53,7 @@ export function redisServers(): RedisServers {
         started.on('error', () => {}) // The check below fails then.
         child = started
         running.add(started)
-        if (!(await waitUntil(() => redisAnswers(port), 10_000)))
-          throw new Error(`Redis does not answer on port ${port}`)
+        if (!(await waitUntil(isUp, 10_000))) throw new Error(`Redis does not answer on port ${port}`)
       },
       kill: async () => {
         if (child === undefined || child.exitCode !== null || child.signalCode !== null) return
@@ -63,6 +69,13 @@ export function redisServers(): RedisServers {
 
   return {
     start: async (...args) => await startServer(await freePort(), [...COMMON, ...args]),
+    startTls: async (...args) => {
+      const [port, plainPort] = [await freePort(), await freePort()]
+      const server = await startServer(plainPort, [...COMMON, '--tls-port', String(port), ...args], async () =>
+        acceptsConnections(port),
+      )
+      return { ...server, port }
+    },
     startSentinel: async (primary, name) => {
       const file = join(folder, `${name}.conf`)
       const monitor = [
@@ -86,4 +99,12 @@ export function redisServers(): RedisServers {
       rmSync(folder, { recursive: true, force: true })
     },
   }
+}
+
+function acceptsConnections(port: number): Promise<boolean> {
+  return new Promise((resolve) => {
+    const socket = connect({ host: HERE, port })
+    socket.once('connect', () => resolve(true)).once('error', () => resolve(false))
+    socket.unref().on('connect', () => socket.destroy())
+  })
 }

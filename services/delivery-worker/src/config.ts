@@ -52,6 +52,10 @@ export const workerFields = {
     'Parked deliveries of one tenant that keep their body. The largest subscriptions give way first.',
     integer({ min: 1, max: 1_000_000_000 }, 150_000),
   ),
+  LOG_SAMPLE_ACKNOWLEDGED: described(
+    'Logs one of this many deliveries that are acknowledged at their first attempt; 1: every one. Failures are always logged.',
+    integer({ min: 1, max: 1_000_000 }, 1),
+  ),
   SECRET_KEYS: secretKeysField,
 }
 

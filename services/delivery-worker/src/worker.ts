@@ -8,6 +8,7 @@ import {
   Queue,
   serviceTopology,
 } from '@switchhook/messaging'
+import { amqpAddress } from '@switchhook/runtime'
 import { openBacking, type Running, type Service } from '@switchhook/service'
 import {
   createBreakerStore,
@@ -59,7 +60,7 @@ export async function startWorker(service: Service<WorkerConfig>): Promise<Runni
   let shards = config.DELIVERY_SHARDS
   const { redis, broker, installation, readiness } = await openBacking(service, {
     topology: async () => {
-      shards = await countDueShards({ url: config.AMQP_URL, log, name, configured: config.DELIVERY_SHARDS })
+      shards = await countDueShards({ ...amqpAddress(config), log, name, configured: config.DELIVERY_SHARDS })
       return serviceTopology([...config.DELIVERY_RETRY_WAITS, cooldownMs], LANES, shards)
     },
   })
@@ -70,7 +71,13 @@ export async function startWorker(service: Service<WorkerConfig>): Promise<Runni
   const maxSockets = 2 * config.DELIVERY_CONCURRENCY + LANES * LANE_DEPTH * config.SUBSCRIPTION_CONCURRENCY
   const client = createEndpointClient(config, maxSockets, log)
   shutdown.defer('connections', () => client.close())
-  const reporting = startReporting({ log, metrics, tracing, contacts: createContactStore(redis) })
+  const reporting = startReporting({
+    log,
+    metrics,
+    tracing,
+    contacts: createContactStore(redis),
+    sampleAcknowledged: config.LOG_SAMPLE_ACKNOWLEDGED,
+  })
   shutdown.defer('contacts', reporting.stop)
   const { listener, meter } = reporting
   const publish = (event: PlatformEvent) => broker.publishEvent(event)

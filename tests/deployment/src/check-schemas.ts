@@ -1,8 +1,13 @@
-import { readFileSync } from 'node:fs'
-import { type KubernetesObject, parseObjects } from '@switchhook/manifests'
+import { text } from 'node:stream/consumers'
+import type { KubernetesObject } from '@switchhook/chart'
+import { Ajv } from 'ajv'
+import { RABBITMQ_CLUSTER } from './rabbitmq-cluster-schema.ts'
 
-/** The packages with the published schemas, by API group; `''` stands for Kubernetes itself. */
+/** The packages with the published schemas (MIT), by API group; `''` stands for Kubernetes itself. */
 const PACKAGES: Readonly<Record<string, string>> = {
+  'cert-manager.io': '@kubernetes-models/cert-manager/',
+  'external-secrets.io': '@kubernetes-models/external-secrets/',
+  'gateway.networking.k8s.io': '@kubernetes-models/gateway-api/',
   'keda.sh': '@kubernetes-models/keda/',
   'monitoring.coreos.com': '@kubernetes-models/prometheus-operator/',
   '': 'kubernetes-models/',
@@ -33,26 +38,27 @@ function validate(model: Model, object: object): readonly string[] {
   }
 }
 
-/** The fields of RabbitmqCluster (rabbitmq.com/v1beta1) that the manifests use. */
-const RABBITMQ_CLUSTER = [
-  'replicas',
-  'image',
-  'persistence',
-  'resources',
-  'terminationGracePeriodSeconds',
-  'affinity',
-  'rabbitmq',
-]
+const isRabbitmqCluster = new Ajv({ allErrors: true, strict: false }).compile(RABBITMQ_CLUSTER)
 
-/** No package has the schema of RabbitmqCluster, so the fields that become a pod are validated as a pod. */
-async function rabbitmqClusterProblems({ metadata, spec }: KubernetesObject): Promise<readonly string[]> {
-  const { image, resources, affinity, terminationGracePeriodSeconds } = spec as Record<string, unknown>
+/** The operator's schema, and Kubernetes' own for the fields that become a pod. */
+async function rabbitmqClusterProblems(object: KubernetesObject): Promise<readonly string[]> {
+  isRabbitmqCluster(object)
+  const { image, resources, affinity, tolerations, terminationGracePeriodSeconds } = object['spec'] as Record<
+    string,
+    unknown
+  >
   const container = { name: 'rabbitmq', image, resources }
-  const pod = { containers: [container], affinity, terminationGracePeriodSeconds }
-  const unknown = Object.keys(spec as object).filter((field) => !RABBITMQ_CLUSTER.includes(field))
+  const spec = {
+    containers: [container],
+    affinity,
+    terminationGracePeriodSeconds,
+    ...(tolerations ? { tolerations } : {}),
+  }
   return [
-    ...unknown.map((field) => `/spec/${field} is unknown`),
-    ...(await problemsOf({ apiVersion: 'v1', kind: 'Pod', metadata, spec: pod })),
+    ...(isRabbitmqCluster.errors ?? []).map(
+      ({ instancePath, message, params }) => `${instancePath} ${message} ${JSON.stringify(params)}`,
+    ),
+    ...(await problemsOf({ apiVersion: 'v1', kind: 'Pod', metadata: object.metadata, spec })),
   ]
 }
 
@@ -75,14 +81,16 @@ function watch(data: object): { readonly watched: object; readonly unread: () =>
   return { watched: wrap(data, '') as object, unread: () => [...unread].filter((path) => !isBelowUnread(path)) }
 }
 
-// Runs as a separate process, because the schemas are ES modules, which Jest cannot import. Takes files, prints problems.
+// Runs as a separate process, because the schemas are ES modules, which Jest cannot import. Reads objects, by the name of
+// their source, from standard input; writes their number and the problems.
+const sources = JSON.parse(await text(process.stdin)) as Readonly<Record<string, readonly KubernetesObject[]>>
 const problems: string[] = []
 let objects = 0
-for (const file of process.argv.slice(2)) {
-  for (const object of parseObjects(readFileSync(file, 'utf8'))) {
+for (const [source, found] of Object.entries(sources)) {
+  for (const object of found) {
     objects += 1
     for (const problem of await problemsOf(object)) {
-      problems.push(`${file} ${object.kind} ${object.metadata.name}: ${problem}`)
+      problems.push(`${source}: ${object.kind} ${object.metadata.name}: ${problem}`)
     }
   }
 }

@@ -8,7 +8,7 @@ test('plain `docker compose up` starts the whole stack; monitoring needs its pro
   const plain = Object.keys(services).filter((name) => services[name]?.profiles === undefined)
   expect(plain.toSorted()).toEqual([...IMAGES, 'rabbitmq', 'redis'].toSorted())
   const watching = Object.keys(services).filter((name) => services[name]?.profiles?.includes('monitoring'))
-  expect(watching.toSorted()).toEqual(['grafana', 'prometheus'])
+  expect(watching.toSorted()).toEqual(['grafana', 'prometheus', 'redis-exporter'])
 })
 
 test.each(IMAGES)('%s knows every variable that it is given and starts with the defaults of the file', (name) => {
@@ -64,4 +64,14 @@ test('data is stored in volumes', () => {
   })) {
     expect(services[name]?.volumes).toContain(`${name}:${folder}`)
   }
+})
+
+test('RabbitMQ and Redis run with the configuration of infra, as in the tests', () => {
+  expect(services['rabbitmq']?.volumes).toEqual(
+    expect.arrayContaining([
+      './infra/rabbitmq/rabbitmq.conf:/etc/rabbitmq/conf.d/20-switchhook.conf:ro',
+      './infra/rabbitmq/advanced.config:/etc/rabbitmq/advanced.config:ro',
+    ]),
+  )
+  expect(services['redis']?.volumes).toContain('./infra/redis/redis.conf:/usr/local/etc/redis/redis.conf:ro')
 })

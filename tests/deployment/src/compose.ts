@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { repository } from '@switchhook/manifests'
+import { repository } from '@switchhook/chart'
 import { parse } from 'yaml'
 
 interface ComposeService {

@@ -1,5 +1,5 @@
+import { COMBINATIONS, type Combination, renderObjects } from '@switchhook/chart'
 import { createAddressGuard } from '@switchhook/egress'
-import { OVERLAYS, readOverlay } from '@switchhook/manifests'
 import fc from 'fast-check'
 import ipaddr from 'ipaddr.js'
 import { createNetwork, type Pod } from './network-policy.ts'
@@ -41,8 +41,16 @@ function addressWithin(cidr: string): fc.Arbitrary<string> {
 
 const dns = elsewhere('kube-system', { 'k8s-app': 'kube-dns' })
 
-describe.each(OVERLAYS)('%s', (overlay) => {
-  const network = createNetwork(readOverlay(overlay))
+const networkOf = (combination: Combination) => createNetwork(renderObjects(combination))
+
+// Of `external`, whose broker and Redis are outside the cluster, and `networks`, which opens more, see below.
+const usual = (Object.keys(COMBINATIONS) as Combination[]).filter(
+  (name) => !['external', 'networks', 'everything'].includes(name),
+)
+
+describe.each(usual)('%s', (combination) => {
+  const network = networkOf(combination)
+  const amqp = combination === 'tls' ? 5671 : 5672
 
   test.each([
     '169.254.169.254',
@@ -69,27 +77,8 @@ describe.each(OVERLAYS)('%s', (overlay) => {
     expect(network.mayReachAddress(worker, address, 443, 'UDP')).toBe(false)
   })
 
-  test.each(SPECIAL)('the policies block all of %s, as the address guard in the worker does', (cidr) => {
-    const guard = createAddressGuard([])
-    fc.assert(
-      fc.property(addressWithin(cidr), (address) => {
-        expect(guard.allows(address)).toBe(false)
-        expect(network.mayReachAddress(worker, address, 443)).toBe(false)
-      }),
-    )
-  })
-
-  test('the policies allow every address that the address guard allows', () => {
-    const guard = createAddressGuard([])
-    const given = fc.ipV6().map((address) => address.replace(/^[^:]*:/, '2a00:'))
-    fc.assert(
-      fc.property(fc.oneof(fc.ipV4(), given), (one) => !guard.allows(one) || network.mayReachAddress(worker, one, 443)),
-      { numRuns: 5_000 },
-    )
-  })
-
   test('workers reach RabbitMQ, Redis and DNS, and nothing else in the cluster', () => {
-    expect(network.mayReachPod(worker, rabbitmq, 5672)).toBe(true)
+    expect(network.mayReachPod(worker, rabbitmq, amqp)).toBe(true)
     expect(network.mayReachPod(worker, redis, 6379)).toBe(true)
     expect(network.mayReachPod(worker, dns, 53, 'UDP')).toBe(true)
     expect(network.mayReachPod(worker, rabbitmq, 15672)).toBe(false)
@@ -100,7 +89,7 @@ describe.each(OVERLAYS)('%s', (overlay) => {
   })
 
   test('fan-out reaches RabbitMQ, Redis and DNS, and nothing outside the cluster', () => {
-    expect(network.mayReachPod(fanout, rabbitmq, 5672)).toBe(true)
+    expect(network.mayReachPod(fanout, rabbitmq, amqp)).toBe(true)
     expect(network.mayReachPod(fanout, redis, 6379)).toBe(true)
     expect(network.mayReachPod(fanout, dns, 53, 'UDP')).toBe(true)
     expect(network.mayReachAddress(fanout, '93.184.215.14', 443)).toBe(false)
@@ -115,30 +104,142 @@ describe.each(OVERLAYS)('%s', (overlay) => {
 
   test('no other pod reaches RabbitMQ, Redis or the health ports', () => {
     for (const stranger of [elsewhere('default'), pod('stranger')]) {
-      expect(network.mayReachPod(stranger, rabbitmq, 5672)).toBe(false)
+      expect(network.mayReachPod(stranger, rabbitmq, amqp)).toBe(false)
       expect(network.mayReachPod(stranger, redis, 6379)).toBe(false)
       expect(network.mayReachPod(stranger, worker, 9100)).toBe(false)
     }
-    expect(network.mayReachPod(elsewhere('monitoring'), worker, 9100)).toBe(true)
-    expect(network.mayReachPod(elsewhere('keda'), rabbitmq, 5672)).toBe(overlay === 'production')
   })
 
-  test('clients reach the api as the overlay allows', () => {
-    expect(network.mayReachPod(elsewhere('ingress'), api, 8080)).toBe(true)
-    expect(network.mayReachPod(elsewhere('default'), api, 8080)).toBe(overlay === 'development')
-    expect(network.mayReachPod(elsewhere('ingress'), api, 9100)).toBe(false)
+  test('Prometheus reaches what it scrapes: services, RabbitMQ and the exporter of Redis', () => {
+    const prometheus = elsewhere('monitoring')
+    for (const service of [api, fanout, worker]) expect(network.mayReachPod(prometheus, service, 9100)).toBe(true)
+    expect(network.mayReachPod(prometheus, rabbitmq, 15692)).toBe(true)
+    expect(network.mayReachPod(prometheus, redis, 9121)).toBe(combination !== 'development')
+    expect(network.mayReachPod(prometheus, redis, 6379)).toBe(false)
+  })
+
+  test('KEDA and the operators of RabbitMQ reach its HTTP API, and KEDA only if it scales the workers', () => {
+    const isScaledByKeda = !['development', 'without-keda'].includes(combination)
+    const management = combination === 'tls' ? 15671 : 15672
+    expect(network.mayReachPod(elsewhere('keda'), rabbitmq, management)).toBe(isScaledByKeda)
+    expect(network.mayReachPod(elsewhere('rabbitmq-system'), rabbitmq, 15672)).toBe(combination !== 'development')
+    expect(network.mayReachPod(elsewhere('default'), rabbitmq, 15672)).toBe(false)
+  })
+
+  test('clients reach the api as the values allow', () => {
+    const namespace = combination === 'gateway' ? 'gateways' : 'ingress-nginx'
+    expect(network.mayReachPod(elsewhere(namespace), api, 8080)).toBe(true)
+    expect(network.mayReachPod(elsewhere('default'), api, 8080)).toBe(combination === 'development')
+    expect(network.mayReachPod(elsewhere(namespace), api, 9100)).toBe(false)
+  })
+
+  test('the pod of `helm test` reaches what it asks, and nothing else', () => {
+    const test = pod('smoke-test')
+    expect(network.mayReachPod(test, api, 8080)).toBe(true)
+    for (const service of [api, fanout, worker]) expect(network.mayReachPod(test, service, 9100)).toBe(true)
+    expect(network.mayReachPod(test, dns, 53, 'UDP')).toBe(true)
+    expect(network.mayReachPod(test, redis, 6379)).toBe(false)
+    expect(network.mayReachPod(test, rabbitmq, amqp)).toBe(false)
   })
 })
 
+const production = networkOf('production')
+
+test.each(SPECIAL)('the policies block all of %s, as the address guard in the worker does', (cidr) => {
+  const guard = createAddressGuard([])
+  fc.assert(
+    fc.property(addressWithin(cidr), (address) => {
+      expect(guard.allows(address)).toBe(false)
+      expect(production.mayReachAddress(worker, address, 443)).toBe(false)
+    }),
+  )
+})
+
+test('the policies allow every address that the address guard allows', () => {
+  const guard = createAddressGuard([])
+  const given = fc.ipV6().map((address) => address.replace(/^[^:]*:/, '2a00:'))
+  fc.assert(
+    fc.property(
+      fc.oneof(fc.ipV4(), given),
+      (one) => !guard.allows(one) || production.mayReachAddress(worker, one, 443),
+    ),
+    { numRuns: 5_000 },
+  )
+})
+
+test.each(usual)('%s has the same addresses of webhooks as production', (combination) => {
+  const internet = (name: Combination) =>
+    renderObjects(name).find(({ metadata }) => metadata.name === 'delivery-worker-to-internet')?.['spec']
+  expect(internet(combination)).toEqual(internet('production'))
+})
+
 test('in development, workers reach pods with the receiver label', () => {
-  const network = createNetwork(readOverlay('development'))
+  const network = networkOf('development')
   expect(network.mayReachPod(worker, { labels: { 'switchhook/receiver': 'true' } }, 9000)).toBe(true)
   expect(network.mayReachPod(worker, { labels: {} }, 9000)).toBe(false)
 })
 
+test('in production, no label lets workers reach a pod', () => {
+  const receiver = { labels: { 'switchhook/receiver': 'true' } }
+  expect(networkOf('production').mayReachPod(worker, receiver, 9000)).toBe(false)
+})
+
 test('in production, the RabbitMQ nodes reach each other', () => {
-  const network = createNetwork(readOverlay('production'))
+  const network = networkOf('production')
   expect(network.mayReachPod(rabbitmq, rabbitmq, 25672)).toBe(true)
   expect(network.mayReachPod(rabbitmq, rabbitmq, 4369)).toBe(true)
   expect(network.mayReachPod(api, rabbitmq, 25672)).toBe(false)
+})
+
+test('with TLS, no service reaches the ports without it', () => {
+  const network = networkOf('tls')
+  for (const service of [api, fanout, worker]) expect(network.mayReachPod(service, rabbitmq, 5672)).toBe(false)
+})
+
+test('spans reach the collector, if there is one', () => {
+  const collector = elsewhere('observability', { 'app.kubernetes.io/name': 'collector' })
+  const network = networkOf('tracing')
+  for (const service of [api, fanout, worker]) {
+    expect(network.mayReachPod(service, collector, 4318)).toBe(true)
+    expect(network.mayReachPod(service, elsewhere('observability'), 4318)).toBe(false)
+    expect(production.mayReachPod(service, collector, 4318)).toBe(false)
+  }
+})
+
+test('services reach an external RabbitMQ and Redis at their addresses and ports only', () => {
+  const network = networkOf('external')
+  for (const service of [api, fanout, worker]) {
+    expect(network.mayReachAddress(service, '10.20.0.7', 5671)).toBe(true)
+    expect(network.mayReachAddress(service, '10.20.1.7', 6379)).toBe(true)
+    expect(network.mayReachAddress(service, '10.20.0.7', 6379)).toBe(false)
+    expect(network.mayReachAddress(service, '10.20.2.7', 5671)).toBe(false)
+  }
+})
+
+test('only the job of the backup reaches the stores for a copy', () => {
+  const network = networkOf('backup')
+  const backup = pod('backup')
+  expect(network.mayReachPod(backup, redis, 6379)).toBe(true)
+  expect(network.mayReachPod(backup, rabbitmq, 15672)).toBe(true)
+  expect(network.mayReachPod(backup, rabbitmq, 5672)).toBe(false)
+  expect(network.mayReachAddress(backup, '93.184.215.14', 443)).toBe(false)
+  expect(production.mayReachPod(backup, redis, 6379)).toBe(false)
+})
+
+test('namespaces, DNS servers and networks are values', () => {
+  const network = networkOf('networks')
+  for (const namespace of ['traefik', 'team-a']) expect(network.mayReachPod(elsewhere(namespace), api, 8080)).toBe(true)
+  expect(network.mayReachPod(elsewhere('ingress-nginx'), api, 8080)).toBe(false)
+  expect(network.mayReachPod(elsewhere('prometheus'), worker, 9100)).toBe(true)
+  expect(network.mayReachPod(elsewhere('keda-system'), rabbitmq, 15672)).toBe(true)
+  expect(network.mayReachPod(elsewhere('rabbitmq-operator'), rabbitmq, 15672)).toBe(true)
+  expect(network.mayReachAddress(worker, '169.254.20.10', 53, 'UDP')).toBe(true)
+  expect(network.mayReachAddress(worker, '169.254.20.10', 80)).toBe(false)
+  expect(network.mayReachAddress(api, '10.50.0.10', 8089)).toBe(true)
+  expect(network.mayReachAddress(worker, '10.50.0.10', 8089)).toBe(false)
+  expect(network.mayReachAddress(worker, '10.60.1.1', 443)).toBe(true)
+  for (const address of ['198.41.0.4', '2a00:1450::1']) {
+    expect(network.mayReachAddress(worker, address, 443)).toBe(false)
+    expect(production.mayReachAddress(worker, address, 443)).toBe(true)
+  }
 })

@@ -1,4 +1,4 @@
-import type { KubernetesObject, Labels } from '@switchhook/manifests'
+import type { KubernetesObject, Labels } from '@switchhook/chart'
 import ipaddr from 'ipaddr.js'
 import { matches } from './workloads.ts'
 
@@ -30,7 +30,7 @@ interface PolicySpec {
   readonly egress?: readonly Rule[]
 }
 
-/** A pod in the overlay's namespace, or in the given one. */
+/** A pod in the namespace of the release, or in the given one. */
 export interface Pod {
   readonly labels: Labels
   readonly namespace?: string

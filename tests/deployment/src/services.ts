@@ -2,7 +2,7 @@ import { apiFields, apiRules } from '@switchhook/api'
 import { workerFields, workerRules } from '@switchhook/delivery-worker'
 import { devIdpFields, neverInProduction } from '@switchhook/dev-idp'
 import { fanoutFields } from '@switchhook/fanout'
-import { type Fields, loadConfig, type Rule } from '@switchhook/runtime'
+import { commonRules, type Fields, loadConfig, type Rule } from '@switchhook/runtime'
 
 /** The images that are built from the one Dockerfile. */
 export const IMAGES = ['api', 'fanout', 'delivery-worker', 'dev-idp'] as const
@@ -13,9 +13,9 @@ const service = <F extends Fields>(fields: F, rules: readonly Rule<F>[] = []) =>
 })
 
 const SETTINGS: Readonly<Record<string, ReturnType<typeof service>>> = {
-  api: service(apiFields, apiRules),
-  fanout: service(fanoutFields),
-  'delivery-worker': service(workerFields, workerRules),
+  api: service(apiFields, [...commonRules, ...apiRules]),
+  fanout: service(fanoutFields, commonRules),
+  'delivery-worker': service(workerFields, [...commonRules, ...workerRules]),
   'dev-idp': service(devIdpFields, [neverInProduction]),
 }
 

@@ -1,80 +1,120 @@
-import { readFileSync } from 'node:fs'
-import { join } from 'node:path'
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { dirname, join } from 'node:path'
+import { rootCertificates } from 'node:tls'
 import {
+  COMBINATIONS,
+  type Combination,
+  exampleFile,
   type KubernetesObject,
-  OVERLAYS,
-  overlayFolder,
   parseObjects,
-  readOverlay,
-  repository,
-} from '@switchhook/manifests'
-import { Queue } from '@switchhook/messaging'
+  renderObjects,
+} from '@switchhook/chart'
 import { IMAGES, settingsOf } from './services.ts'
 import {
+  allContainers,
   containerOf,
   dataOf,
   environmentOf,
   isWorkload,
   matches,
+  type PodSpec,
   podOf,
-  usedWithin,
   type Workload,
 } from './workloads.ts'
 
-const EXAMPLE = readFileSync(join(overlayFolder('production'), 'secrets.example.yaml'), 'utf8')
 /** The example has no valid key, so that no installation encrypts secrets with a public one. */
-const WITH_A_KEY = EXAMPLE.replace('first:CHANGE-ME', `first:${Buffer.alloc(32).toString('base64')}`)
-/** Secrets that are not in the overlay: the installation provides them, or the RabbitMQ operator creates them. */
+const WITH_A_KEY = readFileSync(exampleFile('secrets'), 'utf8').replace(
+  'first:CHANGE-ME',
+  `first:${Buffer.alloc(32).toString('base64')}`,
+)
+/** Secrets that are not in the chart: the installation provides them, or the RabbitMQ operator creates them. */
 const PROVIDED: readonly KubernetesObject[] = [
   ...parseObjects(WITH_A_KEY),
   ...parseObjects(
-    '{apiVersion: v1, kind: Secret, metadata: {name: rabbitmq-default-user}, stringData: {username: user, password: pw}}',
+    `
+    {apiVersion: v1, kind: Secret, metadata: {name: rabbitmq-default-user}, stringData: {username: user, password: pw}}
+    ---
+    {apiVersion: v1, kind: Secret, metadata: {name: rabbitmq}, stringData: {url: 'amqps://u:p@mq-1,amqps://u:p@mq-2', username: u, password: p}}
+    `.replaceAll(/^ +/gm, ''),
   ),
 ]
+/** What the services of `external` connect to. */
+const PROVIDED_OUTSIDE = parseObjects(
+  "{apiVersion: v1, kind: Secret, metadata: {name: redis}, stringData: {url: 'rediss://:secret@redis.example.internal:6379'}}",
+)
 
-describe.each(OVERLAYS)('%s', (overlay) => {
-  const objects = readOverlay(overlay)
+/** Services read the files at their start, so those of the pod are replaced by one that exists here. */
+const authorities = join(mkdtempSync(join(tmpdir(), 'switchhook-chart-')), 'ca.crt')
+beforeAll(() => writeFileSync(authorities, rootCertificates[0] ?? ''))
+afterAll(() => rmSync(dirname(authorities), { recursive: true }))
+
+const withAuthorities = (environment: Readonly<Record<string, string>>): Record<string, string> =>
+  Object.fromEntries(
+    Object.entries(environment).map(([name, value]) => [name, name.endsWith('_CA_FILE') ? authorities : value]),
+  )
+
+const combinations = Object.keys(COMBINATIONS) as Combination[]
+const NAMESPACE = 'contact-center'
+
+describe.each(combinations)('%s', (combination) => {
+  const objects = renderObjects(combination, { namespace: NAMESPACE })
+  const isDevelopment = combination === 'development'
   const workloads = objects.filter(isWorkload)
   const services = workloads.filter(({ kind }) => kind === 'Deployment')
-  const data = dataOf([...(overlay === 'development' ? [] : PROVIDED), ...objects])
-  const settings = (service: Workload) => settingsOf(service.metadata.name).load(environmentOf(service, data))
+  const data = dataOf([
+    ...(isDevelopment ? [] : PROVIDED),
+    ...(combination === 'external' ? PROVIDED_OUTSIDE : []),
+    ...objects,
+  ])
+  const settings = (service: Workload) =>
+    settingsOf(service.metadata.name).load(withAuthorities(environmentOf(service, data)))
+  const pods = [
+    ...workloads.map(podOf),
+    ...objects.filter(({ kind }) => kind === 'Pod').map(({ spec }) => spec as PodSpec),
+  ]
   const ofKind = (kind: string) => objects.filter((object) => object.kind === kind)
   const podLabels = (object: KubernetesObject) => (isWorkload(object) ? [object.spec.template.metadata.labels] : [])
 
   test('runs the services, and the identity provider in development only', () => {
     expect(services.map(({ metadata }) => metadata.name).toSorted()).toEqual(
-      IMAGES.filter((name) => overlay === 'development' || name !== 'dev-idp').toSorted(),
+      IMAGES.filter((name) => isDevelopment || name !== 'dev-idp').toSorted(),
     )
   })
 
-  test('puts every object into one namespace', () => {
-    for (const { kind, metadata } of objects) expect(metadata.namespace ?? kind).toMatch(/^(switchhook|Namespace)$/)
+  test('puts every object into the namespace of the release', () => {
+    for (const { kind, metadata } of objects) expect([kind, metadata.namespace]).toEqual([kind, NAMESPACE])
   })
 
   test('gives services only variables that they know, and values that they accept', () => {
     for (const service of services) {
-      const inner = usedWithin(containerOf(service))
-      const names = Object.keys(environmentOf(service, data)).filter((name) => !inner.includes(name))
+      const names = Object.keys(environmentOf(service, data))
       expect(settingsOf(service.metadata.name).variables).toEqual(expect.arrayContaining(names))
-      expect(settings(service)['NODE_ENV']).toBe(overlay === 'development' ? 'development' : 'production')
+      expect(settings(service)['NODE_ENV']).toBe(isDevelopment ? 'development' : 'production')
     }
   })
 
-  test('points AMQP_URL and REDIS_URL at existing Services and ports', () => {
-    const serves = new Map(
+  test('points AMQP_URL and REDIS_URL at Services and ports of the namespace', () => {
+    const ports = new Map(
       ofKind('Service').map((object) => {
         const { ports } = object['spec'] as { readonly ports: readonly { readonly port: number }[] }
-        return [object.metadata.name, ports.map(({ port }) => port)]
+        return [`${object.metadata.name}.${NAMESPACE}.svc`, ports.map(({ port }) => port)]
       }),
     )
-    // The operator creates the Service of the broker.
-    for (const { metadata } of ofKind('RabbitmqCluster')) serves.set(metadata.name, [5672])
+    // The operator creates a headless Service, which gives each node a name of its own.
+    for (const { metadata, spec } of objects.filter(isBrokerCluster)) {
+      for (let node = 0; node < spec.replicas; node += 1)
+        ports.set(`${metadata.name}-server-${node}.${metadata.name}-nodes.${NAMESPACE}.svc`, [spec.tls ? 5671 : 5672])
+    }
     for (const service of services.filter(({ metadata }) => metadata.name !== 'dev-idp')) {
-      const { AMQP_URL, REDIS_URL } = environmentOf(service, data)
-      for (const url of [AMQP_URL, REDIS_URL]) {
-        const { hostname, port } = new URL(url ?? '')
-        expect(serves.get(hostname)).toContain(Number(port))
+      const { AMQP_URL = '', REDIS_URL = '' } = environmentOf(service, data)
+      if (combination === 'external') continue
+      for (const url of [...AMQP_URL.split(','), REDIS_URL]) {
+        const { hostname, port } = new URL(url)
+        expect([hostname, ports.get(hostname)]).toEqual([hostname, expect.arrayContaining([Number(port)])])
       }
+      // ADR 0016: a connection that is lost moves to another node.
+      expect(AMQP_URL.split(',')).toHaveLength(isDevelopment ? 1 : 3)
     }
   })
 
@@ -107,27 +147,24 @@ describe.each(OVERLAYS)('%s', (overlay) => {
     }
   })
 
-  test('gives no pod more rights than it needs', () => {
-    for (const workload of workloads) {
-      const { containers, ...pod } = podOf(workload)
+  test('gives no pod more rights than the Pod Security level `restricted` allows', () => {
+    for (const pod of pods) {
       expect(pod).toMatchObject({
         automountServiceAccountToken: false,
         enableServiceLinks: false,
         securityContext: { runAsNonRoot: true, seccompProfile: { type: 'RuntimeDefault' } },
       })
-      for (const { securityContext } of containers) {
+      for (const { name, securityContext } of allContainers(pod)) {
         expect(securityContext).toMatchObject({ allowPrivilegeEscalation: false, capabilities: { drop: ['ALL'] } })
+        if (name !== 'rabbitmq') expect(securityContext).toMatchObject({ readOnlyRootFilesystem: true })
       }
     }
-    for (const service of services) {
-      expect(podOf(service).securityContext).toMatchObject({ runAsUser: 1000 })
-      expect(containerOf(service).securityContext).toMatchObject({ readOnlyRootFilesystem: true })
-    }
+    for (const service of services) expect(podOf(service).securityContext).toMatchObject({ runAsUser: 1000 })
   })
 
   test('sets resource requests and a memory limit for every container', () => {
-    for (const workload of workloads) {
-      expect(containerOf(workload).resources).toMatchObject({
+    for (const { resources } of pods.flatMap(allContainers)) {
+      expect(resources).toMatchObject({
         requests: { cpu: expect.anything(), memory: expect.anything() },
         limits: { memory: expect.anything() },
       })
@@ -149,15 +186,21 @@ describe.each(OVERLAYS)('%s', (overlay) => {
       }
       const labels = (selector.matchLabels ?? selector) as Readonly<Record<string, string>>
       const selected = workloads.filter((workload) => podLabels(workload).some((pod) => matches(labels, pod)))
-      expect(selected.map(({ metadata }) => metadata.name)).toEqual([object.metadata.name])
+      const name = object.metadata.name.replace(/-(pods|[0-9a-f]{10})$/, '')
+      // The operator creates the pods of the broker.
+      const expected = name === 'rabbitmq' && !isDevelopment ? [] : [name]
+      expect(selected.map(({ metadata }) => metadata.name)).toEqual(expected)
     }
   })
 
   test('targets existing pod ports with every Service', () => {
     for (const object of ofKind('Service')) {
-      const { ports } = object['spec'] as { readonly ports: readonly { readonly targetPort: string }[] }
-      const pod = workloads.find(({ metadata }) => metadata.name === object.metadata.name)
-      const named = pod === undefined ? [] : containerOf(pod).ports?.map(({ name }) => name)
+      const { ports, selector } = object['spec'] as {
+        readonly ports: readonly { readonly targetPort: string }[]
+        readonly selector: Readonly<Record<string, string>>
+      }
+      const workload = workloads.find(({ metadata }) => selector['app.kubernetes.io/name'] === metadata.name)
+      const named = workload && podOf(workload).containers.flatMap(({ ports = [] }) => ports.map(({ name }) => name))
       for (const { targetPort } of ports) expect(named).toContain(targetPort)
     }
   })
@@ -165,12 +208,13 @@ describe.each(OVERLAYS)('%s', (overlay) => {
   test('refers only to existing accounts, volumes and ConfigMaps', () => {
     const names = (kind: string) => ofKind(kind).map(({ metadata }) => metadata.name)
     for (const workload of workloads) {
-      const { serviceAccountName, volumes = [], containers } = podOf(workload)
+      const { serviceAccountName, volumes = [] } = podOf(workload)
       if (serviceAccountName !== undefined) expect(names('ServiceAccount')).toContain(serviceAccountName)
       for (const { configMap } of volumes) if (configMap) expect(names('ConfigMap')).toContain(configMap.name)
       const claims = workload.spec.volumeClaimTemplates?.map(({ metadata }) => metadata.name) ?? []
       const known = [...volumes.map(({ name }) => name), ...claims]
-      for (const { volumeMounts = [] } of containers) for (const { name } of volumeMounts) expect(known).toContain(name)
+      for (const { volumeMounts = [] } of allContainers(podOf(workload)))
+        for (const { name } of volumeMounts) expect(known).toContain(name)
     }
   })
 
@@ -180,68 +224,16 @@ describe.each(OVERLAYS)('%s', (overlay) => {
       return services.find(({ metadata }) => metadata.name === scaleTargetRef.name)
     })
     expect(scaled.map((service) => service?.metadata.name ?? 'nobody').toSorted()).toEqual(
-      overlay === 'development' ? [] : ['api', 'delivery-worker'],
+      isDevelopment ? [] : ['api', 'delivery-worker'],
     )
     for (const service of scaled) expect(service?.spec.replicas).toBeUndefined()
   })
-
-  test('scales workers by the queue that they consume', () => {
-    for (const object of ofKind('ScaledObject')) {
-      const [trigger] = (
-        object['spec'] as { triggers: [{ metadata: Record<string, string>; authenticationRef: { name: string } }] }
-      ).triggers
-      expect(trigger.metadata['queueName']).toBe(Queue.deliveryDue)
-      expect(trigger.metadata['host']).toBe(`amqp://rabbitmq.${object.metadata.namespace}.svc:5672/`)
-      const [authentication] = ofKind('TriggerAuthentication')
-      expect(trigger.authenticationRef.name).toBe(authentication?.metadata.name)
-      const { secretTargetRef } = (authentication?.['spec'] ?? {}) as {
-        secretTargetRef: readonly { name: string; key: string }[]
-      }
-      for (const { name, key } of secretTargetRef) expect(data.get(`Secret ${name}`)).toHaveProperty(key)
-    }
-    expect(ofKind('ScaledObject')).toHaveLength(overlay === 'production' ? 1 : 0)
-  })
 })
 
-test('RabbitMQ and Redis run with the configuration of infra, which the benchmarks use', () => {
-  const shipped = (path: string): string => readFileSync(join(repository, 'infra', path), 'utf8')
-  const development = readOverlay('development')
-  const held = [...dataOf(development).entries()].filter(([name]) => name.startsWith('ConfigMap r'))
-  expect(held.map(([, files]) => Object.values(files))).toEqual([
-    [shipped('rabbitmq/rabbitmq.conf')],
-    [shipped('redis/redis.conf')],
-  ])
-  const cluster = readOverlay('production').find(({ kind }) => kind === 'RabbitmqCluster')
-  expect(cluster).toMatchObject({
-    spec: { replicas: 3, rabbitmq: { additionalConfig: shipped('rabbitmq/rabbitmq.conf') } },
-  })
-})
+interface BrokerCluster extends KubernetesObject {
+  readonly spec: { readonly replicas: number; readonly tls?: object }
+}
 
-test('every Redis has a memory limit well below that of its container', () => {
-  const bytesOf = (text: string | undefined): number => {
-    const [, number = '', unit = ''] = /^(\d+)(gb|mb|Gi|Mi)$/.exec(text ?? '') ?? []
-    return Number(number) * 2 ** (unit.startsWith('g') || unit.startsWith('G') ? 30 : 20)
-  }
-  const config = readFileSync(join(repository, 'infra/redis/redis.conf'), 'utf8')
-  const limit = bytesOf(/^maxmemory (\S+)$/m.exec(config)?.[1])
-  expect(limit).toBeGreaterThan(0)
-  for (const overlay of OVERLAYS) {
-    const objects = readOverlay(overlay)
-    for (const redis of objects.filter(({ kind, metadata }) => kind === 'StatefulSet' && metadata.name === 'redis')) {
-      const [container] = (redis as unknown as RedisSet).spec.template.spec.containers
-      expect(limit).toBeLessThanOrEqual(0.8 * bytesOf(container?.resources.limits.memory))
-      const held = [...dataOf(objects).entries()].filter(([name]) => name.startsWith('ConfigMap redis'))
-      expect(held.map(([, files]) => Object.values(files))).toEqual([[config]])
-    }
-  }
-})
-
-interface RedisSet {
-  readonly spec: {
-    readonly template: {
-      readonly spec: {
-        readonly containers: readonly { readonly resources: { readonly limits: { readonly memory: string } } }[]
-      }
-    }
-  }
+function isBrokerCluster(object: KubernetesObject): object is BrokerCluster {
+  return object.kind === 'RabbitmqCluster'
 }

@@ -1,35 +1,48 @@
-import type { KubernetesObject, Labels } from '@switchhook/manifests'
+import type { KubernetesObject, Labels } from '@switchhook/chart'
 
 export interface Workload extends KubernetesObject {
   readonly spec: {
     readonly replicas?: number
     readonly selector: { readonly matchLabels: Labels }
-    readonly template: { readonly metadata: { readonly labels: Labels }; readonly spec: PodSpec }
-    readonly volumeClaimTemplates?: readonly { readonly metadata: { readonly name: string } }[]
+    readonly template: {
+      readonly metadata: { readonly labels: Labels; readonly annotations?: Labels }
+      readonly spec: PodSpec
+    }
+    readonly volumeClaimTemplates?: readonly {
+      readonly metadata: { readonly name: string }
+      readonly spec: { readonly resources: { readonly requests: { readonly storage: string } } }
+    }[]
   }
 }
 
-interface PodSpec {
+export interface PodSpec {
   readonly containers: readonly [Container, ...Container[]]
+  readonly initContainers?: readonly Container[]
   readonly serviceAccountName?: string
   readonly automountServiceAccountToken?: boolean
   readonly enableServiceLinks?: boolean
   readonly terminationGracePeriodSeconds: number
   readonly securityContext: object
   readonly topologySpreadConstraints?: readonly { readonly labelSelector: { readonly matchLabels: Labels } }[]
-  readonly volumes?: readonly { readonly name: string; readonly configMap?: { readonly name: string } }[]
+  readonly volumes?: readonly {
+    readonly name: string
+    readonly configMap?: { readonly name: string }
+    readonly secret?: { readonly secretName: string; readonly items?: readonly { readonly key: string }[] }
+  }[]
 }
 
 export interface Container {
   readonly name: string
   readonly image: string
+  readonly command?: readonly string[]
+  readonly args?: readonly string[]
   readonly ports?: readonly { readonly name: string; readonly containerPort: number }[]
   readonly env?: readonly EnvironmentVariable[]
   readonly envFrom?: readonly { readonly configMapRef: { readonly name: string } }[]
   readonly lifecycle?: { readonly preStop: { readonly sleep: { readonly seconds: number } } }
   readonly securityContext: object
-  readonly resources: { readonly requests: object; readonly limits: object }
-  readonly volumeMounts?: readonly { readonly name: string }[]
+  readonly resources: { readonly requests: object; readonly limits: { readonly memory: string } }
+  readonly volumeMounts?: readonly { readonly name: string; readonly mountPath: string }[]
   readonly [probe: `${string}Probe`]: { readonly httpGet?: { readonly path: string; readonly port: string } }
 }
 
@@ -43,9 +56,13 @@ export const isWorkload = (object: KubernetesObject): object is Workload =>
   object.kind === 'Deployment' || object.kind === 'StatefulSet'
 
 export const podOf = ({ spec }: Workload): PodSpec => spec.template.spec
+export const allContainers = ({ initContainers = [], containers }: PodSpec): readonly Container[] => [
+  ...initContainers,
+  ...containers,
+]
 export const containerOf = (workload: Workload): Container => podOf(workload).containers[0]
 
-/** The decoded data of the overlay's ConfigMaps and Secrets, by `<kind> <name>`. */
+/** The decoded data of ConfigMaps and Secrets, by `<kind> <name>`. */
 export function dataOf(objects: readonly KubernetesObject[]): ReadonlyMap<string, Labels> {
   return new Map(
     objects
@@ -83,10 +100,6 @@ export function environmentOf(workload: Workload, data: ReadonlyMap<string, Labe
   }
   return environment
 }
-
-/** Variables that only serve to compose other variables. */
-export const usedWithin = ({ env = [] }: Container): readonly string[] =>
-  env.flatMap(({ value = '' }) => [...value.matchAll(/\$\(([A-Z_]+)\)/g)].map(([, name = '']) => name))
 
 export const matches = (selector: Labels, labels: Labels): boolean =>
   Object.entries(selector).every(([name, value]) => labels[name] === value)

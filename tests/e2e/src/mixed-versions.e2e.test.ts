@@ -2,11 +2,10 @@ import { randomUUID } from 'node:crypto'
 import { mkdtempSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { buildVersion, type Fleet, isInClone, PREVIOUS_VERSION, type RunningFleet, startFleet } from '@switchhook/local'
 import { type Answer, eventually, type ReceivedRequest, type Receiver, startReceiver } from '@switchhook/testkit'
 import { Webhook } from 'standardwebhooks'
 import { envelopeOf } from './client.ts'
-import { type Fleet, type RunningFleet, startFleet } from './fleet.ts'
-import { buildVersion, isInClone, PREVIOUS_VERSION } from './previous-version.ts'
 
 const OLD = ['old'] as const
 const NEW = ['new'] as const

@@ -1,7 +1,8 @@
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 
-const root = join(import.meta.dirname, '../../..')
+/** The root of the repository. */
+export const root = join(import.meta.dirname, '../../..')
 
 export const monitoringFolder = join(root, 'infra/monitoring')
 
@@ -39,4 +40,10 @@ export const guideAnchors = (): string[] =>
 export const alertLines = (file: 'alerts.yml' | 'alerts.test.yml', key: string): string[] =>
   [...read(`infra/monitoring/${file}`).matchAll(new RegExp(`^ +(?:- )?${key}: (.*)$`, 'gm'))].map(
     ([, value = '']) => value,
+  )
+
+/** The conditions of the alert rules. */
+export const alertExpressions = (): string[] =>
+  [...read('infra/monitoring/alerts.yml').matchAll(/expr: \|\n((?: {10}.*\n)+)/g)].map(
+    ([, expression = '']) => expression,
   )

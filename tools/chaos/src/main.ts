@@ -1,28 +1,12 @@
 import { rmSync, writeFileSync } from 'node:fs'
 import { planFaults } from './faults/plan.ts'
-import { AGENTS } from './load/calls.ts'
 import { readOptions } from './options.ts'
 import { problemsOf, renderReport, renderTable, summaryOf } from './report.ts'
 import { runChaos } from './run-chaos.ts'
+import { SETTINGS } from './settings.ts'
 import { startChaosStack } from './stack/chaos-stack.ts'
 
 const say = (line: string): void => console.log(line)
-
-const agents = [{ agentUri: 'sip:agent-{n}@acme.example', tenant: 'acme', device: 'SIM/{n}', count: AGENTS }]
-
-/** A retry schedule that fits into a run (`SCHEDULE_MS` is its sum), and deadlines that fit the schedule. */
-const SETTINGS = {
-  DELIVERY_RETRY_WAITS: '1s,2s,3s,5s,5s,8s,8s',
-  DELIVERY_TIMEOUT: '3s',
-  SHUTDOWN_GRACE: '8s',
-  BREAKER_FAILURES: '5',
-  BREAKER_COOLDOWN: '2s',
-  WRAP_UP_SECONDS: '0',
-  // A long run has thousands of exhausted deliveries to send again at its end.
-  RECOVERY_RATE: '200',
-  LOG_LEVEL: 'info',
-  SIMULATOR_AGENTS: JSON.stringify(agents),
-}
 
 async function main(): Promise<void> {
   const { kills, seeds, kinds, report, home } = readOptions(process.env)

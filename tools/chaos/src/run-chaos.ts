@@ -1,18 +1,14 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { type Injection, inject, type Targets } from './faults/inject.ts'
 import { describeFault, type Fault, type PlannedFault } from './faults/plan.ts'
-import { createRandom } from './faults/random.ts'
-import { startCalls } from './load/calls.ts'
-import { type Client, openClient } from './load/client.ts'
-import { startPlatformEvents } from './load/platform-events.ts'
-import { listParked, openRecoveries, type Recoveries } from './load/recoveries.ts'
+import type { Client } from './load/client.ts'
+import { openConfirmedPublisher } from './load/platform-events.ts'
+import { openRecoveries } from './load/recoveries.ts'
+import { startLoad } from './load/start-load.ts'
 import type { Observation } from './reconcile/observation.ts'
-import type { Problem } from './reconcile/problem.ts'
-import { type Reconciliation, reconcile } from './reconcile/reconcile.ts'
-import { countMessages } from './stack/broker-management.ts'
+import type { Reconciliation } from './reconcile/reconcile.ts'
+import { settle } from './reconcile/settle.ts'
 import type { ChaosStack } from './stack/chaos-stack.ts'
-import { BEHAVIOURS } from './subscribers/behaviour.ts'
-import { type Subscribers, startSubscribers } from './subscribers/subscribers.ts'
 
 export interface ChaosResult {
   readonly injections: readonly Injection[]
@@ -32,10 +28,6 @@ const KILLS_DURING_RECOVERY: readonly PlannedFault[] = [
   { fault: { kind: 'kill', target: 'api-2' }, overlaps: true, pauseMs: 500 },
 ]
 
-/** Several times the schedule plus the time of a recovery. Anything that is not settled by then never will be. */
-const SETTLES_WITHIN_MS = 180_000
-const SETTLE_CHECK_MS = 1_000
-
 /**
  * Generates load, injects the planned faults, and reconciles every event with the POSTs that the endpoints received.
  * @param signal ends the run early; everything until then is reconciled
@@ -47,42 +39,28 @@ export async function runChaos(
   say: (line: string) => void,
   signal: AbortSignal,
 ): Promise<ChaosResult> {
-  const client = await openClient(() => stack.apis(), stack.devIdp, createRandom(seed))
-  const subscribers = await startSubscribers(client, seed)
-  let stopLoad: (() => Promise<unknown>) | undefined
+  const load = await startLoad(stack, { seed, openPublisher: () => openConfirmedPublisher(stack.amqpUrl) })
+  const { client, subscribers } = load
   try {
     const startedAt = Date.now()
-    const events = await startPlatformEvents(stack.amqpUrl)
-    const calls = startCalls(client, (call) => subscribers.received.callArrives('healthy', call))
-    stopLoad = () => {
-      stopLoad = undefined
-      return Promise.all([events.stop(), calls.stop()])
-    }
-    const newEventArrives = (): Promise<void> => subscribers.received.newEventArrives('healthy')
-    await newEventArrives()
+    await load.newEventArrives()
     const recoveries = openRecoveries(client, subscribers)
     say(`a recovery of ${await recoveries.begin()} parked deliveries has begun`)
-    const targets: Targets = { stack, subscribers, events, newEventArrives }
+    const targets: Targets = { stack, subscribers, load }
     const injections = await injectAll(targets, [...KILLS_DURING_RECOVERY, ...plan], say, signal)
     await subscribers.lastOutage()
-    await stopLoad?.()
+    await load.stop()
     const loadMs = Date.now() - startedAt
 
     say('the load has ended; waiting for the remaining deliveries')
     const observe = async (): Promise<Observation> => {
       await recoveries.beginExhausted()
-      return observeAll(stack, subscribers, recoveries, {
-        parked: (
-          await Promise.all(
-            subscribers.subscriptions.map(({ endpoint, subscriptionId }) =>
-              listParked(client, endpoint, subscriptionId),
-            ),
-          )
-        ).flat(),
-        confirmed: events.confirmed,
-        calls: calls.accepted,
-        injections,
-      })
+      return {
+        ...(await load.observe()),
+        recoveries: await recoveries.look(),
+        disturbances: injections,
+        lapses: injections.flatMap(({ lapse }) => lapse ?? []),
+      }
     }
     const reconciliation = await settle(observe)
     return {
@@ -90,14 +68,12 @@ export async function runChaos(
       reconciliation,
       otherProblems: [...(await stack.unexpectedExits()), ...otherProblemsOf(injections, client.unusual)],
       answers: client.answers,
-      repeatedPublishes: events.repeats(),
+      repeatedPublishes: load.repeatedPublishes(),
       loadMs,
       settlingMs: Date.now() - startedAt - loadMs,
     }
   } finally {
-    // After an error, the timers of the load would keep the process alive.
-    await stopLoad?.()
-    await subscribers.close()
+    await load.close()
   }
 }
 
@@ -128,59 +104,6 @@ function lineOf({ fault, fromMs, toMs, skipped, hasRecovered }: Injection, overl
   const seconds = ((toMs - fromMs) / 1_000).toFixed(1)
   if (skipped !== undefined) return `${what.padEnd(56)}  skipped: ${skipped}`
   return `${what.padEnd(56)}  ${hasRecovered ? `recovered after ${seconds} s` : `NOT RECOVERED after ${seconds} s`}`
-}
-
-async function observeAll(
-  stack: ChaosStack,
-  subscribers: Subscribers,
-  recoveries: Recoveries,
-  {
-    injections,
-    ...seen
-  }: Pick<Observation, 'parked' | 'confirmed' | 'calls'> & { readonly injections: readonly Injection[] },
-): Promise<Observation> {
-  const { received, subscriptions, guest } = subscribers
-  return {
-    ...seen,
-    endpoints: BEHAVIOURS.map(({ name, eventTypes }) => ({
-      name,
-      eventTypes,
-      subscriptionId: subscriptions.find(({ endpoint }) => endpoint === name)?.subscriptionId ?? '',
-    })),
-    guests: guest.names,
-    closures: guest.closures,
-    posts: received.posts,
-    recoveries: await recoveries.look(),
-    disturbances: injections,
-    lapses: injections.flatMap(({ lapse }) => lapse ?? []),
-    outages: subscribers.outages(),
-    left: await countMessages(stack.managementUrl()),
-    notReady: await stack.notReady(),
-  }
-}
-
-/** Problems that waiting cannot resolve. */
-const FINAL: readonly Problem['kind'][] = [
-  'two deliveries of one event',
-  'body changed',
-  'headers changed',
-  'signature or headers',
-  'attempt number',
-  'first attempt after the answer',
-  'sequence number used twice',
-  'notice of a notice',
-]
-
-/** Reconciles until no problem is left that waiting could resolve, or the time is up. */
-async function settle(observe: () => Promise<Observation>): Promise<Reconciliation> {
-  const deadline = Date.now() + SETTLES_WITHIN_MS
-  for (;;) {
-    // The broker refreshes its message counts once a second.
-    await sleep(SETTLE_CHECK_MS)
-    const reconciliation = reconcile(await observe())
-    const isFinal = reconciliation.problems.every(({ kind }) => FINAL.includes(kind))
-    if (isFinal || Date.now() >= deadline) return reconciliation
-  }
 }
 
 /** For this long after Redis has lost a call, its client still sends commands for it. */

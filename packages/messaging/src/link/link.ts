@@ -1,14 +1,16 @@
 import type { Duplex } from 'node:stream'
-import type { Logger } from '@switchhook/runtime'
+import { isCertificateError, type Logger, type ServerAddress } from '@switchhook/runtime'
 import { type ChannelModel, connect } from 'amqplib'
 import pTimeout from 'p-timeout'
 import { createBrokerNodes } from './broker-nodes.ts'
 import { gatherWrites } from './gather-writes.ts'
 import { type Session, toError } from './session.ts'
 
-export interface LinkOptions {
-  /** Several URLs are the nodes of one cluster. When a connection is lost or its set-up fails, the next node is tried. */
-  readonly url: string | readonly string[]
+/** Where RabbitMQ is. Several URLs are the nodes of one cluster. */
+export type BrokerAddress = Pick<ServerAddress, 'ca'> & { readonly url: string | readonly string[] }
+
+/** When a connection is lost or its set-up fails, the next node of the address is tried. */
+export interface LinkOptions extends BrokerAddress {
   /** The connection's name in RabbitMQ's management pages. */
   readonly name: string
   readonly log: Logger
@@ -32,8 +34,11 @@ const FIRST_RETRY_MS = 250
 const MAX_RETRY_MS = 5_000
 const REPEAT_WARNING_MS = 30_000
 
+const REFUSED_CERTIFICATE =
+  "RabbitMQ's certificate is not accepted; check AMQP_CA_FILE, and that the certificate is for the host in AMQP_URL"
+
 /** Resolves without waiting for the broker; `changed` reports the first connection. */
-export async function openLink({ url, name, log, setUp, changed }: LinkOptions): Promise<Link> {
+export async function openLink({ url, ca, name, log, setUp, changed }: LinkOptions): Promise<Link> {
   let current: Session | undefined
   let candidate: Session | undefined
   let closing = false
@@ -93,6 +98,7 @@ export async function openLink({ url, name, log, setUp, changed }: LinkOptions):
     keepAlive: true,
     timeout: CONNECT_TIMEOUT_MS,
     clientProperties: { connection_name: name },
+    ...(ca !== undefined && { ca }),
     recovery: { initialDelay: FIRST_RETRY_MS, maxDelay: MAX_RETRY_MS, waitForConnect: false, setup: setUpModel },
   })
   recovering.on('error', () => {})
@@ -108,6 +114,7 @@ export async function openLink({ url, name, log, setUp, changed }: LinkOptions):
   recovering.on('connect-failed', (error) => {
     if (closing) return
     if (needsAnOperator(error)) log.error('RabbitMQ refuses the set-up; retrying', { connection: name, error })
+    else if (isCertificateError(error)) log.error(REFUSED_CERTIFICATE, { connection: name, error })
     else if (mayWarn()) log.warn('waiting for RabbitMQ', { connection: name, error })
   })
 

@@ -1,6 +1,7 @@
 import { Unavailable } from '@switchhook/contracts'
 import { type Channel, type ChannelModel, connect, type GetMessage } from 'amqplib'
 import pTimeout from 'p-timeout'
+import type { BrokerAddress } from '../link/link.ts'
 import type { Session } from '../link/session.ts'
 import { Publisher } from '../publishing/publisher.ts'
 import { assertTopology, Queue, serviceTopology } from '../topology/topology.ts'
@@ -40,13 +41,10 @@ const BATCH = 50
  * @throws Unavailable
  */
 export async function openQuarantine({
-  url,
   name,
-}: {
-  readonly url: string | readonly string[]
-  readonly name: string
-}): Promise<Quarantine> {
-  const model = await connectToAny([url].flat(), name)
+  ...address
+}: BrokerAddress & { readonly name: string }): Promise<Quarantine> {
+  const model = await connectToAny(address, name)
   model.on('error', () => {}) // The pending calls reject.
   const session: Session = { model, fail: () => {} }
   await assertTopology(session, serviceTopology([]))
@@ -84,14 +82,15 @@ export async function openQuarantine({
 }
 
 /** Tries each url once. @throws Unavailable */
-export async function connectToAny(urls: readonly string[], name: string): Promise<ChannelModel> {
+export async function connectToAny({ url: urls, ca }: BrokerAddress, name: string): Promise<ChannelModel> {
   let cause: unknown
-  for (const url of urls) {
+  for (const url of [urls].flat()) {
     try {
       return await connect(url, {
         timeout: CONNECT_TIMEOUT_MS,
         noDelay: true,
         clientProperties: { connection_name: name },
+        ...(ca !== undefined && { ca }),
       })
     } catch (error) {
       cause = error

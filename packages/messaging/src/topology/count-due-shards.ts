@@ -1,5 +1,5 @@
-import type { ChannelModel } from 'amqplib'
 import { type Link, type LinkOptions, openLink } from '../link/link.ts'
+import { queueExists } from './queue-exists.ts'
 import { dueQueues, MOST_SHARDS } from './topology.ts'
 
 /**
@@ -10,7 +10,7 @@ import { dueQueues, MOST_SHARDS } from './topology.ts'
 export async function countDueShards({
   configured,
   ...options
-}: Pick<LinkOptions, 'url' | 'log' | 'name'> & { readonly configured: number }): Promise<number> {
+}: Pick<LinkOptions, 'url' | 'ca' | 'log' | 'name'> & { readonly configured: number }): Promise<number> {
   let shards = configured
   const link = await new Promise<Link>((resolve) => {
     const opening = openLink({
@@ -18,25 +18,11 @@ export async function countDueShards({
       // The link came up, so `setUp` has run.
       changed: () => void opening.then(resolve),
       setUp: async ({ model }) => {
-        const found = await Promise.all(dueQueues(MOST_SHARDS).map((queue) => exists(model, queue)))
+        const found = await Promise.all(dueQueues(MOST_SHARDS).map((queue) => queueExists(model, queue)))
         shards = Math.max(configured, found.lastIndexOf(true) + 1)
       },
     })
   })
   await link.close()
   return shards
-}
-
-/** RabbitMQ closes the channel if the queue does not exist. */
-async function exists(model: ChannelModel, queue: string): Promise<boolean> {
-  const channel = await model.createChannel()
-  channel.on('error', () => {})
-  try {
-    await channel.checkQueue(queue)
-  } catch (error) {
-    if (error instanceof Error && 'code' in error && error.code === 404) return false
-    throw error
-  }
-  await channel.close()
-  return true
 }

@@ -1,23 +1,6 @@
 import type { Config } from './config.ts'
-import {
-  choice,
-  described,
-  duration,
-  type Field,
-  fraction,
-  integer,
-  networks,
-  optional,
-  port,
-  url,
-  urls,
-} from './fields.ts'
-
-/** A single Redis, several sentinels, or several nodes of a cluster. */
-const redisUrls = (): Field<readonly string[]> =>
-  urls(['redis', 'rediss', 'redis+sentinel', 'rediss+sentinel', 'redis+cluster', 'rediss+cluster'], {
-    alone: ['redis', 'rediss'],
-  })
+import { amqpFields, amqpRules, redisFields, redisRules } from './connection-fields.ts'
+import { choice, described, duration, type Field, fraction, integer, networks, optional, port, url } from './fields.ts'
 
 /**
  * OpenTelemetry's variables for the endpoint and the sampler. The exporter reads the others (headers, certificates, timeout,
@@ -57,14 +40,8 @@ export type TracingConfig = Config<typeof tracingFields>
 
 /** The variables that every service reads. */
 export const commonFields = {
-  AMQP_URL: described(
-    'RabbitMQ, `amqp://` or `amqps://`. Separate the nodes of a cluster with commas ([scaling](scaling.md)).',
-    urls(['amqp', 'amqps']),
-  ),
-  REDIS_URL: described(
-    'Redis, `redis://` or `rediss://`; also Sentinel and Cluster ([scaling](scaling.md)).',
-    redisUrls(),
-  ),
+  ...amqpFields,
+  ...redisFields,
   NODE_ENV: described(
     '`production` refuses a Redis without AOF or with eviction, webhook URLs with `http`, and a missing `SECRET_KEYS`.',
     choice(['development', 'test', 'production'], 'development'),
@@ -80,6 +57,9 @@ export const commonFields = {
   ),
   ...tracingFields,
 }
+
+/** The rules that every service applies. */
+export const commonRules = [...amqpRules, ...redisRules]
 
 /** Variables that several services read, with the same meaning in each. */
 export const sharedFields = {

@@ -90,6 +90,7 @@ test('the common fields require the broker and Redis; the others have defaults',
   expect(loadConfig(commonFields, { AMQP_URL: 'amqp://127.0.0.1', REDIS_URL: 'redis://127.0.0.1' })).toEqual({
     AMQP_URL: ['amqp://127.0.0.1'],
     REDIS_URL: ['redis://127.0.0.1'],
+    REDIS_DURABILITY: 'checked',
     NODE_ENV: 'development',
     OTEL_EXPORTER_OTLP_ENDPOINT: undefined,
     OTEL_EXPORTER_OTLP_TRACES_ENDPOINT: undefined,

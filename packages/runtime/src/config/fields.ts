@@ -161,13 +161,21 @@ export function json<T>(schema: object, fallback?: string): Field<T> {
 /** The path of a file that `parse` reads. The message of its errors is shown, so it must not contain secrets. */
 export const file = <T>(parse: (content: string) => T): Field<T> =>
   field((raw) => {
+    const content = readText(raw)
     try {
-      return parse(readFileSync(raw, 'utf8'))
+      return parse(content)
     } catch (error) {
-      const isUnreadable = error instanceof Error && 'code' in error && 'syscall' in error
-      throw new FieldError(isUnreadable ? 'must be the path of a file that can be read' : String(error))
+      throw error instanceof FieldError ? error : new FieldError(String(error))
     }
   })
+
+function readText(path: string): string {
+  try {
+    return readFileSync(path, 'utf8')
+  } catch {
+    throw new FieldError('must be the path of a file that can be read')
+  }
+}
 
 function parseJson(raw: string): unknown {
   try {

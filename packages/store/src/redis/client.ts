@@ -29,6 +29,8 @@ export interface ConnectionOptions {
   >
   /** For the connections of a cluster. `watchReplies` limits the waits on any other form. */
   readonly clusterTimeouts: Pick<RedisOptions, 'commandTimeout' | 'socketTimeout'>
+  /** Certificates of the only accepted authorities (PEM). Absent: those that Node.js trusts. */
+  readonly ca?: string
   readonly retryStrategy: (times: number) => number
   readonly scripts: Record<string, { lua: string }>
 }
@@ -57,17 +59,18 @@ export function readAddress(urls: readonly string[]): RedisAddress {
 export function connectTo(urls: string | readonly string[], options: ConnectionOptions): RedisClient {
   const all = [urls].flat()
   const address = readAddress(all)
-  const { connection, clusterTimeouts, retryStrategy, scripts } = options
+  const { connection, clusterTimeouts, ca, retryStrategy, scripts } = options
+  const tls = address.tls && { tls: ca === undefined ? {} : { ca } }
   const shared = { enableOfflineQueue: false, scripts }
   const login = {
     ...(address.username !== undefined && { username: address.username }),
     ...(address.password !== undefined && { password: address.password }),
-    ...(address.tls && { tls: {} }),
+    ...tls,
   }
   switch (address.form) {
     case 'single':
       // ioredis parses the URL itself, because it supports more than `readAddress`, for example sockets.
-      return new Single(all[0] ?? '', { ...connection, ...shared, retryStrategy })
+      return new Single(all[0] ?? '', { ...connection, ...shared, ...tls, retryStrategy })
     case 'sentinel': {
       const [name = '', database = '0'] = address.path
       return new Single({

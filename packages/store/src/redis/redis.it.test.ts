@@ -133,24 +133,25 @@ test('a connection is ready only when Redis accepts writes', () =>
     expect(lines.find(({ level }) => level === 'warn')?.text).toContain('NOPERM')
   }))
 
-test('durabilityProblems reads the settings of the connected Redis', async () => {
+test('durabilitySettings reads the settings of the connected Redis', async () => {
   const redis = await open()
-  const [, appendOnly] = (await redis[run]((commands) => commands.config('GET', 'appendonly'))) as unknown[]
-  const mentioned = (await redis.durabilityProblems()).some((problem) => problem.includes('appendonly'))
-  expect(mentioned).toBe(appendOnly === 'no')
+  const [, appendFsync] = (await redis[run]((commands) => commands.config('GET', 'appendfsync'))) as unknown[]
+  expect(await redis.durabilitySettings()).toEqual([{ appendOnly: 'yes', appendFsync, evictionPolicy: 'noeviction' }])
 })
 
-test('a Redis that does not permit reading its settings has no durability problems', () =>
+test('a Redis that refuses CONFIG, as managed ones do, shows only its eviction policy', () =>
   withUser('test-managed', ['+@all', '-config'], async (url) => {
     const redis = await open(url)
-    expect(await redis.durabilityProblems()).toEqual([])
+    expect(await redis.durabilitySettings()).toEqual([
+      { appendOnly: undefined, appendFsync: undefined, evictionPolicy: 'noeviction' },
+    ])
   }))
 
-test('without Redis, durabilityProblems rejects instead of finding no problem', async () => {
+test('without Redis, durabilitySettings rejects instead of finding hidden settings', async () => {
   const redis = await open()
   proxy.refuse()
   await eventually(() => expect(redis.isReady()).toBe(false))
-  await timed(() => redis.durabilityProblems())
+  await timed(() => redis.durabilitySettings())
 })
 
 test('ready resolves for all callers that wait', async () => {

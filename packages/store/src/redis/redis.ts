@@ -1,13 +1,14 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import { Unavailable } from '@switchhook/contracts'
-import { backoffMs } from '@switchhook/runtime'
+import { backoffMs, isCertificateError } from '@switchhook/runtime'
 import { Cluster, type Redis as Single } from 'ioredis'
 import { PROBE_KEY } from '../keys.ts'
 import { connectTo, type RedisClient } from './client.ts'
+import { type DurabilitySettings, readSettings } from './durability.ts'
 import { fateOf, isRefusal, isReply } from './reply-fate.ts'
 import { type ReplyWatch, UNWATCHED, watchReplies } from './reply-watch.ts'
 import { loadScripts, type ScriptName, type ScriptReplies } from './scripts.ts'
-import { fullestOf, parseMemory, problemsOf, type RedisMemory, readSettings } from './server.ts'
+import { fullestOf, parseMemory, type RedisMemory } from './server.ts'
 
 /** How the stores of this package send commands. `index.ts` does not export it, so no other package touches a key. */
 export const run = Symbol('run')
@@ -22,10 +23,10 @@ export interface Redis {
    */
   ready(options?: { readonly mayBeFull: boolean }): Promise<void>
   /**
-   * The settings that let this Redis lose data, one sentence each. Empty if there are none, or if Redis does not permit
-   * CONFIG GET, as with managed servers.
+   * The settings that decide which data Redis can lose, of each primary. A setting that Redis does not show, as with many
+   * managed servers, is undefined.
    */
-  durabilityProblems(): Promise<string[]>
+  durabilitySettings(): Promise<readonly DurabilitySettings[]>
   /** In a cluster, the memory of its fullest primary. Undefined if Redis does not reveal it. */
   memory(): Promise<RedisMemory | undefined>
   /** Waits for outstanding replies, then disconnects. */
@@ -71,10 +72,15 @@ const LONGEST_RECONNECT_WAIT_MS = 2_000
 /** A long outage is logged again at this interval. */
 const REMIND_MS = 30_000
 
+const REFUSED_CERTIFICATE =
+  "Redis's certificate is not accepted; check REDIS_CA_FILE, and that the certificate is for the host in REDIS_URL"
+
 /** Connects, and waits without limit for a Redis that is not up yet. The wait is logged as a warning. */
 export async function openRedis(options: {
   /** Several URLs: the sentinels, or nodes of one cluster. */
   readonly url: string | readonly string[]
+  /** Certificates of the only authorities (PEM) that Redis's certificate may come from. Absent: those that Node.js trusts. */
+  readonly ca?: string
   readonly log: Log
   readonly name: string
   /** Resolve even while Redis is over `maxmemory`. For a service whose work frees memory. */
@@ -91,6 +97,7 @@ export async function openRedis(options: {
       reconnectOnError: (error) => error.message.startsWith('READONLY'),
     },
     clusterTimeouts: { commandTimeout: COMMAND_TIMEOUT_MS, socketTimeout: SOCKET_TIMEOUT_MS },
+    ...(options.ca !== undefined && { ca: options.ca }),
     retryStrategy: (times) => backoffMs(times, FIRST_RECONNECT_WAIT_MS, LONGEST_RECONNECT_WAIT_MS),
     scripts: loadScripts(),
   })
@@ -112,7 +119,9 @@ function watch(
     loggedAt = Date.now()
     // For a host with several addresses, the failures are nested and the outer message is empty.
     const first: unknown = error instanceof AggregateError ? error.errors[0] : error
-    log.warn('waiting for Redis', { connection: name, error: withoutArguments(first) })
+    const fields = { connection: name, error: withoutArguments(first) }
+    if (isCertificateError(first)) log.error(REFUSED_CERTIFICATE, fields)
+    else log.warn('waiting for Redis', fields)
   }
   client.on('error', trouble)
   client.on('close', () => trouble(new Error('the connection was closed')))
@@ -143,6 +152,7 @@ function wrap(client: RedisClient, closing: AbortController, trouble: (error: un
     }
   }
 
+  const primaries = (): readonly Single[] => (client instanceof Cluster ? client.nodes('master') : [client])
   let closed: Promise<void> | undefined
   return {
     [run]: send,
@@ -162,11 +172,9 @@ function wrap(client: RedisClient, closing: AbortController, trouble: (error: un
         await delay(waitMs, undefined, { signal: closing.signal }).catch(() => undefined)
       }
     },
-    durabilityProblems: async () =>
-      problemsOf(await send((redis) => readSettings((name) => redis.config('GET', name)))),
+    durabilitySettings: () => send(() => Promise.all(primaries().map(readSettings))),
     async memory() {
-      const nodes = client instanceof Cluster ? client.nodes('master') : [client]
-      const answers = await send(() => Promise.all(nodes.map((node) => node.info('memory'))))
+      const answers = await send(() => Promise.all(primaries().map((node) => node.info('memory'))))
       return fullestOf(answers.map(parseMemory).filter((memory) => memory !== undefined))
     },
     close() {

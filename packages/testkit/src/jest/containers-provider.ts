@@ -8,7 +8,10 @@ import {
   missingDocker,
   type RabbitmqAddress,
   type RedisAddress,
+  rabbitmqAdvancedConfigFile,
+  rabbitmqConfigFile,
   redisAnswers,
+  redisConfigFile,
   type Say,
   startWanted,
   waitUntil,
@@ -50,6 +53,10 @@ export function containersProvider(say: Say): BackingProvider {
     const container = await start(pinnedImage('rabbitmq'), (it) =>
       it
         .withExposedPorts(5672, 15672)
+        .withCopyFilesToContainer([
+          { source: rabbitmqConfigFile, target: '/etc/rabbitmq/conf.d/20-switchhook.conf' },
+          { source: rabbitmqAdvancedConfigFile, target: '/etc/rabbitmq/advanced.config' },
+        ])
         .withEnvironment({ RABBITMQ_DEFAULT_USER: USER, RABBITMQ_DEFAULT_PASS: USER, ERL_MAX_PORTS: '65536' }),
     )
     const host = container.getHost()
@@ -68,9 +75,8 @@ export function containersProvider(say: Say): BackingProvider {
     const container = await start(pinnedImage('redis'), (it) =>
       it
         .withExposedPorts(6379)
-        .withCommand(
-          'redis-server --appendonly yes --maxmemory 2304mb --maxmemory-policy noeviction --databases 64'.split(' '),
-        ),
+        .withCopyFilesToContainer([{ source: redisConfigFile, target: '/usr/local/etc/redis/redis.conf' }])
+        .withCommand('redis-server /usr/local/etc/redis/redis.conf --protected-mode no --databases 64'.split(' ')),
     )
     const [host, port] = [container.getHost(), container.getMappedPort(6379)]
     await answering('Redis', () => redisAnswers(port, host))

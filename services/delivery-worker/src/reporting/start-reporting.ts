@@ -1,5 +1,5 @@
-import { type Delivery, traceIdOf } from '@switchhook/contracts'
 import type { Logger, Metrics, Tracing } from '@switchhook/runtime'
+import { createAttemptLog } from './attempt-log.ts'
 import { type ContactsDeps, startContacts } from './contacts.ts'
 import { createDeliveryMeter, type DeliveryMeter } from './delivery-meter.ts'
 import { createDeliverySpans, type DeliverySpans } from './delivery-spans.ts'
@@ -10,6 +10,8 @@ export interface ReportingDeps {
   readonly metrics: Metrics
   readonly tracing: Tracing
   readonly contacts: ContactsDeps['store']
+  /** One of this many deliveries that are acknowledged at their first attempt gets a log line. */
+  readonly sampleAcknowledged: number
 }
 
 export interface Reporting {
@@ -24,38 +26,20 @@ export interface Reporting {
 const CONTACTS_EVERY_MS = 5_000
 
 /** Everything that observes deliveries: the log, the metrics, the traces and the contact times of the endpoints. */
-export function startReporting({ log, metrics, tracing, contacts: store }: ReportingDeps): Reporting {
+export function startReporting(deps: ReportingDeps): Reporting {
+  const { log, metrics, tracing, contacts: store, sampleAcknowledged } = deps
   const spans = createDeliverySpans(tracing)
   const meter = createDeliveryMeter(metrics)
   const contacts = startContacts({ store, everyMs: CONTACTS_EVERY_MS, log })
   return {
-    listener: notifyAll([spans.listener, contacts.listener, meter.listener, { concluded: attemptLog(log) }]),
+    listener: notifyAll([
+      spans.listener,
+      contacts.listener,
+      meter.listener,
+      { concluded: createAttemptLog(log, sampleAcknowledged) },
+    ]),
     meter,
     traced: spans.handle,
     stop: () => contacts.stop(),
-  }
-}
-
-/** One line per slot of a delivery. A subscriber's failure is ordinary, so even a parked delivery is logged as `info`. */
-function attemptLog(log: Logger): Required<DeliveryListener>['concluded'] {
-  return (delivery: Delivery, attempt, decision, outcome) => {
-    const { deliveryId, subscriptionId, eventId, eventType, tenant, run, slot, traceparent } = delivery
-    log.info('delivery.attempted', {
-      ...(traceparent !== undefined && { traceId: traceIdOf(traceparent) }),
-      deliveryId,
-      subscriptionId,
-      eventId,
-      eventType,
-      tenant,
-      run,
-      slot,
-      attempt: attempt?.attempt ?? null,
-      outcome: attempt?.outcome ?? outcome.kind,
-      status: attempt?.status ?? null,
-      durationMs: attempt?.durationMs ?? null,
-      decision: decision.kind,
-      ...(decision.kind === 'retry' && { waitMs: decision.waitMs }),
-      ...(decision.kind === 'park' && { reason: decision.reason }),
-    })
   }
 }

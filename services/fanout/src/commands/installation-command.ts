@@ -18,7 +18,7 @@ export type InstallationCommand =
 export const USAGE = `usage: node installation.js show [--limit N]   print the installation ids in Redis and in the first N messages of each queue; default 5
        node installation.js adopt <id>         accept the messages of this installation
        node installation.js discard <id>       move the messages of this installation to quarantine
-AMQP_URL and REDIS_URL name the broker and the Redis; DELIVERY_RETRY_WAITS and BREAKER_COOLDOWN name the wait queues, as for the workers.`
+The variables AMQP_… and REDIS_… name the broker and the Redis, as for the services; DELIVERY_RETRY_WAITS and BREAKER_COOLDOWN name the wait queues, as for the workers.`
 
 const DEFAULT_LIMIT = 5
 /** The number of lanes of the delivery workers. */

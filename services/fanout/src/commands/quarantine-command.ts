@@ -8,7 +8,7 @@ export interface QuarantineCommand {
 
 export const USAGE = `usage: node quarantine.js list [--limit N]      print the oldest messages, one JSON line each; default 20
        node quarantine.js requeue [--limit N]   send the oldest messages back to their origin; default 1000
-AMQP_URL names the broker.`
+The variables AMQP_… name the broker, as for the services.`
 
 const DEFAULT_LIMITS = { list: 20, requeue: 1_000 }
 

@@ -3,7 +3,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { pathToFileURL } from 'node:url'
 import { eventually } from '@switchhook/testkit'
 import pTimeout from 'p-timeout'
-import type { PlatformEvents } from '../load/platform-events.ts'
+import type { Load } from '../load/start-load.ts'
 import type { Lapse } from '../reconcile/observation.ts'
 import { closeConnection, deleteEmptyQueue, isConsumed } from '../stack/broker-management.ts'
 import type { ChaosStack } from '../stack/chaos-stack.ts'
@@ -28,8 +28,7 @@ export interface Injection {
 export interface Targets {
   readonly stack: ChaosStack
   readonly subscribers: Pick<Subscribers, 'guest' | 'rotate' | 'exhaust'>
-  readonly events: Pick<PlatformEvents, 'burst'>
-  readonly newEventArrives: () => Promise<void>
+  readonly load: Pick<Load, 'burst' | 'newEventArrives'>
 }
 
 /** The effect of a fault. */
@@ -56,7 +55,7 @@ export async function inject(targets: Targets, fault: Fault): Promise<Injection>
   return { fault, fromMs, toMs: Date.now(), skipped, hasRecovered, lapse }
 }
 
-async function apply({ stack, subscribers, events }: Targets, fault: Fault): Promise<Applied> {
+async function apply({ stack, subscribers, load }: Targets, fault: Fault): Promise<Applied> {
   switch (fault.kind) {
     case 'kill':
     case 'stop': {
@@ -107,7 +106,7 @@ async function apply({ stack, subscribers, events }: Targets, fault: Fault): Pro
     case 'exhaust':
       return subscribers.exhaust() ? {} : { skipped: 'the endpoint is already down' }
     case 'burst':
-      events.burst(fault.events)
+      load.burst(fault.events)
       return {}
   }
 }
@@ -216,9 +215,9 @@ async function raiseAlarm({ rabbitmqctl }: ChaosStack, forMs: number): Promise<A
   return {}
 }
 
-async function recovers({ stack, newEventArrives }: Targets): Promise<boolean> {
+async function recovers({ stack, load }: Targets): Promise<boolean> {
   const isWell = async (): Promise<boolean> => {
-    await newEventArrives()
+    await load.newEventArrives()
     return eventually(
       async () => {
         const names = await stack.notReady()

@@ -2,6 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { newEventId, type PlatformEvent, Unavailable } from '@switchhook/contracts'
 import { type Broker, openBroker, serviceTopology } from '@switchhook/messaging'
 import { createLogger } from '@switchhook/runtime'
+import { publishEvent } from '../stack/broker-management.ts'
 import { TENANT } from './client.ts'
 
 /** Publishes events of another platform to `switchhook.events`, and repeats each one until it is confirmed. */
@@ -23,13 +24,14 @@ const REPEAT_MS = 200
 /** Lets the run end even if the broker does not come back. */
 const PATIENCE_MS = 60_000
 
-export async function startPlatformEvents(amqpUrl: string): Promise<PlatformEvents> {
-  const broker = await openBroker({
-    url: amqpUrl,
-    topology: serviceTopology([]),
-    log: createLogger('chaos', 'error'),
-    name: 'platform events',
-  })
+/** The way to `switchhook.events`. */
+export interface EventPublisher {
+  /** Resolves to whether the broker has taken the event. */
+  publish(event: PlatformEvent): Promise<boolean>
+  close(): Promise<void>
+}
+
+export function startPlatformEvents(publisher: EventPublisher): PlatformEvents {
   const confirmed: string[] = []
   const underWay = new Set<Promise<unknown>>()
   let repeats = 0
@@ -37,7 +39,7 @@ export async function startPlatformEvents(amqpUrl: string): Promise<PlatformEven
 
   async function publish(): Promise<void> {
     const event = newEvent()
-    while (!(await isConfirmed(broker, event))) {
+    while (!(await publisher.publish(event))) {
       if (Date.now() > endsAtMs) return
       repeats += 1
       await sleep(REPEAT_MS)
@@ -64,9 +66,31 @@ export async function startPlatformEvents(amqpUrl: string): Promise<PlatformEven
       clearInterval(timer)
       endsAtMs = Date.now() + PATIENCE_MS
       await Promise.all(underWay)
-      await broker.close()
+      await publisher.close()
     },
   }
+}
+
+/** Publishes over AMQP and waits for the broker's confirm. */
+export async function openConfirmedPublisher(amqpUrl: string): Promise<EventPublisher> {
+  const broker = await openBroker({
+    url: amqpUrl,
+    topology: serviceTopology([]),
+    log: createLogger('chaos', 'error'),
+    name: 'platform events',
+  })
+  return {
+    publish: (event) => isConfirmed(broker, event),
+    close: () => broker.close(),
+  }
+}
+
+/**
+ * Publishes over RabbitMQ's HTTP API, which declares nothing. It waits until the event is routed to a queue, not until
+ * it is stored: for runs in which the broker is not disturbed.
+ */
+export function openManagementPublisher(managementUrl: string): EventPublisher {
+  return { publish: (event) => publishEvent(managementUrl, event), close: async () => {} }
 }
 
 async function isConfirmed(broker: Broker, event: PlatformEvent): Promise<boolean> {

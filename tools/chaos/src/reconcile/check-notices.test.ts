@@ -48,6 +48,7 @@ const observed = (more: Partial<Observation> = {}): Observation => ({
   guests: [],
   closures: [],
   lapses: [],
+  brokerLosses: [],
   recoveries: [],
   disturbances: [],
   outages: [],

@@ -116,6 +116,14 @@ export interface Lapse extends Disturbance {
   readonly kind: 'rolled back' | 'empty'
 }
 
+/** RabbitMQ lost every message. */
+export interface BrokerLoss {
+  /** When it died, in ms since 1970. Anything that occurred later is owed. */
+  readonly atMs: number
+  /** Ids of the events of the other platform that it had confirmed by then. */
+  readonly confirmed: ReadonlySet<string>
+}
+
 export interface AcceptedCall {
   readonly callId: string
   readonly agentUri: string
@@ -140,6 +148,7 @@ export interface Observation {
   readonly recoveries: readonly RecoverySeen[]
   readonly disturbances: readonly Disturbance[]
   readonly lapses: readonly Lapse[]
+  readonly brokerLosses: readonly BrokerLoss[]
   readonly outages: readonly Outage[]
   /** Remaining messages, by queue. */
   readonly left: Readonly<Record<string, number>>
@@ -162,3 +171,10 @@ export const isRolledBack = (lapses: readonly Lapse[], atMs: number): boolean =>
     lapses.filter(({ kind }) => kind === 'rolled back'),
     atMs,
   )
+
+/** The longest that a delivery of these runs can wait in the broker: the schedule, and its postponed last slot. */
+const IN_BROKER_MS = 60_000
+
+/** Whether a message of an event that occurred at this time may have been in the broker when it lost everything. */
+export const isInLostBroker = (losses: readonly BrokerLoss[], occurredAtMs: number): boolean =>
+  losses.some(({ atMs }) => atMs - IN_BROKER_MS <= occurredAtMs && occurredAtMs <= atMs)

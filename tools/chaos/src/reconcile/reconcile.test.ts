@@ -184,6 +184,7 @@ test('counts events, deliveries, POSTs and duplicates', () => {
     problems: [],
     events: 5,
     legs: 1,
+    lostWithBroker: 0,
     deliveries: 5,
     acknowledged: 4,
     parked: 1,

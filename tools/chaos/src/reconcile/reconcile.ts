@@ -4,7 +4,7 @@ import { checkDelivery } from './check-delivery.ts'
 import { exhaustedAndForgotten, mayExhaust } from './check-exhausted.ts'
 import { checkNotices, countNotices, expectedNotices } from './check-notices.ts'
 import { checkRecovery } from './check-recovery.ts'
-import { type Endpoint, isRolledBack, type Notice, type Observation, type Post } from './observation.ts'
+import { type Endpoint, isInLostBroker, isRolledBack, type Notice, type Observation, type Post } from './observation.ts'
 import type { Problem } from './problem.ts'
 import { checkStreams, countRepeated, eventsOf, nameOf, streamsOf } from './streams.ts'
 
@@ -23,6 +23,8 @@ export interface Reconciliation {
   readonly exhausted: number
   /** Parked records that a rollback of Redis lost. */
   readonly forgotten: number
+  /** Deliveries that the broker lost with its messages. */
+  readonly lostWithBroker: number
   /** Sequence numbers that were used again after Redis lost the events. */
   readonly repeated: number
   /** Deliveries of an event that was recorded again, with the same content, after Redis lost it. */
@@ -43,14 +45,14 @@ export interface Reconciliation {
 /**
  * Checks that everything was delivered. Each subscription that lasted for the whole run must have acknowledged each event
  * of its types, or the delivery must be parked because its receiver rejected it. Expected are the confirmed events, the
- * events of accepted calls, and every event that any subscription got. Only a `Lapse` excuses anything.
+ * events of accepted calls, and every event that any subscription got. Only a `Lapse` or a `BrokerLoss` excuses anything.
  */
 export function reconcile(observation: Observation): Reconciliation {
   const { endpoints, posts, parked, disturbances, lapses, recoveries, left, notReady } = observation
   const streams = streamsOf(posts)
   const notices = expectedNotices(observation)
   const confirmed = observation.confirmed.map((eventId) => `platform ${eventId}`)
-  const expected = new Set([...confirmed, ...notices, ...eventsOf(streams, lapses)])
+  const expected = new Set([...confirmed, ...notices, ...eventsOf(streams, observation)])
   const nameOfPost = (post: Post): string => nameOf(post, streams)
   const typeOfPost = (post: Post): string => typeOf(nameOfPost(post))
   const problems: Problem[] = checkStreams(observation, streams)
@@ -63,6 +65,7 @@ export function reconcile(observation: Observation): Reconciliation {
   const parkedIds = new Set(parked.map(({ deliveryId }) => deliveryId))
   const isForgotten = (of: readonly Post[]): boolean =>
     of.some((post) => isRejection(post) && isRolledBack(lapses, post.atMs))
+  const mayBeInLostBroker = eventsInLostBroker(observation, nameOfPost)
   const byEvent = Map.groupBy(posts, (post) => `${post.endpoint} ${nameOfPost(post)}`)
   const missing: { readonly endpoint: string; readonly problem: Problem }[] = []
   let owed = 0
@@ -70,6 +73,7 @@ export function reconcile(observation: Observation): Reconciliation {
   let parkedRightly = 0
   let forgotten = 0
   let recordedAgain = 0
+  let lostWithBroker = 0
   for (const endpoint of endpoints) {
     for (const event of expected) {
       if (!receives(endpoint, event)) continue
@@ -83,6 +87,7 @@ export function reconcile(observation: Observation): Reconciliation {
       if (of.some(isAcknowledgement)) acknowledged += 1
       else if ([...ids].some((id) => parkedIds.has(id)) && of.some(isRejection)) parkedRightly += 1
       else if (isForgotten(of)) forgotten += 1
+      else if (mayBeInLostBroker.has(event)) lostWithBroker += 1
       else {
         const what = `${event} at ${endpoint.name} (${of.length} POSTs)`
         missing.push({ endpoint: endpoint.name, problem: { kind: 'missing', what } })
@@ -131,6 +136,7 @@ export function reconcile(observation: Observation): Reconciliation {
     recovered: sum(recoveries.map(({ sent }) => sent)),
     exhausted: sum(exhausted.map(({ sent }) => sent)),
     forgotten,
+    lostWithBroker,
     repeated: countRepeated(streams),
     recordedAgain,
     changedNotices: sum(checked.map(({ changedNotices }) => changedNotices)),
@@ -140,6 +146,18 @@ export function reconcile(observation: Observation): Reconciliation {
     duplicates: sum(checked.map(({ duplicates }) => duplicates)),
     stepsBack: sum(checked.map(({ stepsBack }) => stepsBack)),
   }
+}
+
+/** The events of which a message may have been in the broker when it lost everything. */
+function eventsInLostBroker(
+  { posts, brokerLosses }: Observation,
+  nameOfPost: (post: Post) => string,
+): ReadonlySet<string> {
+  if (brokerLosses.length === 0) return new Set()
+  return new Set([
+    ...brokerLosses.flatMap(({ confirmed }) => [...confirmed].map((eventId) => `platform ${eventId}`)),
+    ...posts.filter(({ occurredAtMs }) => isInLostBroker(brokerLosses, occurredAtMs)).map(nameOfPost),
+  ])
 }
 
 const receives = ({ eventTypes }: Endpoint, event: string): boolean => eventTypes.includes(typeOf(event))

@@ -1,5 +1,5 @@
 import { nameOfNotice } from './check-notices.ts'
-import { type Content, isInLapse, isNotice, type Lapse, type Observation, type Post } from './observation.ts'
+import { type Content, isInLapse, isInLostBroker, isNotice, type Observation, type Post } from './observation.ts'
 import type { Problem } from './problem.ts'
 
 /** The events of one leg of a call or of one agent, at any endpoint. They are numbered from 1 without a gap. */
@@ -46,18 +46,23 @@ function nameInStream(name: string, sequence: number, occurredAtMs: number, stre
 const lastOf = ({ sequences }: Stream): number => Math.max(...sequences.keys())
 const firstAtMs = ({ sequences }: Stream): number => Math.min(...[...sequences.values()].flatMap((times) => [...times]))
 
+type Losses = Pick<Observation, 'lapses' | 'brokerLosses'>
+
+const mayBeLost = ({ lapses, brokerLosses }: Losses, atMs: number): boolean =>
+  isInLapse(lapses, atMs) || isInLostBroker(brokerLosses, atMs)
+
 /** Every event of the streams, including those that are missing between others. */
-export function eventsOf(streams: Streams, lapses: readonly Lapse[]): string[] {
+export function eventsOf(streams: Streams, losses: Losses): string[] {
   return [...streams].flatMap(([name, stream]) => [
     ...[...stream.sequences].flatMap(([sequence, times]) =>
       [...times].map((occurredAtMs) => nameInStream(name, sequence, occurredAtMs, stream)),
     ),
-    ...gapsOf(stream, lapses).map((sequence) => `${name} ${sequence}`),
+    ...gapsOf(stream, losses).map((sequence) => `${name} ${sequence}`),
   ])
 }
 
-/** Numbers that no endpoint received, except where Redis may have lost the event. */
-function gapsOf(stream: Stream, lapses: readonly Lapse[]): number[] {
+/** Numbers that no endpoint received, except where Redis or the broker may have lost the event. */
+function gapsOf(stream: Stream, losses: Losses): number[] {
   const gaps: number[] = []
   let next = lastOf(stream)
   for (let sequence = next - 1; sequence >= 1; sequence--) {
@@ -65,8 +70,8 @@ function gapsOf(stream: Stream, lapses: readonly Lapse[]): number[] {
       next = sequence
       continue
     }
-    const isLost = [...(stream.sequences.get(next) ?? [])].some((atMs) => isInLapse(lapses, atMs))
-    if (!isLost && !isInLapse(lapses, firstAtMs(stream))) gaps.push(sequence)
+    const isLost = [...(stream.sequences.get(next) ?? [])].some((atMs) => mayBeLost(losses, atMs))
+    if (!isLost && !mayBeLost(losses, firstAtMs(stream))) gaps.push(sequence)
   }
   return gaps.toReversed()
 }
@@ -74,17 +79,18 @@ function gapsOf(stream: Stream, lapses: readonly Lapse[]): number[] {
 /**
  * Checks that each stream runs from 1 without a gap, uses each number once, and that each leg has an end. If Redis lost
  * writes, a call that began in that time may be missing, and events at the end of a stream may be lost; their numbers are
- * then used again.
+ * then used again. If the broker lost its messages, events of that time may be missing, but no number is used again.
  */
-export function checkStreams({ calls, lapses }: Observation, streams: Streams): Problem[] {
+export function checkStreams(observation: Observation, streams: Streams): Problem[] {
+  const { calls, lapses } = observation
   const problems: Problem[] = []
   for (const { callId, agentUri, atMs } of calls) {
     const name = `leg ${callId} ${agentUri}`
-    if (streams.has(name) || isInLapse(lapses, atMs)) continue
+    if (streams.has(name) || mayBeLost(observation, atMs)) continue
     problems.push({ kind: 'missing', what: `${name}: accepted, but no event arrived` })
   }
   for (const [name, stream] of streams) {
-    for (const sequence of gapsOf(stream, lapses)) {
+    for (const sequence of gapsOf(stream, observation)) {
       problems.push({ kind: 'gap', what: `${name}: no endpoint received ${sequence}` })
     }
     for (const [sequence, times] of stream.sequences) {
@@ -92,7 +98,7 @@ export function checkStreams({ calls, lapses }: Observation, streams: Streams): 
       problems.push({ kind: 'sequence number used twice', what: `${name} ${sequence}` })
     }
     const hasEnded = !name.startsWith('leg ') || stream.ends.has(lastOf(stream))
-    if (!hasEnded && !isInLapse(lapses, firstAtMs(stream))) problems.push({ kind: 'no end', what: name })
+    if (!hasEnded && !mayBeLost(observation, firstAtMs(stream))) problems.push({ kind: 'no end', what: name })
   }
   return problems
 }

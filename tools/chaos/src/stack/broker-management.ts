@@ -1,3 +1,5 @@
+import type { PlatformEvent } from '@switchhook/contracts'
+
 /** Messages in each queue, including unacknowledged ones. The broker refreshes the counts once a second. */
 export async function countMessages(managementUrl: string): Promise<Readonly<Record<string, number>>> {
   const queues = (await call(managementUrl, 'GET', 'queues/%2F')) as readonly Listed[]
@@ -30,18 +32,38 @@ export async function isConsumed(managementUrl: string, name: string): Promise<b
   return queues.some((queue) => queue.name === name && (queue.consumers ?? 0) > 0)
 }
 
+/** Publishes an event to `switchhook.events`. Resolves to whether it was routed to a queue. */
+export async function publishEvent(managementUrl: string, event: PlatformEvent): Promise<boolean> {
+  const answer = (await call(managementUrl, 'POST', 'exchanges/%2F/switchhook.events/publish', {
+    routing_key: event.eventType,
+    payload: JSON.stringify(event),
+    payload_encoding: 'string',
+    properties: {
+      delivery_mode: 2,
+      content_type: 'application/json',
+      type: event.eventType,
+      message_id: event.eventId,
+    },
+  })) as { readonly routed: boolean }
+  return answer.routed
+}
+
 interface Listed {
   readonly name: string
   readonly consumers?: number
   readonly messages?: number
 }
 
-async function call(managementUrl: string, method: string, path: string): Promise<unknown> {
+async function call(managementUrl: string, method: string, path: string, body?: object): Promise<unknown> {
   const { origin, username, password } = new URL(managementUrl)
   const response = await fetch(`${origin}/api/${path}`, {
     method,
-    headers: { authorization: `Basic ${btoa(`${username}:${password}`)}` },
+    headers: {
+      authorization: `Basic ${btoa(`${username}:${password}`)}`,
+      ...(body && { 'content-type': 'application/json' }),
+    },
+    ...(body && { body: JSON.stringify(body) }),
   })
   if (!response.ok) throw new Error(`the RabbitMQ management API answered ${response.status} to ${method} ${path}`)
-  return method === 'GET' ? response.json() : undefined
+  return response.status === 204 || method === 'DELETE' ? undefined : response.json()
 }

@@ -23,6 +23,8 @@ export interface ChaosStack {
   redisUrl(): string
   /** The data folder of Redis; undefined if Redis runs in a container. */
   readonly redisFolder: string | undefined
+  /** RabbitMQ's messages and definitions; undefined if it runs in a container. */
+  readonly rabbitmqFolder: string | undefined
   /** Runs `rabbitmqctl`; undefined if RabbitMQ runs in a container. */
   readonly rabbitmqctl: ((args: readonly string[]) => Promise<boolean>) | undefined
   /** Services whose `/readyz` does not answer 200. */
@@ -88,6 +90,8 @@ export async function startChaosStack(folder: string, env: NodeJS.ProcessEnv, sa
       restore: (name, more) => partOf(name).restore(more),
       redisUrl: () => backing.urls.redis,
       redisFolder: backing.providers.redis === 'local' ? join(backingPart.home.dataDir, 'redis') : undefined,
+      rabbitmqFolder:
+        backing.providers.rabbitmq === 'local' ? join(backingPart.home.dataDir, 'rabbitmq', 'mnesia') : undefined,
       rabbitmqctl:
         backing.providers.rabbitmq === 'local' ? (args) => controlPrivateRabbitmq(backingPart.home, args) : undefined,
       notReady: () => notReady(services),

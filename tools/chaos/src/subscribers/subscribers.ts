@@ -4,7 +4,7 @@ import type { Client } from '../load/client.ts'
 import { SCHEDULE_MS } from '../reconcile/check-exhausted.ts'
 import { REPORTED_OUTAGE_MS } from '../reconcile/check-notices.ts'
 import type { Outage } from '../reconcile/observation.ts'
-import { BEHAVIOURS, DOWN_FOR_LONG } from './behaviour.ts'
+import { type Behaviour, DOWN_FOR_LONG } from './behaviour.ts'
 import { type RunningEndpoint, startEndpoint } from './endpoint.ts'
 import { type Guest, startGuest } from './guest.ts'
 import { openReceivedPosts, type ReceivedPosts } from './received-posts.ts'
@@ -31,10 +31,14 @@ export interface Subscribers {
   close(): Promise<void>
 }
 
-export async function startSubscribers(client: Client, seed: number): Promise<Subscribers> {
+export async function startSubscribers(
+  client: Client,
+  seed: number,
+  behaviours: readonly Behaviour[],
+): Promise<Subscribers> {
   const received = openReceivedPosts()
   const note: ReceivedPosts['note'] = (post) => received.note(post)
-  const endpoints = await Promise.all(BEHAVIOURS.map((behaviour) => startEndpoint(behaviour, seed, note)))
+  const endpoints = await Promise.all(behaviours.map((behaviour) => startEndpoint(behaviour, seed, note)))
   const subscriptions = await Promise.all(
     endpoints.map(async (endpoint) => {
       const { name, eventTypes } = endpoint.behaviour

@@ -40,7 +40,9 @@ export async function reached(prometheusUrl: string, job: string): Promise<numbe
 const isNumber = ({ value }: Sample): boolean => !Number.isNaN(Number(value[1]))
 
 async function query(prometheusUrl: string, expression: string): Promise<readonly Sample[]> {
-  const asked = encodeURIComponent(expression.replaceAll('$__rate_interval', RATE_INTERVAL))
+  const asked = encodeURIComponent(
+    expression.replaceAll('$__rate_interval', RATE_INTERVAL).replaceAll(/\$(namespace|cluster)/g, '.*'),
+  )
   const response = await fetch(`${prometheusUrl}/api/v1/query?query=${asked}`)
   const answer = (await response.json()) as { status: string; data: { result: readonly Sample[] }; error?: string }
   verify(answer.status === 'success', `Prometheus understands ${expression} (${answer.error})`)

@@ -29,6 +29,7 @@ export const observed = (more: Partial<Observation> = {}): Observation => ({
   recoveries: [],
   disturbances: [],
   lapses: [],
+  brokerLosses: [],
   outages: [],
   left: { 'delivery.due': 0 },
   notReady: [],

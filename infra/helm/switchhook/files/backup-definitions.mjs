@@ -1,0 +1,1 @@
+../../../rabbitmq/backup-definitions.mjs

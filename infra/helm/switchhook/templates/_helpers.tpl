@@ -1,0 +1,165 @@
+{{- /* Labels of every object. */ -}}
+{{- define "switchhook.labels" -}}
+app.kubernetes.io/part-of: switchhook
+app.kubernetes.io/instance: {{ .Release.Name }}
+app.kubernetes.io/managed-by: {{ .Release.Service }}
+helm.sh/chart: {{ .Chart.Name }}-{{ .Chart.Version }}
+{{- end }}
+
+{{- define "switchhook.metadata" -}}
+name: {{ .name }}
+namespace: {{ .root.Release.Namespace }}
+labels:
+  {{- include "switchhook.labels" .root | nindent 2 }}
+{{- end }}
+
+{{- /* The image of a service: a digest wins over the tag. */ -}}
+{{- define "switchhook.image" -}}
+{{- $image := printf "%s/%s" .root.Values.image.registry .name -}}
+{{- if .values.digest -}}
+{{ $image }}@{{ .values.digest }}
+{{- else -}}
+{{ $image }}:{{ .root.Values.image.tag | default .root.Chart.AppVersion }}
+{{- end -}}
+{{- end }}
+
+{{- /* Identifies the version of a service: pods of another image carry another value. */ -}}
+{{- define "switchhook.version" -}}
+{{- include "switchhook.image" . | sha256sum | trunc 10 -}}
+{{- end }}
+
+{{- define "switchhook.valuesOf" -}}
+{{- if eq .name "delivery-worker" }}{{ toJson .root.Values.deliveryWorker }}{{ else }}{{ toJson (index .root.Values .name) }}{{ end -}}
+{{- end }}
+
+{{- /* The variables of a ConfigMap: `switchhook` for all services, or the name of one. */ -}}
+{{- define "switchhook.settings" -}}
+{{- $v := .root.Values -}}
+{{- if eq .name "switchhook" -}}
+{{- toJson (merge (dict "NODE_ENV" $v.environment "HEALTH_PORT" "9100") $v.settings) -}}
+{{- else -}}
+{{- $settings := (fromJson (include "switchhook.valuesOf" .)).settings -}}
+{{- if eq .name "api" -}}
+{{- $_ := set $settings "API_PORT" "8080" -}}
+{{- with $v.api.authIssuers }}{{ $_ := set $settings "AUTH_ISSUERS" (toJson .) }}{{ end -}}
+{{- end -}}
+{{- toJson $settings -}}
+{{- end -}}
+{{- end }}
+
+{{- /* The Secrets that a service reads. Changed content rolls it out at the next `helm upgrade`. */ -}}
+{{- define "switchhook.secretNames" -}}
+{{- $v := .Values -}}
+{{- $names := list $v.secrets.webhookKeys $v.redis.secret -}}
+{{- $names = append $names (ternary $v.rabbitmq.external.urlSecret $v.rabbitmq.userSecret (eq $v.rabbitmq.mode "external")) -}}
+{{- $names = concat $names (compact (list $v.rabbitmq.tls.caSecret $v.redis.tls.caSecret)) -}}
+{{- toJson ($names | uniq) -}}
+{{- end }}
+
+{{- /* `lookup` finds nothing in `helm template`, which GitOps controllers use: they change secrets.revision instead. */ -}}
+{{- define "switchhook.checksumOf" -}}
+{{- $root := .root -}}
+{{- $data := list $root.Values.secrets.revision -}}
+{{- range .names -}}
+{{- $data = append $data (dig "data" dict (lookup "v1" "Secret" $root.Release.Namespace .)) -}}
+{{- end -}}
+{{- toJson $data | sha256sum -}}
+{{- end }}
+
+{{- define "switchhook.secretsChecksum" -}}
+{{- include "switchhook.checksumOf" (dict "root" . "names" (fromJsonArray (include "switchhook.secretNames" .))) -}}
+{{- end }}
+
+{{- define "switchhook.redisSecretsChecksum" -}}
+{{- $tls := .Values.redis.tls -}}
+{{- include "switchhook.checksumOf" (dict "root" . "names" (concat (list .Values.redis.secret) (ternary (list $tls.serverSecret) list $tls.enabled))) -}}
+{{- end }}
+
+{{- /* The security context of every container. */ -}}
+{{- define "switchhook.restricted" -}}
+allowPrivilegeEscalation: false
+readOnlyRootFilesystem: true
+capabilities: { drop: [ALL] }
+{{- end }}
+
+{{- define "switchhook.podSecurity" -}}
+runAsNonRoot: true
+runAsUser: {{ .user }}
+runAsGroup: {{ .user }}
+fsGroup: {{ .user }}
+fsGroupChangePolicy: OnRootMismatch
+seccompProfile: { type: RuntimeDefault }
+{{- end }}
+
+{{- define "switchhook.placement" -}}
+{{- with .Values.pods.nodeSelector }}
+nodeSelector: {{- toYaml . | nindent 2 }}
+{{- end }}
+{{- with .Values.pods.tolerations }}
+tolerations: {{- toYaml . | nindent 2 }}
+{{- end }}
+{{- with .Values.pods.priorityClassName }}
+priorityClassName: {{ . }}
+{{- end }}
+{{- with .Values.image.pullSecrets }}
+imagePullSecrets:
+  {{- range . }}
+  - name: {{ . }}
+  {{- end }}
+{{- end }}
+{{- end }}
+
+{{- define "switchhook.redisHost" -}}redis.{{ .Release.Namespace }}.svc{{- end }}
+
+{{- /* Redis refuses writes at three quarters of its container's limit; a rewrite of its file needs the rest. */ -}}
+{{- define "switchhook.redisMaxmemoryMi" -}}{{ div (mul .Values.redis.memoryMi 3) 4 }}{{- end }}
+
+{{- /* The nodes by their own names: a connection moves on to another node when it loses one. */ -}}
+{{- define "switchhook.amqpUrl" -}}
+{{- $v := .Values.rabbitmq -}}
+{{- if eq $v.mode "single" -}}
+amqp://rabbitmq.{{ .Release.Namespace }}.svc:5672
+{{- else -}}
+{{- $urls := list -}}
+{{- range $node := until (int $v.replicas) -}}
+{{- $host := printf "rabbitmq-server-%d.rabbitmq-nodes.%s.svc" $node $.Release.Namespace -}}
+{{- $urls = append $urls (printf "%s://%s:%s" (ternary "amqps" "amqp" $v.tls.enabled) $host (ternary "5671" "5672" $v.tls.enabled)) -}}
+{{- end -}}
+{{- join "," $urls -}}
+{{- end -}}
+{{- end }}
+
+{{- /* Values that contradict each other, which a schema cannot say. */ -}}
+{{- define "switchhook.check" -}}
+{{- $v := .Values -}}
+{{- if and (eq $v.environment "production") (or $v.secrets.developmentDefaults $v.devIdp.enabled) -}}
+{{- fail "environment is production: secrets.developmentDefaults and devIdp.enabled are for development, because their passwords are public" -}}
+{{- end -}}
+{{- if not (or $v.api.authIssuers $v.api.settings.AUTH_ISSUERS $v.api.settings.TRUSTED_NETWORKS) -}}
+{{- fail "api.authIssuers is required: without an identity provider every request is refused, and the api does not start" -}}
+{{- end -}}
+{{- if and (eq $v.rabbitmq.mode "single") $v.rabbitmq.tls.enabled -}}
+{{- fail "rabbitmq.tls.enabled needs rabbitmq.mode operator; rabbitmq.mode single is for development" -}}
+{{- end -}}
+{{- if and (eq $v.redis.mode "internal") (lt (mul 1024 (int $v.redis.storageGi)) (mul 4 (int (include "switchhook.redisMaxmemoryMi" .)))) -}}
+{{- fail (printf "redis.storageGi is %v: a rewrite of the append-only file can need four times maxmemory (%s Mi, three quarters of redis.memoryMi)" $v.redis.storageGi (include "switchhook.redisMaxmemoryMi" .)) -}}
+{{- end -}}
+{{- if and (eq $v.rabbitmq.mode "external") (eq $v.deliveryWorker.autoscaling.mode "keda") (not $v.deliveryWorker.autoscaling.managementUrl) -}}
+{{- fail "deliveryWorker.autoscaling.managementUrl is required: KEDA reads the queues of an external RabbitMQ from its HTTP API" -}}
+{{- end -}}
+{{- range $name := list "rabbitmq" "redis" -}}
+{{- $part := index $v $name -}}
+{{- if and (eq $part.mode "external") $v.networkPolicy.enabled (not $part.external.networks) -}}
+{{- fail (printf "%s.external.networks is required: the addresses (CIDRs) of %s, which the network policies open" $name $name) -}}
+{{- end -}}
+{{- end -}}
+{{- if and $v.redis.tls.enabled (eq $v.redis.mode "internal") (not $v.redis.tls.caSecret) -}}
+{{- fail "redis.tls.caSecret is required with redis.tls.enabled: the services check the certificate of Redis against it" -}}
+{{- end -}}
+{{- if and $v.rabbitmq.tls.enabled (eq $v.rabbitmq.mode "operator") (not $v.rabbitmq.tls.caSecret) -}}
+{{- fail "rabbitmq.tls.caSecret is required with rabbitmq.tls.enabled: the services check the certificates of the nodes against it" -}}
+{{- end -}}
+{{- if and $v.gateway.enabled (not $v.gateway.parentRefs) -}}
+{{- fail "gateway.parentRefs is required: name the Gateway that the HTTPRoute belongs to" -}}
+{{- end -}}
+{{- end }}

@@ -1,0 +1,68 @@
+import { type Channel, type ChannelModel, connect } from 'amqplib'
+import pTimeout from 'p-timeout'
+import type { BrokerAddress } from '../link/link.ts'
+import type { Session } from '../link/session.ts'
+import { queueExists } from './queue-exists.ts'
+import { Queue } from './topology.ts'
+
+const CONNECT_TIMEOUT_MS = 5_000
+const CLOSE_TIMEOUT_MS = 3_000
+
+/** RabbitMQ answers this for a queue that belongs to another connection; for a queue that it does not know, 404. */
+const RESOURCE_LOCKED = 405
+
+/**
+ * Rejects until enough nodes of a new cluster run. A quorum queue gets its members when it is declared, on the nodes that
+ * the cluster has at that moment; declared on the first node that is up, it would have one member for good. Once the queues
+ * exist, a missing node is no reason to wait.
+ * @param formedBy how many of the address's nodes must run
+ */
+export async function requireFormedCluster(
+  { model }: Session,
+  { url, ca }: BrokerAddress,
+  formedBy: number,
+): Promise<void> {
+  const urls = [url].flat()
+  if (formedBy <= 1 || (await queueExists(model, Queue.quarantine))) return
+  const channel = await model.createChannel()
+  channel.on('error', () => {})
+  // Exclusive: gone with this connection, and visible to every node of this cluster only.
+  const { queue: mark } = await channel.assertQueue('', { exclusive: true, durable: false })
+  const members = await Promise.all(urls.map((node) => knows(mark, node, ca)))
+  await channel.deleteQueue(mark)
+  await channel.close()
+  const running = members.filter(Boolean).length
+  if (running < formedBy) {
+    throw new Error(
+      `the RabbitMQ cluster is not formed yet: ${running} of the ${urls.length} nodes in AMQP_URL belong to it and run, and ${formedBy} are needed before queues are declared (AMQP_NODES)`,
+    )
+  }
+}
+
+/** Whether a node can be reached and sees the queue of another connection. */
+async function knows(queue: string, url: string, ca: string | undefined): Promise<boolean> {
+  let model: ChannelModel | undefined
+  try {
+    model = await connect(url, {
+      timeout: CONNECT_TIMEOUT_MS,
+      clientProperties: { connection_name: 'switchhook cluster check' },
+      ...(ca !== undefined && { ca }),
+    })
+    model.on('error', () => {})
+    return await isLocked(await model.createChannel(), queue)
+  } catch {
+    return false
+  } finally {
+    if (model !== undefined) await pTimeout(model.close(), { milliseconds: CLOSE_TIMEOUT_MS }).catch(() => {})
+  }
+}
+
+async function isLocked(channel: Channel, queue: string): Promise<boolean> {
+  channel.on('error', () => {})
+  try {
+    await channel.checkQueue(queue)
+    return true
+  } catch (error) {
+    return error instanceof Error && 'code' in error && error.code === RESOURCE_LOCKED
+  }
+}

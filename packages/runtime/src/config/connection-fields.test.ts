@@ -1,0 +1,103 @@
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { loadConfig } from './config.ts'
+import { amqpAddress, amqpFields, amqpRules, redisAddress, redisFields, redisRules } from './connection-fields.ts'
+
+let folder: string
+let passwordFile: string
+let emptyFile: string
+
+beforeAll(() => {
+  folder = mkdtempSync(join(tmpdir(), 'switchhook-config-'))
+  passwordFile = join(folder, 'password')
+  emptyFile = join(folder, 'empty')
+  writeFileSync(passwordFile, 'p@ss/w:rd%\n')
+  writeFileSync(emptyFile, '\n')
+})
+afterAll(() => rmSync(folder, { recursive: true, force: true }))
+
+const fields = { ...amqpFields, ...redisFields }
+const load = (env: Readonly<Record<string, string>>) =>
+  loadConfig(fields, { AMQP_URL: 'amqp://h', REDIS_URL: 'redis://h', ...env }, [...amqpRules, ...redisRules])
+
+test('URLs without settings for them stay as they are', () => {
+  const config = load({ AMQP_URL: 'amqp://u:p@a/v,amqp://b', REDIS_URL: 'redis://:p@h/2' })
+  expect(amqpAddress(config).url).toEqual(['amqp://u:p@a/v', 'amqp://b'])
+  expect(redisAddress(config)).toEqual({ url: ['redis://:p@h/2'] })
+})
+
+test('user and password apply to every URL, whatever characters they contain', () => {
+  const AMQP_URL = 'amqp://a:5672/v%2Fh,amqps://b'
+  const given = load({ AMQP_URL, AMQP_USERNAME: 'u@', AMQP_PASSWORD: 'p@ss/w:rd%' })
+  const fromFile = load({ AMQP_URL, AMQP_USERNAME: 'u@', AMQP_PASSWORD_FILE: passwordFile })
+  for (const config of [given, fromFile]) {
+    const urls = amqpAddress(config).url.map((url) => new URL(url))
+    expect(urls.map(({ host, pathname }) => host + pathname)).toEqual(['a:5672/v%2Fh', 'b'])
+    for (const { username, password } of urls) {
+      expect([username, password].map(decodeURIComponent)).toEqual(['u@', 'p@ss/w:rd%'])
+    }
+  }
+  const [redis = ''] = redisAddress(load({ REDIS_URL: 'redis://user@h/2', REDIS_PASSWORD_FILE: passwordFile })).url
+  expect(redis).toBe('redis://user:p%40ss%2Fw%3Ard%25@h/2')
+})
+
+test.each<[number, Record<string, string>]>([
+  [1, { AMQP_URL: 'amqp://a' }],
+  [2, { AMQP_URL: 'amqp://a,amqp://b' }],
+  [3, { AMQP_URL: 'amqp://a,amqp://b,amqp://c,amqp://d,amqp://e' }],
+  [1, { AMQP_URL: 'amqp://a,amqp://b,amqp://c', AMQP_NODES: '1' }],
+])('%i nodes must run with %j', (expected, env) => {
+  expect(amqpAddress(load(env)).formedBy).toBe(expected)
+})
+
+test.each<[RegExp, () => Record<string, string>]>([
+  [
+    /REDIS_PASSWORD and REDIS_PASSWORD_FILE are both set/,
+    () => ({ REDIS_PASSWORD: 'a', REDIS_PASSWORD_FILE: passwordFile }),
+  ],
+  [
+    /AMQP_PASSWORD and AMQP_PASSWORD_FILE are both set/,
+    () => ({ AMQP_PASSWORD: 'a', AMQP_PASSWORD_FILE: passwordFile }),
+  ],
+  [/REDIS_URL must not contain a password/, () => ({ REDIS_URL: 'redis://:secret@h', REDIS_PASSWORD: 'secret' })],
+  [/AMQP_URL must not contain a password/, () => ({ AMQP_URL: 'amqp://u:secret@h', AMQP_PASSWORD: 'secret' })],
+  [/AMQP_URL must not contain a user/, () => ({ AMQP_URL: 'amqp://u@h', AMQP_USERNAME: 'u' })],
+  [/AMQP_USERNAME is required/, () => ({ AMQP_PASSWORD: 'secret' })],
+  [/AMQP_NODES is 3, but AMQP_URL names only 2/, () => ({ AMQP_URL: 'amqp://a,amqp://b', AMQP_NODES: '3' })],
+  [/REDIS_PASSWORD_FILE must be the path of a file that is not empty/, () => ({ REDIS_PASSWORD_FILE: emptyFile })],
+  [/AMQP_PASSWORD_FILE must be the path of a file that can be read/, () => ({ AMQP_PASSWORD_FILE: `${folder}/none` })],
+  [/AMQP_CA_FILE must be the path of a file with certificates in PEM/, () => ({ AMQP_CA_FILE: passwordFile })],
+  [/REDIS_DURABILITY must be one of checked, attested/, () => ({ REDIS_DURABILITY: 'hoped' })],
+])('%s', (problem, env) => {
+  expect(() => load(env())).toThrow(problem)
+  expect(() => load(env())).not.toThrow(/secret|p@ss/)
+})
+
+test('authorities need TLS at every URL, and several certificates in one file are read', () => {
+  const caFile = join(folder, 'ca.pem')
+  writeFileSync(caFile, `comment\n${CERTIFICATE}\n${CERTIFICATE}`)
+  const tls = {
+    AMQP_URL: 'amqps://a,amqps://b',
+    REDIS_URL: 'rediss+cluster://a',
+    AMQP_CA_FILE: caFile,
+    REDIS_CA_FILE: caFile,
+  }
+  const config = load(tls)
+  expect(amqpAddress(config).ca).toBe(`${CERTIFICATE}\n${CERTIFICATE}`)
+  expect(redisAddress(config).ca?.match(/BEGIN/g)).toHaveLength(2)
+  expect(() => load({ ...tls, AMQP_URL: 'amqps://a,amqp://b' })).toThrow('AMQP_CA_FILE needs TLS')
+  expect(() => load({ ...tls, REDIS_URL: 'redis+cluster://a' })).toThrow('REDIS_CA_FILE needs TLS')
+})
+
+/** A self-signed certificate of a key that nobody kept. */
+const CERTIFICATE = `-----BEGIN CERTIFICATE-----
+MIIBdTCCARugAwIBAgIUHiT7M7pVjCBF5MUX71L77ii2qBIwCgYIKoZIzj0EAwIw
+DzENMAsGA1UEAwwEVGVzdDAgFw0yNjExMjIwOTAxNDhaGA8yMTI2MTAyOTA5MDE0
+OFowDzENMAsGA1UEAwwEVGVzdDBZMBMGByqGSM49AgEGCCqGSM49AwEHA0IABOLz
+n5TsB59x3ZEOUmslVFoa8p6l8VIcdtbl/hl2fQwy2MZJ1QzFOBR833xJWn6MHRia
+dk/XweVrRXc0yqITFf6jUzBRMB0GA1UdDgQWBBRSxOmrXIWHkRhUq8/Vek1HyJ0D
+CzAfBgNVHSMEGDAWgBRSxOmrXIWHkRhUq8/Vek1HyJ0DCzAPBgNVHRMBAf8EBTAD
+AQH/MAoGCCqGSM49BAMCA0gAMEUCIAngs8cLO9IftFx6vsZm9a48gTWO5rEhkYU1
+QrG7b0AZAiEA5m8drFUkyY2sgkXQ2g5Ca82fGmFAUgmEiDL05uQZYzY=
+-----END CERTIFICATE-----`

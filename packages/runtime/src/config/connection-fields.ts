@@ -1,0 +1,183 @@
+import { X509Certificate } from 'node:crypto'
+import type { Config, Rule } from './config.ts'
+import { choice, described, type Field, FieldError, file, integer, optional, text, urls } from './fields.ts'
+
+/** Where a server is, and which authorities may sign its certificate. */
+export interface ServerAddress {
+  /** With user and password. Several URLs are the nodes of one cluster. */
+  readonly url: readonly string[]
+  /** Certificates of authorities (PEM). Absent: the authorities that Node.js trusts. */
+  readonly ca?: string
+}
+
+/** A single Redis, several sentinels, or several nodes of a cluster. */
+const redisUrls = (): Field<readonly string[]> =>
+  urls(['redis', 'rediss', 'redis+sentinel', 'rediss+sentinel', 'redis+cluster', 'rediss+cluster'], {
+    alone: ['redis', 'rediss'],
+  })
+
+const passwordFile = (): Field<string | undefined> =>
+  optional(
+    file((content) => {
+      const password = content.replace(/\r?\n$/, '')
+      if (password === '') throw new FieldError('must be the path of a file that is not empty')
+      return password
+    }),
+  )
+
+const CERTIFICATE = /-----BEGIN CERTIFICATE-----[^-]+-----END CERTIFICATE-----/g
+
+const authorityFile = (): Field<string | undefined> =>
+  optional(
+    file((content) => {
+      const certificates = content.match(CERTIFICATE) ?? []
+      if (certificates.length === 0 || !certificates.every(isCertificate)) {
+        throw new FieldError('must be the path of a file with certificates in PEM format')
+      }
+      return certificates.join('\n')
+    }),
+  )
+
+function isCertificate(pem: string): boolean {
+  try {
+    return new X509Certificate(pem).raw.length > 0
+  } catch {
+    return false
+  }
+}
+
+/** The variables for the connection to RabbitMQ. */
+export const amqpFields = {
+  AMQP_URL: described(
+    'RabbitMQ, `amqp://` or `amqps://`. Separate the nodes of a cluster with commas ([scaling](scaling.md)).',
+    urls(['amqp', 'amqps']),
+  ),
+  AMQP_USERNAME: described('User for RabbitMQ, if `AMQP_URL` contains none.', optional(text())),
+  AMQP_PASSWORD: described('Password for RabbitMQ, if `AMQP_URL` contains none.', optional(text())),
+  AMQP_PASSWORD_FILE: described('Path of a file with this password.', passwordFile()),
+  AMQP_CA_FILE: described(
+    'Path of a PEM file: only certificates of these authorities are accepted from RabbitMQ ([security](security.md#tls-to-rabbitmq-and-redis)).',
+    authorityFile(),
+    'the authorities that Node.js trusts',
+  ),
+  AMQP_NODES: described(
+    'Nodes of RabbitMQ that must run before the queues of a new installation are declared ([scaling](scaling.md#members-of-the-queues)).',
+    optional(integer({ min: 1, max: 100 })),
+    'as many as `AMQP_URL` names, at most 3',
+  ),
+}
+
+/** The variables for the connection to Redis. */
+export const redisFields = {
+  REDIS_URL: described(
+    'Redis, `redis://` or `rediss://`; also Sentinel and Cluster ([scaling](scaling.md)).',
+    redisUrls(),
+  ),
+  REDIS_PASSWORD: described('Password for Redis, if `REDIS_URL` contains none.', optional(text())),
+  REDIS_PASSWORD_FILE: described('Path of a file with this password.', passwordFile()),
+  REDIS_CA_FILE: described(
+    'Path of a PEM file: only certificates of these authorities are accepted from Redis ([security](security.md#tls-to-rabbitmq-and-redis)).',
+    authorityFile(),
+    'the authorities that Node.js trusts',
+  ),
+  REDIS_DURABILITY: described(
+    'In production: `checked` starts only on a Redis whose settings show that it keeps its data; `attested` is for a managed Redis that does not show them ([managed services](operations.md#managed-redis)).',
+    choice(['checked', 'attested'], 'checked'),
+  ),
+}
+
+export type AmqpConfig = Config<typeof amqpFields>
+export type RedisConfig = Config<typeof redisFields>
+
+/** The default of RabbitMQ for the number of members of a quorum queue, if enough nodes run. */
+const MEMBERS = 3
+
+const hasPassword = (url: string): boolean => new URL(url).password !== ''
+const hasUser = (url: string): boolean => new URL(url).username !== ''
+const isPlain = (url: string): boolean => !/^(amqps|rediss)\b/.test(url)
+
+/** What is wrong with the password and authorities of one server; `name` is the prefix of its variables. */
+const addressProblems = (
+  name: 'AMQP' | 'REDIS',
+  set: {
+    readonly url: readonly string[]
+    readonly password: string | undefined
+    readonly passwordFromFile: string | undefined
+    readonly ca: string | undefined
+  },
+): string | undefined => {
+  if (set.password !== undefined && set.passwordFromFile !== undefined) {
+    return `${name}_PASSWORD and ${name}_PASSWORD_FILE are both set; use one of them`
+  }
+  if ((set.password ?? set.passwordFromFile) !== undefined && set.url.some(hasPassword)) {
+    return `${name}_URL must not contain a password if ${name}_PASSWORD or ${name}_PASSWORD_FILE is set`
+  }
+  if (set.ca !== undefined && set.url.some(isPlain)) {
+    return `${name}_CA_FILE needs TLS: every URL in ${name}_URL must start with ${name === 'AMQP' ? 'amqps:' : 'rediss'}`
+  }
+  return undefined
+}
+
+const passwordOf = (config: AmqpConfig): string | undefined => config.AMQP_PASSWORD ?? config.AMQP_PASSWORD_FILE
+
+/** Rules for every service that connects to RabbitMQ. */
+export const amqpRules: readonly Rule<typeof amqpFields>[] = [
+  (config) =>
+    addressProblems('AMQP', {
+      url: config.AMQP_URL,
+      password: config.AMQP_PASSWORD,
+      passwordFromFile: config.AMQP_PASSWORD_FILE,
+      ca: config.AMQP_CA_FILE,
+    }),
+  (config) =>
+    config.AMQP_USERNAME !== undefined && config.AMQP_URL.some(hasUser)
+      ? 'AMQP_URL must not contain a user if AMQP_USERNAME is set'
+      : undefined,
+  (config) =>
+    passwordOf(config) !== undefined && config.AMQP_USERNAME === undefined && !config.AMQP_URL.every(hasUser)
+      ? 'AMQP_USERNAME is required if AMQP_PASSWORD or AMQP_PASSWORD_FILE is set and AMQP_URL contains no user'
+      : undefined,
+  ({ AMQP_NODES, AMQP_URL }) =>
+    AMQP_NODES !== undefined && AMQP_NODES > AMQP_URL.length
+      ? `AMQP_NODES is ${AMQP_NODES}, but AMQP_URL names only ${AMQP_URL.length}: list every node that must run`
+      : undefined,
+]
+
+/** Rules for every service that connects to Redis. */
+export const redisRules: readonly Rule<typeof redisFields>[] = [
+  (config) =>
+    addressProblems('REDIS', {
+      url: config.REDIS_URL,
+      password: config.REDIS_PASSWORD,
+      passwordFromFile: config.REDIS_PASSWORD_FILE,
+      ca: config.REDIS_CA_FILE,
+    }),
+]
+
+/** The address of RabbitMQ, and how many of its nodes must run before the queues of a new installation are declared. */
+export const amqpAddress = (config: AmqpConfig): ServerAddress & { readonly formedBy: number } => ({
+  ...addressOf(config.AMQP_URL, { username: config.AMQP_USERNAME, password: passwordOf(config) }, config.AMQP_CA_FILE),
+  formedBy: config.AMQP_NODES ?? Math.min(config.AMQP_URL.length, MEMBERS),
+})
+
+export const redisAddress = (config: RedisConfig): ServerAddress =>
+  addressOf(
+    config.REDIS_URL,
+    { username: undefined, password: config.REDIS_PASSWORD ?? config.REDIS_PASSWORD_FILE },
+    config.REDIS_CA_FILE,
+  )
+
+function addressOf(
+  url: readonly string[],
+  login: { readonly username: string | undefined; readonly password: string | undefined },
+  ca: string | undefined,
+): ServerAddress {
+  const withLogin = (each: string): string => {
+    const parsed = new URL(each)
+    if (login.username !== undefined) parsed.username = encodeURIComponent(login.username)
+    if (login.password !== undefined) parsed.password = encodeURIComponent(login.password)
+    return parsed.href
+  }
+  const isGiven = login.username !== undefined || login.password !== undefined
+  return { url: isGiven ? url.map(withLogin) : url, ...(ca !== undefined && { ca }) }
+}

@@ -1,0 +1,44 @@
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { freePort, localProvider, openHome } from '@switchhook/backing'
+import type { CertificateAuthority, ServerCertificate } from './certificates.ts'
+
+export interface TlsBroker {
+  readonly port: number
+  close(): Promise<void>
+}
+
+/** Starts a private RabbitMQ that serves TLS itself, with the program of this machine. Takes about ten seconds. */
+export async function startTlsBroker(
+  { caFile }: CertificateAuthority,
+  { certificateFile, keyFile }: ServerCertificate,
+): Promise<TlsBroker> {
+  const folder = mkdtempSync(join(tmpdir(), 'switchhook-tls-'))
+  const home = openHome(folder)
+  const port = await freePort()
+  // RabbitMQ reads every file in this folder.
+  const settings = join(home.dataDir, 'rabbitmq', 'conf.d')
+  mkdirSync(settings, { recursive: true })
+  writeFileSync(
+    join(settings, '50-tls.conf'),
+    [
+      `listeners.ssl.1 = 127.0.0.1:${port}`,
+      `ssl_options.cacertfile = ${caFile}`,
+      `ssl_options.certfile = ${certificateFile}`,
+      `ssl_options.keyfile = ${keyFile}`,
+      'ssl_options.verify = verify_none',
+      'ssl_options.fail_if_no_peer_cert = false',
+      '',
+    ].join('\n'),
+  )
+  const provider = localProvider(home, () => {}, { stopGraceMs: 0 })
+  await provider.start(['rabbitmq'])
+  return {
+    port,
+    close: async () => {
+      await provider.stop()
+      rmSync(folder, { recursive: true, force: true })
+    },
+  }
+}

@@ -1,0 +1,385 @@
+import { spawnSync } from 'node:child_process'
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import {
+  COMBINATIONS,
+  type Combination,
+  exampleFile,
+  type KubernetesObject,
+  type Labels,
+  parseObjects,
+  RENDERED,
+  renderedFile,
+  renderObjects,
+  renderText,
+  repository,
+  runHelm,
+} from '@switchhook/chart'
+import { laneQueues, Queue } from '@switchhook/messaging'
+import { parse } from 'yaml'
+import { containerOf, dataOf, isWorkload, podOf, type Workload } from './workloads.ts'
+
+const combinations = Object.keys(COMBINATIONS) as Combination[]
+const shipped = (path: string): string => readFileSync(join(repository, 'infra', path), 'utf8')
+const withoutComments = (config: string): string[] => config.split('\n').filter((line) => /^[^#%\s]/.test(line))
+
+const find = (objects: readonly KubernetesObject[], kind: string, name: string): KubernetesObject => {
+  const found = objects.find((object) => object.kind === kind && object.metadata.name === name)
+  if (found === undefined) throw new Error(`there is no ${kind} ${name}`)
+  return found
+}
+const workload = (objects: readonly KubernetesObject[], name: string): Workload =>
+  objects.filter(isWorkload).find(({ metadata }) => metadata.name === name) as Workload
+const annotationsOf = (objects: readonly KubernetesObject[], name: string): Labels =>
+  workload(objects, name).spec.template.metadata.annotations ?? {}
+
+test.each(combinations)('helm lint accepts %s', (combination) => {
+  const { status, stdout } = runHelm(['lint', '--strict'], combination)
+  expect([status, stdout.match(/^\[(?:WARNING|ERROR)\].*/gm)]).toEqual([0, null])
+})
+
+test.each(RENDERED)('infra/helm/rendered/%s.yaml is what Helm renders (otherwise run make chart)', (combination) => {
+  expect(readFileSync(renderedFile(combination), 'utf8')).toBe(renderText(combination))
+})
+
+test('every object has the schema of its kind and no unknown field', () => {
+  const examples = ['secrets', 'external-secrets', 'certificates', 'receiver']
+  const sources = Object.fromEntries([
+    ...combinations.map((combination) => [combination, renderObjects(combination)] as const),
+    ...examples.map((name) => [name, parseObjects(readFileSync(exampleFile(name), 'utf8'))] as const),
+  ])
+  const { stdout, stderr } = spawnSync(
+    process.execPath,
+    ['--conditions=source', join(import.meta.dirname, 'check-schemas.ts')],
+    { encoding: 'utf8', input: JSON.stringify(sources) },
+  )
+  expect(stderr).toBe('')
+  expect(JSON.parse(stdout)).toEqual({ objects: Object.values(sources).flat().length, problems: [] })
+  // Loading the schemas takes seconds of processor time.
+}, 120_000)
+
+test.each([
+  ['an unknown value', 'api.replica=3', 'replica'],
+  ['a variable that the chart sets itself', 'api.settings.REDIS_URL=redis://x', 'REDIS_URL'],
+  ['a digest that is none', 'api.digest=sha256:1', 'digest'],
+  ['public secrets in production', 'secrets.developmentDefaults=true', 'environment is production'],
+  ['an identity provider for development in production', 'devIdp.enabled=true', 'environment is production'],
+  ['no identity provider', 'api.authIssuers=null', 'api.authIssuers is required'],
+  ['a volume too small for a rewrite', 'redis.storageGi=10', 'redis.storageGi is 10'],
+  ['an external Redis without its network', 'redis.mode=external', 'redis.external.networks is required'],
+  ['TLS without an authority', 'redis.tls.enabled=true', 'redis.tls.caSecret is required'],
+  [
+    'a backup of an external Redis',
+    'redis.mode=external,redis.external.networks={10.0.0.0/8},backup.enabled=true',
+    'backup.enabled needs redis.mode internal',
+  ],
+  ['a route without a gateway', 'gateway.enabled=true', 'gateway.parentRefs is required'],
+  ['an even number of broker nodes', 'rabbitmq.replicas=2', 'replicas'],
+])('refuses %s', (_what, override, message) => {
+  const { status, stderr } = runHelm(['template', 'switchhook'], 'production', [override])
+  expect(status).not.toBe(0)
+  expect(stderr).toContain(message)
+})
+
+describe('Redis', () => {
+  const mebibytesOf = (text: string): number => {
+    const [, number = '', unit = ''] = /^(\d+)(mb|Mi|Gi)$/.exec(text) ?? []
+    return Number(number) * (unit === 'Gi' ? 1_024 : 1)
+  }
+
+  test.each([
+    ['production', []],
+    ['development', []],
+    ['production', ['redis.memoryMi=16384', 'redis.storageGi=64']],
+  ] as const)('%s %j: maxmemory is below the limit, and the volume has room for rewrites', (combination, overrides) => {
+    const objects = renderObjects(combination, { overrides })
+    const redis = workload(objects, 'redis')
+    const files = dataOf(objects).get('ConfigMap redis-config') ?? {}
+    const maxmemoryMi = mebibytesOf(/^maxmemory (\S+)$/m.exec(files['start.sh'] ?? '')?.[1] ?? '')
+    const limitMi = mebibytesOf(containerOf(redis).resources.limits.memory)
+    expect(maxmemoryMi / limitMi).toBeCloseTo(0.75)
+    const [claim] = redis.spec.volumeClaimTemplates ?? []
+    expect(mebibytesOf(claim?.spec.resources.requests.storage ?? '')).toBeGreaterThanOrEqual(4 * maxmemoryMi)
+    expect(files['redis.conf']).toBe(shipped('redis/redis.conf'))
+  })
+
+  test('the password is in no argument', () => {
+    const { command, args = [], env } = containerOf(workload(renderObjects('production'), 'redis'))
+    expect([...(command ?? []), ...args].join(' ')).not.toMatch(/requirepass|AUTH|PASSWORD/)
+    const urls = renderText('production').match(/value: (amqps?|rediss?):.*/g) ?? []
+    expect(urls.filter((url) => url.includes('@'))).toEqual([])
+    expect(env).toContainEqual({
+      name: 'REDISCLI_AUTH',
+      valueFrom: { secretKeyRef: { name: 'redis', key: 'password' } },
+    })
+  })
+
+  test('the exporter runs next to it and is scraped', () => {
+    const objects = renderObjects('monitoring')
+    const { containers } = podOf(workload(objects, 'redis'))
+    expect(containers.map(({ name }) => name)).toEqual(['redis', 'exporter'])
+    expect(find(objects, 'ServiceMonitor', 'redis')['spec']).toMatchObject({ endpoints: [{ port: 'metrics' }] })
+  })
+
+  test('the services are told how its durability is known', () => {
+    const variable = (combination: Combination) =>
+      containerOf(workload(renderObjects(combination), 'api')).env?.find(({ name }) => name === 'REDIS_DURABILITY')
+    expect(variable('production')).toBeUndefined()
+    expect(variable('external')?.value).toBe('attested')
+  })
+})
+
+describe('RabbitMQ', () => {
+  const cluster = (combination: Combination, overrides: readonly string[] = []) =>
+    find(renderObjects(combination, { overrides }), 'RabbitmqCluster', 'rabbitmq')['spec'] as {
+      replicas: number
+      rabbitmq: Labels
+    }
+
+  test('every installation has the configuration of infra/rabbitmq, and the operator keeps its disk limit', () => {
+    const lines = withoutComments(shipped('rabbitmq/rabbitmq.conf')).filter(
+      (line) => !line.startsWith('disk_free_limit'),
+    )
+    const { additionalConfig = '', advancedConfig = '' } = cluster('production').rabbitmq
+    expect(withoutComments(additionalConfig)).toEqual(expect.arrayContaining(lines))
+    expect(additionalConfig).not.toContain('disk_free_limit')
+    expect(advancedConfig).toContain('{dead_letter_worker_publisher_confirm_timeout, 10000}')
+    expect(dataOf(renderObjects('development')).get('ConfigMap rabbitmq-config')).toEqual({
+      '20-switchhook.conf': shipped('rabbitmq/rabbitmq.conf'),
+      'advanced.config': shipped('rabbitmq/advanced.config'),
+    })
+  })
+
+  test.each([3, 5])('queues of %d nodes grow to a member on each', (nodes) => {
+    const { replicas, rabbitmq } = cluster('production', [`rabbitmq.replicas=${nodes}`])
+    expect(replicas).toBe(nodes)
+    const growth = withoutComments(shipped('rabbitmq/members.conf')).map((line) =>
+      line.replace(/target_group_size = \d+/, `target_group_size = ${nodes}`),
+    )
+    expect(growth).toHaveLength(2)
+    expect(withoutComments(rabbitmq['additionalConfig'] ?? '')).toEqual(expect.arrayContaining(growth))
+  })
+})
+
+test('pods that are not ready never block the drain of a node, those of the broker included', () => {
+  const budgets = renderObjects('production').filter(({ kind }) => kind === 'PodDisruptionBudget')
+  expect(budgets.map(({ metadata }) => metadata.name).toSorted()).toEqual([
+    'api',
+    'delivery-worker',
+    'fanout',
+    'rabbitmq',
+  ])
+  for (const { spec } of budgets)
+    expect(spec).toMatchObject({ maxUnavailable: 1, unhealthyPodEvictionPolicy: 'AlwaysAllow' })
+})
+
+describe('KEDA', () => {
+  const triggerOf = (combination: Combination, namespace = 'switchhook') =>
+    (
+      find(renderObjects(combination, { namespace }), 'ScaledObject', 'delivery-worker')['spec'] as {
+        triggers: [{ metadata: Record<string, string>; authenticationRef: { name: string } }]
+      }
+    ).triggers[0]
+
+  test('counts due deliveries of every shard, lanes and the backlog, with those that workers hold', () => {
+    const { metadata } = triggerOf('production')
+    const isCounted = (queue: string) => new RegExp(metadata['queueName'] ?? '').test(queue)
+    for (const queue of [Queue.deliveryDue, 'delivery.due.3', ...laneQueues(8), 'delivery.backlog'])
+      expect([queue, isCounted(queue)]).toEqual([queue, true])
+    for (const queue of ['delivery.wait.10000', Queue.quarantine, Queue.fanoutEvents, Queue.receiverChecks])
+      expect([queue, isCounted(queue)]).toEqual([queue, false])
+    expect(metadata).toMatchObject({
+      protocol: 'http',
+      useRegex: 'true',
+      operation: 'sum',
+      excludeUnacknowledged: 'false',
+      mode: 'QueueLength',
+    })
+  })
+
+  test('asks RabbitMQ in the namespace of the release, with TLS if RabbitMQ has it', () => {
+    expect(triggerOf('production', 'team-b').metadata['host']).toBe('http://rabbitmq.team-b.svc:15672/')
+    expect(triggerOf('tls', 'team-b').metadata['host']).toBe('https://rabbitmq.team-b.svc:15671/')
+    expect(triggerOf('external').metadata['host']).toBe('https://rabbitmq.example.internal:15671/')
+  })
+
+  test('has a user for RabbitMQ', () => {
+    const objects = renderObjects('production')
+    const authentication = find(objects, 'TriggerAuthentication', triggerOf('production').authenticationRef.name)
+    expect(authentication['spec']).toEqual({
+      secretTargetRef: ['username', 'password'].map((key) => ({
+        parameter: key,
+        name: 'rabbitmq-default-user',
+        key,
+      })),
+    })
+  })
+})
+
+test('every name with a namespace follows the release', () => {
+  expect(renderText('everything', { namespace: 'team-b' })).not.toMatch(/switchhook\.svc|namespace: switchhook$/m)
+})
+
+describe('TLS', () => {
+  const objects = renderObjects('tls')
+
+  test('the services check RabbitMQ and Redis against the mounted authorities', () => {
+    for (const name of ['api', 'fanout', 'delivery-worker']) {
+      const service = workload(objects, name)
+      const { env = [], volumeMounts = [] } = containerOf(service)
+      for (const [variable, secret] of [
+        ['AMQP_CA_FILE', 'rabbitmq-tls'],
+        ['REDIS_CA_FILE', 'redis-tls'],
+      ] as const) {
+        const file = env.find((one) => one.name === variable)?.value ?? ''
+        const mount = volumeMounts.find(({ mountPath }) => file === `${mountPath}/ca.crt`)
+        const volume = podOf(service).volumes?.find((one) => one.name === mount?.name)
+        expect(volume?.secret).toEqual({ secretName: secret, items: [{ key: 'ca.crt', path: 'ca.crt' }] })
+      }
+      expect(env.find((one) => one.name === 'AMQP_URL')?.value).toMatch(/^(amqps:[^,]+:5671,?){3}$/)
+      expect(env.find((one) => one.name === 'REDIS_URL')?.value).toMatch(/^rediss:/)
+    }
+  })
+
+  test('RabbitMQ and Redis have their certificates, and Redis has no other port', () => {
+    expect(find(objects, 'RabbitmqCluster', 'rabbitmq')['spec']).toMatchObject({ tls: { secretName: 'rabbitmq-tls' } })
+    const start = dataOf(objects).get('ConfigMap redis-config')?.['start.sh']?.split('\n')
+    expect(start).toEqual(expect.arrayContaining(['port 0', 'tls-port 6379', 'tls-cert-file /etc/redis-tls/tls.crt']))
+  })
+
+  test('the example certificates name every host that the services connect to', () => {
+    const names = parseObjects(readFileSync(exampleFile('certificates'), 'utf8')).flatMap(
+      ({ spec }) => (spec as { dnsNames: string[] }).dnsNames,
+    )
+    const isNamed = (host: string) =>
+      names.some((name) => name === host || (name.startsWith('*.') && name.slice(2) === host.replace(/^[^.]+\./, '')))
+    const urls = renderText('tls').match(/(?:amqps|rediss|https):\/\/[^\s,"]+/g) ?? []
+    const hosts = urls.map((url) => new URL(url.replaceAll(/\$\(\w+\)/g, 'x')).hostname)
+    expect(hosts.filter((host) => host !== 'localhost' && host.endsWith('.svc') && !isNamed(host))).toEqual([])
+    expect(hosts.length).toBeGreaterThan(10)
+  })
+})
+
+describe('A change is rolled out', () => {
+  const SERVICES = ['api', 'fanout', 'delivery-worker']
+  const before = renderObjects('production')
+
+  test.each([
+    ['a setting of all services', 'settings.LOG_LEVEL=warn', 'checksum/settings', SERVICES],
+    ['a setting of one service', 'fanout.settings.FANOUT_CONCURRENCY=32', 'checksum/settings', ['fanout']],
+    ['an identity provider', 'api.authIssuers[0].tenant=other', 'checksum/settings', ['api']],
+    ['a secret, by its revision', 'secrets.revision=2', 'checksum/secrets', [...SERVICES, 'redis']],
+    ['the memory of Redis', 'redis.memoryMi=4096', 'checksum/config', ['redis']],
+  ])('%s', (_what, override, annotation, names) => {
+    const after = renderObjects('production', { overrides: [override] })
+    const changed = [...SERVICES, 'redis'].filter(
+      (name) => annotationsOf(after, name)[annotation] !== annotationsOf(before, name)[annotation],
+    )
+    expect(changed).toEqual(names)
+  })
+
+  test('in the order fan-out and workers, api; or the reverse to go back', () => {
+    const waitsFor = (objects: readonly KubernetesObject[], name: string) =>
+      podOf(workload(objects, name)).initContainers?.flatMap(({ args = [] }) => args.map((one) => one.split('=')[0]))
+    expect(waitsFor(before, 'api')).toEqual(['fanout', 'delivery-worker'])
+    expect(waitsFor(before, 'fanout')).toBeUndefined()
+    const back = renderObjects('roll-back')
+    expect(waitsFor(back, 'api')).toBeUndefined()
+    expect(waitsFor(back, 'fanout')).toEqual(['api'])
+    expect(waitsFor(back, 'delivery-worker')).toEqual(['api'])
+  })
+
+  test('a pod waits for the version of the same release: its Service and the labels of its pods', () => {
+    const overrides = [`fanout.digest=sha256:${'f'.repeat(64)}`]
+    const versionOf = (objects: readonly KubernetesObject[], name: string) =>
+      workload(objects, name).spec.template.metadata.labels['switchhook/version']
+    const after = renderObjects('production', { overrides })
+    expect(versionOf(after, 'fanout')).not.toBe(versionOf(before, 'fanout'))
+    expect(versionOf(after, 'delivery-worker')).toBe(versionOf(before, 'delivery-worker'))
+    const [waiting] = podOf(workload(after, 'api')).initContainers ?? []
+    for (const argument of waiting?.args ?? []) {
+      const [name = '', version = ''] = argument.split('=')
+      expect(version).toBe(versionOf(after, name))
+      for (const service of [`${name}-pods`, `${name}-${version}`])
+        expect(find(after, 'Service', service)['spec']).toMatchObject({
+          clusterIP: 'None',
+          publishNotReadyAddresses: true,
+        })
+    }
+  })
+})
+
+describe('Monitoring', () => {
+  const objects = renderObjects('monitoring')
+
+  test('the PrometheusRule has the alerts of infra/monitoring, with runbooks that can be opened', () => {
+    const base = 'https://git.example.com/switchhook/blob/v0.1.0/docs/operations.md'
+    const alerts = shipped('monitoring/alerts.yml').replaceAll(/(runbook_url: )\S*operations\.md/g, `$1${base}`)
+    expect(find(objects, 'PrometheusRule', 'switchhook')['spec']).toEqual(parse(alerts))
+    expect(alerts.match(/runbook_url: https:/g)?.length).toBeGreaterThan(20)
+  })
+
+  test('the dashboard is that of infra/monitoring', () => {
+    const files = dataOf(objects).get('ConfigMap switchhook-dashboard')
+    expect(files?.['switchhook.json']).toBe(shipped('monitoring/grafana/dashboards/switchhook.json'))
+  })
+
+  test('RabbitMQ is scraped as by the Prometheus of docker compose', () => {
+    const { scrape_configs: jobs } = parse(shipped('monitoring/prometheus.yml')) as {
+      scrape_configs: readonly { job_name: string; metrics_path?: string; params?: { family: string[] } }[]
+    }
+    const queues = jobs.find(({ job_name: name }) => name === 'rabbitmq-queues')
+    const { podMetricsEndpoints } = find(objects, 'PodMonitor', 'rabbitmq')['spec'] as {
+      podMetricsEndpoints: object[]
+    }
+    expect(podMetricsEndpoints[1]).toMatchObject({
+      path: queues?.metrics_path,
+      params: { family: expect.arrayContaining(queues?.params?.family ?? ['none']) },
+      relabelings: [
+        { targetLabel: 'job', replacement: 'rabbitmq-queues' },
+        { targetLabel: 'cluster', replacement: 'eu-1' },
+      ],
+    })
+  })
+
+  test('monitors and rules have the labels by which Prometheus selects them', () => {
+    const found = objects.filter(({ apiVersion }) => apiVersion.startsWith('monitoring.coreos.com'))
+    expect(found.map(({ kind }) => kind).toSorted()).toEqual([
+      'PodMonitor',
+      'PodMonitor',
+      'PrometheusRule',
+      'ServiceMonitor',
+    ])
+    for (const { metadata } of found) expect(metadata.labels).toMatchObject({ release: 'prometheus' })
+  })
+})
+
+test.each(['backup', 'everything'] as const)(
+  '%s runs the scripts of infra as a job that passes `restricted`',
+  (combination) => {
+    const objects = renderObjects(combination)
+    expect(dataOf(objects).get('ConfigMap backup')).toEqual({
+      'backup.sh': shipped('redis/backup.sh'),
+      'backup-definitions.mjs': shipped('rabbitmq/backup-definitions.mjs'),
+    })
+    const { jobTemplate } = find(objects, 'CronJob', 'backup')['spec'] as { jobTemplate: { spec: Workload['spec'] } }
+    const pod = jobTemplate.spec.template.spec
+    expect(pod).toMatchObject({ automountServiceAccountToken: false, securityContext: { runAsNonRoot: true } })
+    for (const { securityContext, volumeMounts = [], env } of pod.containers) {
+      expect(securityContext).toMatchObject({ allowPrivilegeEscalation: false, readOnlyRootFilesystem: true })
+      expect(volumeMounts.map(({ mountPath }) => mountPath)).toEqual(expect.arrayContaining(['/backups', '/scripts']))
+      expect(env).toContainEqual({ name: 'BACKUP_DIR', value: '/backups' })
+    }
+  },
+)
+
+test('the receiver of the guide passes the Pod Security level `restricted`, and workers may reach it', () => {
+  const [pod] = parseObjects(readFileSync(exampleFile('receiver'), 'utf8')) as [
+    KubernetesObject & { spec: { containers: readonly [object]; securityContext: object } },
+  ]
+  expect(pod.metadata.labels).toMatchObject({ 'switchhook/receiver': 'true' })
+  expect(pod.spec.securityContext).toMatchObject({ runAsNonRoot: true, seccompProfile: { type: 'RuntimeDefault' } })
+  expect(pod.spec.containers[0]).toMatchObject({
+    securityContext: { allowPrivilegeEscalation: false, capabilities: { drop: ['ALL'] } },
+  })
+})

@@ -1,0 +1,127 @@
+import { randomUUID } from 'node:crypto'
+import { eventually, type ReceivedRequest, type Receiver, startReceiver } from '@switchhook/testkit'
+import { Webhook } from 'standardwebhooks'
+import type { Client, Reply } from '../load/client.ts'
+
+/** One expectation about what a restore does, and whether it held. */
+export interface Finding {
+  readonly what: string
+  readonly holds: boolean
+}
+
+/** Makes changes before and after a backup, and finds out what a restore did to them. */
+export interface Witness {
+  /** Changes after the backup, which the restore undoes. */
+  change(): Promise<void>
+  /** While Redis is empty: the answer to a read of a subscription that exists. */
+  readWhileEmpty(): Promise<Finding>
+  /** After the restore. Ends by deleting its subscriptions. */
+  look(): Promise<readonly Finding[]>
+  close(): Promise<void>
+}
+
+const PATH = '/api/v1/webhooks/subscriptions'
+const ARRIVES_WITHIN_MS = 60_000
+
+interface Created {
+  readonly id: string
+  readonly secret: string
+  readonly reply: Reply
+}
+
+/** Creates the subscriptions that exist in the backup. The restored state is theirs. */
+export async function openWitness(client: Client): Promise<Witness> {
+  const receiver = await startReceiver()
+  const keyBefore = randomUUID()
+  const keyAfter = randomUUID()
+
+  async function create(name: string, key: string): Promise<Created> {
+    const body = { url: receiver.url(`/${name}`), eventTypes: ['call.status'], description: name }
+    const reply = await client.insist('POST', PATH, body, { 'idempotency-key': key })
+    return { id: String(reply.body['id']), secret: String(reply.body['secret']), reply }
+  }
+  const get = (id: string): Promise<Reply> => client.insist('GET', `${PATH}/${id}`)
+  const remove = (id: string): Promise<Reply> => client.insist('DELETE', `${PATH}/${id}`)
+  const arrivesAt = (name: string, fits: (request: ReceivedRequest) => boolean = () => true): Promise<boolean> =>
+    newDeliveryArrives(receiver, `/${name}`, fits)
+
+  const kept = await create('kept', keyBefore)
+  const deleted = await create('deleted', randomUUID())
+  const rotated = await create('rotated', randomUUID())
+  await Promise.all(['kept', 'deleted', 'rotated'].map((name) => arrivesAt(name)))
+  let created: Created | undefined
+
+  return {
+    change: async () => {
+      created = await create('created', keyAfter)
+      await remove(deleted.id)
+      await client.insist('PATCH', `${PATH}/${kept.id}`, { description: 'changed' })
+      // The overlap is over when the restore happens, so from then on the receiver expects the new secret alone.
+      await client.insist('POST', `${PATH}/${rotated.id}/rotate-secret`, { overlapSeconds: 1 })
+      await arrivesAt('created')
+    },
+    readWhileEmpty: async () => {
+      const { status } = await client.request('GET', `${PATH}/${kept.id}`)
+      return { what: 'while Redis is empty, a subscription is answered 503, not 404', holds: status === 503 }
+    },
+    look: async () => {
+      const again = await create('kept', keyBefore)
+      const anew = await create('created', keyAfter)
+      const findings: Finding[] = [
+        {
+          what: 'an idempotency key from before the backup returns the same subscription',
+          holds: again.id === kept.id && again.reply.status === 201,
+        },
+        {
+          what: 'a subscription created after the backup is gone (404)',
+          holds: (await get(created?.id ?? '')).status === 404,
+        },
+        {
+          what: 'its idempotency key is forgotten: the same request creates another one',
+          holds: anew.reply.status === 201 && anew.id !== created?.id,
+        },
+        { what: 'the new one receives events', holds: await arrivesAt('created') },
+        {
+          what: 'a subscription deleted after the backup is back and receives events',
+          holds: (await get(deleted.id)).status === 200 && (await arrivesAt('deleted')),
+        },
+        {
+          what: 'a changed description is the old one again',
+          holds: (await get(kept.id)).body['description'] === 'kept',
+        },
+        {
+          what: 'a secret rotated after the backup is the old one again',
+          holds: await arrivesAt('rotated', (request) => isSignedBy(rotated.secret, request)),
+        },
+      ]
+      await Promise.all([kept.id, deleted.id, rotated.id, anew.id].map(remove))
+      return findings
+    },
+    close: () => receiver.close(),
+  }
+}
+
+function newDeliveryArrives(
+  receiver: Receiver,
+  path: string,
+  fits: (request: ReceivedRequest) => boolean,
+): Promise<boolean> {
+  const sinceMs = Date.now()
+  return eventually(
+    () => {
+      const isThere = receiver.requests(path).some((request) => request.receivedAt >= sinceMs && fits(request))
+      if (!isThere) throw new Error(`no delivery arrived at ${path}`)
+      return true
+    },
+    { timeoutMs: ARRIVES_WITHIN_MS, intervalMs: 100 },
+  ).catch(() => false)
+}
+
+function isSignedBy(secret: string, { body, headers }: ReceivedRequest): boolean {
+  try {
+    new Webhook(secret).verify(body, headers as Record<string, string>, { jsonParse: false })
+    return true
+  } catch {
+    return false
+  }
+}

@@ -1,0 +1,32 @@
+import { setTimeout as sleep } from 'node:timers/promises'
+import type { Observation } from './observation.ts'
+import type { Problem } from './problem.ts'
+import { type Reconciliation, reconcile } from './reconcile.ts'
+
+/** Several times the schedule plus the time of a recovery. Anything that is not settled by then never will be. */
+const SETTLES_WITHIN_MS = 180_000
+const SETTLE_CHECK_MS = 1_000
+
+/** Problems that waiting cannot resolve. */
+const FINAL: readonly Problem['kind'][] = [
+  'two deliveries of one event',
+  'body changed',
+  'headers changed',
+  'signature or headers',
+  'attempt number',
+  'first attempt after the answer',
+  'sequence number used twice',
+  'notice of a notice',
+]
+
+/** Reconciles until no problem is left that waiting could resolve, or the time is up. */
+export async function settle(observe: () => Promise<Observation>): Promise<Reconciliation> {
+  const deadline = Date.now() + SETTLES_WITHIN_MS
+  for (;;) {
+    // The broker refreshes its message counts once a second.
+    await sleep(SETTLE_CHECK_MS)
+    const reconciliation = reconcile(await observe())
+    const isFinal = reconciliation.problems.every(({ kind }) => FINAL.includes(kind))
+    if (isFinal || Date.now() >= deadline) return reconciliation
+  }
+}

@@ -1,0 +1,81 @@
+import { setTimeout as sleep } from 'node:timers/promises'
+import type { RunningFleet } from '@switchhook/local'
+import { eventually } from '@switchhook/testkit'
+import { openManagementPublisher } from '../load/platform-events.ts'
+import { type LoadTarget, startLoad } from '../load/start-load.ts'
+import type { Disturbance } from '../reconcile/observation.ts'
+import type { Reconciliation } from '../reconcile/reconcile.ts'
+import { settle } from '../reconcile/settle.ts'
+import { BEHAVIOURS, BROKEN_AT_FIRST, DOWN_FOR_LONG } from '../subscribers/behaviour.ts'
+import type { Phase } from './phases.ts'
+
+export interface UpgradeResult {
+  readonly reconciliation: Reconciliation
+  /** Answers of the api that a healthy installation does not give. */
+  readonly unusual: readonly string[]
+  /** Number of answers by status; 0: no answer. */
+  readonly answers: ReadonlyMap<number, number>
+}
+
+/** The seed decides how the endpoints behave. */
+const SEED = 20261122
+/** A new event and a pause per phase, so that deliveries of each phase wait for a retry in the next ones. */
+const PHASE_MS = 3_000
+const READY_WITHIN_MS = 60_000
+
+/** The notices of an older version may differ, and no recovery or long outage belongs to an update. */
+const TO_BOTH_VERSIONS = BEHAVIOURS.filter(
+  ({ name, eventTypes }) =>
+    name !== BROKEN_AT_FIRST && name !== DOWN_FOR_LONG && eventTypes.every((type) => !type.startsWith('webhook.')),
+)
+
+/** Takes the fleet through all phases under load, and reconciles every event of the whole way. */
+export async function runUpgrade(
+  fleet: RunningFleet,
+  phases: readonly Phase[],
+  say: (line: string) => void,
+): Promise<UpgradeResult> {
+  const [first, ...others] = phases
+  if (first === undefined) throw new Error('there are no phases')
+  await fleet.become(first.fleet)
+  const target: LoadTarget = {
+    apis: () => fleet.apis().map(({ url }) => url),
+    devIdp: fleet.devIdp,
+    managementUrl: () => fleet.managementUrl,
+    notReady: () => fleet.notReady(),
+  }
+  const load = await startLoad(target, {
+    seed: SEED,
+    // The load must not declare queues or exchanges of its own version.
+    openPublisher: async () => openManagementPublisher(fleet.managementUrl),
+    behaviours: TO_BOTH_VERSIONS,
+  })
+  try {
+    const disturbances: Disturbance[] = []
+    for (const { name, fleet: wanted } of [first, ...others]) {
+      const fromMs = Date.now()
+      await fleet.become(wanted)
+      await eventually(
+        async () => {
+          const names = await fleet.notReady()
+          if (names.length > 0) throw new Error(`${name}: not ready: ${names.join(', ')}`)
+        },
+        { timeoutMs: READY_WITHIN_MS, intervalMs: 200 },
+      )
+      disturbances.push({ fromMs, toMs: Date.now() })
+      await load.newEventArrives()
+      await sleep(PHASE_MS)
+      say(`${name}: ${load.subscribers.received.posts.length} POSTs so far`)
+    }
+    await load.stop()
+    say('the load has ended; waiting for the remaining deliveries')
+    const reconciliation = await settle(async () => ({ ...(await load.observe()), disturbances }))
+    return {
+      reconciliation,
+      unusual: load.client.unusual.map(({ request, status }) => `${request} was answered ${status}`),
+      answers: load.client.answers,
+    }
+  } finally {
+    await load.close()
+  }
+}

@@ -1,0 +1,15 @@
+export {
+  COMBINATIONS,
+  type Combination,
+  exampleFile,
+  type KubernetesObject,
+  type Labels,
+  parseObjects,
+  RENDERED,
+  renderedFile,
+  renderObjects,
+  renderText,
+  repository,
+  runHelm,
+  runKubectl,
+} from './chart.ts'

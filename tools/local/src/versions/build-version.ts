@@ -1,0 +1,60 @@
+import { execFile, execFileSync } from 'node:child_process'
+import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { promisify } from 'node:util'
+import { repository } from '@switchhook/backing'
+
+/** The commit of the previous release (full hash). `make release` sets it. */
+export const PREVIOUS_VERSION = '13ad328843520a30e3206346fe24c8e5789bf737'
+
+const run = promisify(execFile)
+
+/** Whether the clone has this commit. A shallow clone may lack it. */
+export function isInClone(commit: string): boolean {
+  try {
+    execFileSync('git', ['cat-file', '-e', `${commit}^{commit}`], { cwd: repository, stdio: 'ignore' })
+    return true
+  } catch {
+    return false
+  }
+}
+
+/** The full hash of a branch, tag or abbreviated hash. @throws Error if the clone does not have it */
+export function commitOf(ref: string): string {
+  try {
+    return execFileSync('git', ['rev-parse', '--verify', `${ref}^{commit}`], {
+      cwd: repository,
+      encoding: 'utf8',
+    }).trim()
+  } catch {
+    throw new Error(`${ref} is not a commit of this clone`)
+  }
+}
+
+/** Written last, so that an interrupted build does not have it. */
+const BUILT = '.built'
+
+/** Builds a commit once, in its own folder, and returns the folder. */
+export async function buildVersion(commit: string): Promise<string> {
+  const folder = join(repository, '.local', 'versions', commit)
+  if (existsSync(join(folder, BUILT))) return folder
+  rmSync(folder, { recursive: true, force: true })
+  mkdirSync(folder, { recursive: true })
+  const archive = join(folder, 'source.tar')
+  await run('git', ['archive', '--format=tar', `--output=${archive}`, commit], { cwd: repository })
+  await run('tar', ['-xf', archive, '-C', folder])
+  rmSync(archive)
+  await install(folder)
+  await run(join(folder, 'node_modules', '.bin', 'tsc'), ['-b'], { cwd: folder })
+  writeFileSync(join(folder, BUILT), '')
+  return folder
+}
+
+/** Installs from pnpm's store if it is complete, otherwise from the registry. */
+async function install(folder: string): Promise<void> {
+  // The Makefile pins pnpm. Install scripts are skipped, because they would install git hooks and another Node.
+  const [, pnpm = 'pnpm'] = /^PNPM := npx --yes (\S+)$/m.exec(readFileSync(join(folder, 'Makefile'), 'utf8')) ?? []
+  const install = (...more: string[]): Promise<unknown> =>
+    run('npx', ['--yes', pnpm, 'install', '--frozen-lockfile', '--ignore-scripts', ...more], { cwd: folder })
+  await install('--offline').catch(() => install())
+}

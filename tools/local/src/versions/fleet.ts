@@ -1,0 +1,160 @@
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { existsSync, readFileSync, rmSync } from 'node:fs'
+import { join } from 'node:path'
+import { text } from 'node:stream/consumers'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { httpSucceeds, repository } from '@switchhook/backing'
+import type { StackFile } from '../stack/stack-file.ts'
+
+type Version = 'old' | 'new'
+type Service = 'api' | 'fanout' | 'delivery-worker'
+
+/** The versions of each service that should run, with one process per version. */
+export type Fleet = Readonly<Record<Service, readonly Version[]>>
+
+/** Services of two versions that share one RabbitMQ and one Redis, for tests of rolling updates. */
+export interface RunningFleet {
+  readonly devIdp: string
+  readonly managementUrl: string
+  /** Starts missing processes, then stops those that are no longer wanted, like a rolling update. */
+  become(fleet: Fleet): Promise<void>
+  /** Names of running services, with their version, whose `/readyz` does not answer 200. */
+  notReady(): Promise<readonly string[]>
+  /** Base URLs of the running api processes. */
+  apis(): readonly { readonly version: Version; readonly url: string }[]
+  /** Stops everything and discards its data. */
+  stop(): Promise<void>
+}
+
+const SERVICES: readonly Service[] = ['api', 'fanout', 'delivery-worker']
+const REPLICAS: Readonly<Record<Service, string>> = {
+  api: 'REPLICAS_API',
+  fanout: 'REPLICAS_FANOUT',
+  'delivery-worker': 'REPLICAS_WORKER',
+}
+const NONE = Object.fromEntries(Object.values(REPLICAS).map((name) => [name, '0']))
+const GONE_POLL_MS = 10
+
+/**
+ * @param folder holds the data of all processes
+ * @param previous the folder of the built previous version
+ * @param settings the environment of every service
+ */
+export async function startFleet(folder: string, previous: string, settings: NodeJS.ProcessEnv): Promise<RunningFleet> {
+  const checkouts: Readonly<Record<Version, string>> = { old: previous, new: repository }
+  const base = { ...process.env, ...settings, API_PORT: '0', DEV_IDP_PORT: '0', OTEL_EXPORTER_OTLP_ENDPOINT: '' }
+
+  // A broker given by the environment is shared with other tests, whose services would consume the messages.
+  const backing = await up(repository, join(folder, 'backing'), {
+    ...base,
+    ...NONE,
+    AMQP_URL: '',
+    REDIS_URL: '',
+    MANAGEMENT_URL: '',
+  })
+  const { urls } = backing
+  const env = {
+    ...base,
+    AMQP_URL: urls.amqp,
+    REDIS_URL: urls.redis,
+    MANAGEMENT_URL: urls.rabbitmqManagement ?? '',
+    // Each runner starts an identity provider; tokens come from this one.
+    AUTH_ISSUERS: JSON.stringify([
+      {
+        issuer: `${urls.devIdp}/acme`,
+        audience: 'switchhook',
+        tenant: 'acme',
+        jwksUri: `${urls.devIdp}/acme/discovery/v2.0/keys`,
+      },
+    ]),
+  }
+  const homeOf = (version: Version): string => join(folder, version)
+  let present: Fleet = { api: [], fanout: [], 'delivery-worker': [] }
+  const apis: Partial<Record<Version, string>> = {}
+  const healthPorts: Partial<Record<Version, StackFile['healthPorts']>> = {}
+
+  async function start(version: Version, fleet: Fleet): Promise<void> {
+    const missing = SERVICES.some((service) => fleet[service].includes(version) && !present[service].includes(version))
+    if (!missing) return
+    // A runner that is started with fewer replicas does not stop the others.
+    const replicas = SERVICES.map((service) => [REPLICAS[service], fleet[service].includes(version) ? '1' : '0'])
+    const stack = await up(checkouts[version], homeOf(version), { ...env, ...Object.fromEntries(replicas) })
+    const [url] = stack.urls.apis
+    if (url !== undefined) apis[version] = url
+    healthPorts[version] = { ...healthPorts[version], ...stack.healthPorts }
+  }
+
+  const { rabbitmqManagement: managementUrl } = urls
+  if (managementUrl === null) throw new Error('this broker has no management API')
+  return {
+    devIdp: urls.devIdp,
+    managementUrl,
+    apis: () => present.api.map((version) => ({ version, url: apis[version] ?? '' })),
+    notReady: async () => {
+      const running = SERVICES.flatMap((service) => present[service].map((version) => ({ service, version })))
+      const answers = await Promise.all(
+        running.map(async ({ service, version }) => {
+          const port = healthPorts[version]?.[`${service}-1`]
+          return (await httpSucceeds(`http://127.0.0.1:${port}/readyz`)) ? [] : [`${version} ${service}`]
+        }),
+      )
+      return answers.flat()
+    },
+    become: async (fleet) => {
+      for (const version of ['old', 'new'] as const) await start(version, fleet)
+      const leaving = SERVICES.flatMap((service) =>
+        present[service]
+          .filter((version) => !fleet[service].includes(version))
+          .map((version) => endProcess(homeOf(version), `${service}-1`)),
+      )
+      await Promise.all(leaving)
+      present = fleet
+    },
+    stop: async () => {
+      for (const version of ['old', 'new'] as const) await down(checkouts[version], homeOf(version), env)
+      await down(repository, join(folder, 'backing'), base)
+      rmSync(folder, { recursive: true, force: true })
+    },
+  }
+}
+
+/** Older checkouts have the runner in `infra`. */
+function runnerOf(checkout: string): string {
+  const runnerIn = (folder: string): string => join(checkout, folder, 'local', 'dist', 'main.js')
+  return existsSync(runnerIn('tools')) ? runnerIn('tools') : runnerIn('infra')
+}
+
+async function up(checkout: string, home: string, env: NodeJS.ProcessEnv): Promise<StackFile> {
+  const runner = spawn(process.execPath, [runnerOf(checkout), 'up'], {
+    env: { ...env, SWITCHHOOK_HOME: home },
+    stdio: ['ignore', 'pipe', 'pipe'],
+  })
+  const [said, complaint, [code]] = await Promise.all([text(runner.stdout), text(runner.stderr), once(runner, 'exit')])
+  if (code !== 0) throw new Error(`make up of ${checkout} failed:\n${said}${complaint}`)
+  return JSON.parse(readFileSync(join(home, 'stack.json'), 'utf8')) as StackFile
+}
+
+async function down(checkout: string, home: string, env: NodeJS.ProcessEnv): Promise<void> {
+  if (!existsSync(home)) return
+  const runner = spawn(process.execPath, [runnerOf(checkout), 'down'], {
+    env: { ...env, SWITCHHOOK_HOME: home },
+    stdio: 'ignore',
+  })
+  await once(runner, 'exit')
+}
+
+/** Sends SIGTERM and waits for the exit, like a rolling update. */
+async function endProcess(home: string, name: string): Promise<void> {
+  const pid = Number.parseInt(readFileSync(join(home, 'run', `${name}.pid`), 'utf8'), 10)
+  process.kill(pid, 'SIGTERM')
+  while (existsSync(`/proc/${pid}`) && !/\) Z /.test(statOf(pid))) await sleep(GONE_POLL_MS)
+}
+
+function statOf(pid: number): string {
+  try {
+    return readFileSync(`/proc/${pid}/stat`, 'utf8')
+  } catch {
+    return ') Z '
+  }
+}

@@ -1,0 +1,48 @@
+import { execFileSync } from 'node:child_process'
+import { readFileSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { repository } from '@switchhook/backing'
+import { cutChangelog } from './changelog.ts'
+import { compareVersions, isVersion } from './version.ts'
+import { currentVersion, writeVersion } from './version-files.ts'
+
+const CHANGELOG = join(repository, 'CHANGELOG.md')
+const PREVIOUS = join(repository, 'tools/local/src/versions/build-version.ts')
+
+const git = (...args: string[]): string => execFileSync('git', args, { cwd: repository, encoding: 'utf8' }).trim()
+
+/** Prepares a release in the working tree: version, changelog, and the version that update tests start from. */
+function main(version: string | undefined): void {
+  const current = currentVersion()
+  if (version === undefined || !isVersion(version)) {
+    throw new Error(`VERSION must be a semantic version, for example: make release VERSION=1.2.3 (now ${current})`)
+  }
+  const tags = git('tag', '--list', 'v*').split('\n')
+  if (tags.includes(`v${version}`)) throw new Error(`the tag v${version} exists already`)
+  if (compareVersions(version, current) <= 0) throw new Error(`VERSION=${version} must be above ${current}`)
+  if (git('status', '--porcelain') !== '') throw new Error('commit or stash your changes first: git status')
+
+  const today = new Date().toISOString().slice(0, 10)
+  writeFileSync(CHANGELOG, cutChangelog(readFileSync(CHANGELOG, 'utf8'), version, today))
+  writeVersion(version)
+  // Version 0.1.0 was never tagged; then the tests go on from the commit that they name.
+  if (tags.includes(`v${current}`)) {
+    const before = git('rev-parse', `v${current}^{commit}`)
+    const source = readFileSync(PREVIOUS, 'utf8')
+    writeFileSync(PREVIOUS, source.replace(/(PREVIOUS_VERSION = ')[0-9a-f]{40}'/, `$1${before}'`))
+  }
+  process.stdout.write(`Prepared ${version}. Nothing is committed or pushed. Next (docs/releasing.md):
+
+  git diff
+  git commit --all --message "Release ${version}"
+  git tag --sign v${version} --message "Switchhook ${version}"
+  make images
+`)
+}
+
+try {
+  main(process.env['VERSION'])
+} catch (error) {
+  process.stderr.write(`${error instanceof Error ? error.message : String(error)}\n`)
+  process.exitCode = 1
+}

@@ -1,0 +1,37 @@
+import { globSync, readFileSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { repository } from '@switchhook/backing'
+
+/** The one place of the version. */
+const SOURCE = 'package.json'
+/** The services read the runtime's, because images contain packages but not the root. A chart has its own fields. */
+const COPIES = ['packages/runtime/package.json', 'infra/**/Chart.yaml']
+
+const IN_JSON = /^(  "version": ")([^"]*)(",?)$/gm
+const IN_CHART = /^((?:version|appVersion): "?)([^"\s]*)("?)$/gm
+
+const patternOf = (file: string): RegExp => (file.endsWith('.json') ? IN_JSON : IN_CHART)
+const read = (file: string): string => readFileSync(join(repository, file), 'utf8')
+
+/** Every file that contains the version, with the versions in it. */
+export function versionsInFiles(): readonly (readonly [file: string, version: string])[] {
+  const files = [SOURCE, ...globSync(COPIES, { cwd: repository, exclude: ['**/node_modules/**'] })]
+  return files.flatMap((file) =>
+    [...read(file).matchAll(patternOf(file))].map(([, , version = '']) => [file, version] as const),
+  )
+}
+
+export function currentVersion(): string {
+  const [first] = versionsInFiles()
+  if (first === undefined) throw new Error(`${SOURCE} has no version`)
+  return first[1]
+}
+
+export function writeVersion(version: string): void {
+  for (const file of new Set(versionsInFiles().map(([file]) => file))) {
+    const text = read(file).replaceAll(patternOf(file), (_match, before: string, _old, after: string) => {
+      return `${before}${version}${after}`
+    })
+    writeFileSync(join(repository, file), text)
+  }
+}
