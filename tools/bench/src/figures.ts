@@ -11,7 +11,7 @@ import { COOLDOWN_MS, DEADLINE_MS } from './figures/short-deadline.ts'
 import type { FigureName, Figures } from './report/results.ts'
 
 const agents = [{ agentUri: 'sip:agent-{n}@acme.example', tenant: 'acme', device: 'SIM/{n}', count: AGENTS }]
-const ordinary: Setting = { SIMULATOR_AGENTS: JSON.stringify(agents), WRAP_UP_SECONDS: '0' }
+export const ordinary: Setting = { SIMULATOR_AGENTS: JSON.stringify(agents), WRAP_UP_SECONDS: '0' }
 /** Shorter deadlines, so that hanging endpoints time out within a benchmark. */
 const shortDeadline: Setting = {
   DELIVERY_TIMEOUT: `${DEADLINE_MS}ms`,
