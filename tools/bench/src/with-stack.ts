@@ -44,7 +44,8 @@ export async function withStack(
       return requestToken(stack.urls.devIdp, tenant)
     }
     const token = await tokenOf('acme')
-    const bringUp: Bench['bringUp'] = (more = {}) => startStack(options, { ...settings, ...more }, () => {})
+    const bringUp: Bench['bringUp'] = (more = {}, replicas = {}) =>
+      startStack({ ...options, replicas: { ...options.replicas, ...replicas } }, { ...settings, ...more }, () => {})
     await use({ stack, token, tokenOf, say, options: loadConfig(benchFields, env), bringUp })
   } finally {
     await stopStack(home, say, { discardData: true })

@@ -1,3 +1,4 @@
+import { costSection } from './cost-section.ts'
 import { backlogSection, memorySection, noisySection, outageSection } from './endurance-sections.ts'
 import type { Results, Taken } from './results.ts'
 import { commandsSection, deliveriesSection, latencySection, logSection } from './speed-sections.ts'
@@ -11,6 +12,7 @@ export function renderReport(results: Results): string {
     ...section(results.deliveries, deliveriesSection),
     ...section(results.latency, latencySection),
     ...section(results.log, logSection),
+    ...section(results.cost, costSection),
     ...section(results.noisy, noisySection),
     ...section(results.backlog, backlogSection),
     ...section(results.memory, memorySection),

@@ -1,5 +1,6 @@
 import type { BacklogFigure } from '../figures/backlog.ts'
 import type { CommandsFigure } from '../figures/commands.ts'
+import type { CostFigure } from '../figures/cost.ts'
 import type { DeliveriesFigure } from '../figures/deliveries.ts'
 import type { LatencyFigure } from '../figures/latency.ts'
 import type { LogFigure } from '../figures/log.ts'
@@ -14,6 +15,7 @@ export interface Figures {
   readonly deliveries: DeliveriesFigure
   readonly latency: LatencyFigure
   readonly log: LogFigure
+  readonly cost: CostFigure
   readonly noisy: NoisyFigure
   readonly backlog: BacklogFigure
   readonly memory: MemoryFigure
