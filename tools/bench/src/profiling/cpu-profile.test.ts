@@ -15,8 +15,9 @@ const profileOf = (samples: number[]): CpuProfile => ({
     node(4, '(program)', ''),
     node(5, 'onStreamRead', 'node:internal/stream_base_commons', [6]),
     node(6, 'accept', 'file:///repo/node_modules/.pnpm/amqplib@1/node_modules/amqplib/lib/mux.js', [7]),
-    node(7, 'write', 'node:net'),
+    node(7, 'writeGeneric', 'node:net', [9]),
     node(8, 'deliver', 'file:///repo/services/delivery-worker/dist/pipeline/deliver.js'),
+    node(9, 'writev', ''),
   ],
   startTime: 0,
   samples,
@@ -24,12 +25,13 @@ const profileOf = (samples: number[]): CpuProfile => ({
 })
 
 test('samples are counted by part; code of Node belongs to its caller, and idle samples count nowhere', () => {
-  const shares = sharesOf(profileOf([2, 3, 4, 5, 6, 7, 8, 8]), 0, 1_000_000)
+  const shares = sharesOf(profileOf([2, 3, 4, 5, 6, 7, 9, 8, 8]), 0, 1_000_000)
   expect(Object.fromEntries(shares)).toEqual({
     'garbage collection': 1,
     'Node outside of JavaScript': 1,
     'Node: sockets': 1,
     amqplib: 2,
+    'amqplib: write system calls': 1,
     'services/delivery-worker/pipeline': 2,
   })
 })

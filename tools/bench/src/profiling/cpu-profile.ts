@@ -52,7 +52,8 @@ function partsOf({ nodes }: CpuProfile): ReadonlyMap<number, string | undefined>
     const { functionName, url } = node.callFrame
     const own = url.startsWith('node:') || url === '' ? undefined : fileOf(url)
     const caller = own ?? inherited
-    parts.set(id, special(functionName, url) ?? caller ?? nodePart(url))
+    const part = special(functionName, url) ?? caller ?? nodePart(url)
+    parts.set(id, WRITES.test(functionName) && url === '' ? `${part}: write system calls` : part)
     // Without a caller in a file, a child keeps looking for one, and falls back to its own module of Node.
     for (const child of node.children ?? []) visit(child, caller)
   }
@@ -61,6 +62,9 @@ function partsOf({ nodes }: CpuProfile): ReadonlyMap<number, string | undefined>
   for (const { id, callFrame } of nodes) if (callFrame.functionName === '(idle)') parts.set(id, undefined)
   return parts
 }
+
+/** The functions of Node's streams and files that make a system call at once. Reads are not visible in a profile. */
+const WRITES = /^(?:writev|write(?:Buffer|Buffers|String|Utf8String|Latin1String|AsciiString))$/
 
 function special(functionName: string, url: string): string | undefined {
   if (url !== '') return undefined

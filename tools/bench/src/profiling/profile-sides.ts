@@ -15,9 +15,10 @@ import { measurePeriod, type Period } from './measure-profile.ts'
 /** The measured periods by side. */
 export type Periods = Readonly<Record<string, Period>>
 
-const WARM_UP_ROUNDS = 3
+/** Until the engines have compiled what they run. */
+const WARM_UP_ROUNDS = 8
 const WARM_UP_DELIVERIES = 4_000
-const WARM_UP_MS = 3_000
+const WARM_UP_MS = 15_000
 const CLIENTS = 32
 
 /** Deliveries of one workload: those of Switchhook, then those of the durable bare loop. */
