@@ -73,6 +73,7 @@ async function profile({ title, unit, run }: Workload, measureMs: number): Promi
     ([side, period]): SideProfile => ({
       side,
       perSecond: period.units / period.seconds,
+      othersShare: period.othersShare,
       parts: profileOf(period, folder),
     }),
   )

@@ -1,4 +1,5 @@
 import { Redis } from 'ioredis'
+import { machineTicks, TICK_MS } from '../measure/process-usage.ts'
 import { type CpuProfile, readProfile, type Shares, sharesOf } from './cpu-profile.ts'
 import { countsBetween, type RedisCounts, readRedisCounts } from './redis-counts.ts'
 import { erlangThreads, MAIN_THREAD, nodeThreads, redisThreads, type ThreadTimes } from './threads.ts'
@@ -17,6 +18,8 @@ export interface Period {
   readonly toUs: number
   readonly threadMs: Readonly<Record<string, ThreadTimes>>
   readonly redis: RedisCounts
+  /** The share of the machine's processor time that other programs used, 0 to 1; null if the system does not report it. */
+  readonly othersShare: number | null
 }
 
 /** Processor time of a delivery or command in one process, by what it was spent on. */
@@ -31,24 +34,43 @@ const nowUs = (): number => Number(process.hrtime.bigint() / 1_000n)
 /** Measures one period of a side. @param work resolves to the number of deliveries or commands */
 export async function measurePeriod(parts: Parts, redisUrl: string, work: () => Promise<number>): Promise<Period> {
   const client = new Redis(redisUrl)
+  const read = async () => ({
+    threads: threadsOf(parts),
+    redis: await readRedisCounts(client),
+    machine: machineTicks(),
+    us: nowUs(),
+  })
   try {
-    const before = { threads: threadsOf(parts), redis: await readRedisCounts(client), us: nowUs() }
+    const before = await read()
     const units = await work()
-    const after = { threads: threadsOf(parts), redis: await readRedisCounts(client), us: nowUs() }
+    const after = await read()
+    const threadMs = Object.fromEntries(
+      Object.keys(parts).map((part) => [part, subtract(after.threads[part] ?? {}, before.threads[part] ?? {})]),
+    )
     return {
       units,
       seconds: (after.us - before.us) / 1_000_000,
       parts,
       fromUs: before.us,
       toUs: after.us,
-      threadMs: Object.fromEntries(
-        Object.keys(parts).map((part) => [part, subtract(after.threads[part] ?? {}, before.threads[part] ?? {})]),
-      ),
+      threadMs,
       redis: countsBetween(before.redis, after.redis),
+      othersShare: othersShareOf(threadMs, before.machine, after.machine),
     }
   } finally {
     client.disconnect()
   }
+}
+
+type Ticks = ReturnType<typeof machineTicks>
+
+function othersShareOf(threadMs: Period['threadMs'], before: Ticks, after: Ticks): number | null {
+  const all = (after.all - before.all) * TICK_MS
+  const busy = all - (after.idle - before.idle) * TICK_MS
+  const ours = Object.values(threadMs)
+    .flatMap((times) => Object.values(times))
+    .reduce((sum, ms) => sum + ms, 0)
+  return all === 0 ? null : Math.max(0, (busy - ours) / all)
 }
 
 function threadsOf(parts: Parts): Record<string, ThreadTimes> {

@@ -6,6 +6,7 @@ import type { PartProfile } from './measure-profile.ts'
 export interface SideProfile {
   readonly side: string
   readonly perSecond: number
+  readonly othersShare: number | null
   readonly parts: readonly PartProfile[]
 }
 
@@ -16,12 +17,16 @@ const SMALLEST_SHARE = 0.02
 export function renderProfile(title: string, unit: string, sides: readonly SideProfile[]): string {
   return [
     `## ${title}`,
-    ...sides.map(({ side, perSecond, parts }) => {
+    ...sides.map(({ side, perSecond, othersShare, parts }) => {
       const total = parts.filter(({ part }) => !HARNESS.has(part)).reduce((sum, { us }) => sum + us, 0)
+      const others =
+        othersShare === null
+          ? ''
+          : ` Other programs used ${Math.round(othersShare * 100)} % of the machine's processor time meanwhile.`
       const names = parts.map(({ part, us }) => `${part} ${round(us, 0)}`).join(', ')
       return [
         `### ${title}: ${side}`,
-        `${round(perSecond, 0)} per second. ${round(total, 0)} µs per ${unit} without the load itself: ${names}.`,
+        `${round(perSecond, 0)} per second. ${round(total, 0)} µs per ${unit} without the load itself: ${names}.${others}`,
         ...parts.filter(({ part }) => !HARNESS.has(part)).map((part) => renderPart(part, unit)),
       ].join('\n\n')
     }),
@@ -42,6 +47,8 @@ export function renderPage(
 Each side was measured for about ${measureMs / 1_000} s on ${taken}, on ${cores} cores (${processor}), ${memoryGib} GiB,
 ${system}, Node ${node}. The times are processor time, not wall time. The main thread of each Node process is divided by
 a sampling profile; code of Node belongs to the package that calls it. Profiling slows the processes down by some percent.
+A machine that is busy with other programs makes each microsecond of work longer: compare only sides of one run, and
+measure on a quiet machine.
 
 ${sections.join('\n\n')}
 `

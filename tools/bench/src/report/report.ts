@@ -30,7 +30,8 @@ const HEAD = `# Benchmarks
 \`make bench\` writes this page. The figures were measured on one machine, which also runs the broker,
 Redis, the services, the endpoints, the clients and the baselines. The ratios apply more widely than
 the absolute numbers. \`make bench FIGURES=latency,noisy\` measures single figures again and keeps the
-others; \`OUTAGE=10m\`, \`BACKLOG=100000\` and \`MEMORY_TIME=10m\` make three of them longer.
+others; \`OUTAGE=10m\`, \`BACKLOG=100000\` and \`MEMORY_TIME=10m\` make three of them longer, and
+\`COST_WAITING=0,100000\` makes \`cost\` shorter.
 `
 
 function targets(results: Results): string {
