@@ -6,7 +6,7 @@ LOCAL := node tools/local/dist/main.js
 export PATH := $(CURDIR)/node_modules/.bin:$(PATH)
 
 .DEFAULT_GOAL := help
-.PHONY: help install build check test cluster pbx demo bench chaos drill upgrade-test up down try-containers format release images docs chart alerts
+.PHONY: help install build check test cluster pbx demo bench profile chaos drill upgrade-test up down try-containers format release images docs chart alerts
 
 # $(call step,name,command): one line with the time it took; the command's output only when it fails.
 step = @printf '  %-20s' '$(1)'; began=$$(date +%s); said=$$( { $(2); } 2>&1 ) && echo "ok  $$(($$(date +%s) - began)) s" || \
@@ -53,6 +53,9 @@ try-containers: build ## test docker compose: build, start, run the demo scenari
 
 bench: build ## measure performance next to a baseline (docs/benchmarks.md; FIGURES=latency,noisy selects)
 	@node tools/bench/dist/main.js
+
+profile: build ## divide the processor time of a delivery and a command by process and package (docs/performance.md)
+	@node tools/bench/dist/profile.js
 
 chaos: build ## inject faults under load, then check every event (CONTRIBUTING.md; KILLS, SEED, FAULTS, REPORT)
 	@node tools/chaos/dist/main.js

@@ -71,6 +71,7 @@ export { type Envelope, envelopesOf } from './events/envelope.ts'
 export {
   EVENT_TYPES,
   type EventType,
+  eventText,
   type PlatformEvent,
   parseEvent,
   platformEventSchema,

@@ -1,21 +1,15 @@
-import { Writable } from 'node:stream'
 import * as fc from 'fast-check'
 import { createLogger, type Logger, withoutCredentials } from './logger.ts'
 
 function capture(level = 'debug'): { log: Logger; lines: () => Record<string, unknown>[]; text: () => string } {
   let written = ''
-  const stream = new Writable({
-    write(chunk, _encoding, done) {
-      written += String(chunk)
-      done()
-    },
-  })
+  const write = (line: string): void => void (written += `${line}\n`)
   const lines = () =>
     written
       .split('\n')
       .slice(0, -1)
       .map((line) => JSON.parse(line) as Record<string, unknown>)
-  return { log: createLogger('worker', level, stream), lines, text: () => written }
+  return { log: createLogger('worker', level, write), lines, text: () => written }
 }
 
 test('a line is one JSON object with time, level, service, message and the fields', () => {
@@ -37,6 +31,12 @@ test('text with line breaks stays on one line', () => {
   const { log, text } = capture()
   log.info('a\nb', { c: 'd\r\ne' })
   expect(text().split('\n')).toHaveLength(2)
+})
+
+test('a message or a field with a format token is written as it is', () => {
+  const { log, lines } = capture()
+  log.info('100 %s', { message: 'other', level: 'other', service: 'other', cause: '%d' })
+  expect(lines()).toMatchObject([{ message: '100 %s', level: 'info', service: 'worker', cause: '%d' }])
 })
 
 test.each([

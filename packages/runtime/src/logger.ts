@@ -1,4 +1,6 @@
 import winston from 'winston'
+import Transport from 'winston-transport'
+import { gatherLines } from './gather-lines.ts'
 
 /** Fields of a log line: ids and measurements, never tokens or bodies. */
 export type LogFields = Readonly<Record<string, unknown>>
@@ -17,11 +19,17 @@ export interface Logger {
 /** winston's key of the formatted line. */
 const LINE = Symbol.for('message')
 
-/** Writes JSON lines with `time`, `level`, `service` and `message` to standard output. Credentials in URLs are removed. */
-export function createLogger(service: string, level: string, stream: NodeJS.WritableStream = process.stdout): Logger {
+/**
+ * Writes JSON lines with `time`, `level`, `service` and `message`. Credentials in URLs are removed.
+ * @param write writes one line; absent: standard output, where the lines of a few milliseconds are gathered
+ */
+export function createLogger(
+  service: string,
+  level: string,
+  write: (line: string) => void = gatherLines(process.stdout).add,
+): Logger {
   const logger = winston.createLogger({
     level,
-    defaultMeta: { service },
     format: winston.format((info) => {
       const { level: lineLevel, service: _, message, error, ...fields } = info
       const line = {
@@ -33,13 +41,22 @@ export function createLogger(service: string, level: string, stream: NodeJS.Writ
         ...described(error),
       }
       // Only the formatted line contains every URL, including those in errors.
-      return { ...info, [LINE]: withoutCredentials(textOf(line)) }
+      info[LINE] = withoutCredentials(textOf(line))
+      return info
     })(),
-    transports: [new winston.transports.Stream({ stream })],
+    transports: [
+      // winston's own stream transport makes one write and one immediate per line.
+      new Transport({
+        log: (info: Record<symbol, unknown>, next: () => void) => {
+          write(String(info[LINE]))
+          next()
+        },
+      }),
+    ],
   })
   const writer = (name: keyof Logger): Logger['info'] =>
     // winston formats a line before it checks the level, which costs 10 µs for each debug line that is not written.
-    logger.isLevelEnabled(name) ? (message, fields) => void logger.log(name, message, fields ?? {}) : () => {}
+    logger.isLevelEnabled(name) ? (message, fields) => void logger.log({ ...fields, level: name, message }) : () => {}
   return { error: writer('error'), warn: writer('warn'), info: writer('info'), debug: writer('debug') }
 }
 

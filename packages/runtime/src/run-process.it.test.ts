@@ -77,6 +77,23 @@ const withShutdown = (steps: string) => `
   ${steps}
   log.info('up')`
 
+test.each<[string, string]>([
+  ['process.exit', `process.exit(0)`],
+  ['an exception', `setTimeout(() => { throw new Error('broken') }, 0)`],
+  ['having nothing more to do', ''],
+])('lines that were logged just before the end are written: %s', async (_end, main) => {
+  const { stdout } = await runService(
+    `const log = createLogger('worker', 'info')
+     for (let n = 0; n < 2_000; n++) log.info('line', { n })
+     ${main}`,
+  )
+  const lines = stdout
+    .trim()
+    .split('\n')
+    .map((line) => (JSON.parse(line) as { n: number }).n)
+  expect(lines).toEqual(Array.from({ length: 2_000 }, (_, n) => n))
+})
+
 test.each(['SIGTERM', 'SIGINT'] as const)('%s closes everything and exits with 0', async (signal) => {
   let sent = false
   const ended = await runService(

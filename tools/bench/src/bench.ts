@@ -1,4 +1,4 @@
-import type { StackFile } from '@switchhook/local'
+import type { StackFile, StackOptions } from '@switchhook/local'
 import type { BenchOptions } from './options.ts'
 
 /** What every figure needs to measure a running stack. */
@@ -10,8 +10,11 @@ export interface Bench {
   readonly tokenOf: (tenant: string) => Promise<string>
   readonly say: (line: string) => void
   readonly options: BenchOptions
-  /** Starts the parts of the stack that are not running, with additional settings; resolves when all parts are ready. */
-  readonly bringUp: (more?: Setting) => Promise<StackFile>
+  /**
+   * Starts the parts of the stack that are not running, with additional settings and other numbers of replicas; resolves
+   * when all parts are ready.
+   */
+  readonly bringUp: (more?: Setting, replicas?: Partial<StackOptions['replicas']>) => Promise<StackFile>
 }
 
 /** Environment variables of the services. Figures with the same settings share a stack. */

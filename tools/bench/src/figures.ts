@@ -1,6 +1,7 @@
 import type { Bench, Setting } from './bench.ts'
 import { measureBacklog } from './figures/backlog.ts'
 import { AGENTS, measureCommands } from './figures/commands.ts'
+import { measureCost } from './figures/cost.ts'
 import { measureDeliveries } from './figures/deliveries.ts'
 import { measureFairness } from './figures/fairness.ts'
 import { measureLatency } from './figures/latency.ts'
@@ -12,7 +13,9 @@ import { COOLDOWN_MS, DEADLINE_MS } from './figures/short-deadline.ts'
 import type { FigureName, Figures } from './report/results.ts'
 
 const agents = [{ agentUri: 'sip:agent-{n}@acme.example', tenant: 'acme', device: 'SIM/{n}', count: AGENTS }]
-const ordinary: Setting = { SIMULATOR_AGENTS: JSON.stringify(agents), WRAP_UP_SECONDS: '0' }
+export const ordinary: Setting = { SIMULATOR_AGENTS: JSON.stringify(agents), WRAP_UP_SECONDS: '0' }
+/** The same, for a figure that fills its stack: it gets one of its own. */
+const filled: Setting = { ...ordinary }
 /** Shorter deadlines, so that hanging endpoints time out within a benchmark. */
 const shortDeadline: Setting = {
   DELIVERY_TIMEOUT: `${DEADLINE_MS}ms`,
@@ -47,6 +50,11 @@ export const MEASUREMENTS: { readonly [Name in FigureName]: Measurement<Name> } 
     title: 'cost of the delivery log',
     setting: ordinary,
     measure: measureLog,
+  },
+  cost: {
+    title: 'cost of a delivery with many subscriptions, waiting deliveries and workers',
+    setting: filled,
+    measure: measureCost,
   },
   outage: {
     title: 'recovery from a broker outage',

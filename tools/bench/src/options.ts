@@ -1,4 +1,14 @@
-import { type Config, duration, integer } from '@switchhook/runtime'
+import { type Config, duration, type Field, FieldError, integer } from '@switchhook/runtime'
+
+/** `10,1000`: numbers, separated by commas. */
+const integers = (range: { min: number; max: number }, fallback: string): Field<readonly number[]> => ({
+  fallback,
+  parse: (raw) => {
+    const numbers = raw.split(',').map((part) => Number(part.trim()))
+    if (numbers.every((one) => Number.isInteger(one) && one >= range.min && one <= range.max)) return numbers
+    throw new FieldError(`must be whole numbers from ${range.min} to ${range.max}, separated by commas`)
+  },
+})
 
 /** Environment variables that change single figures. */
 export const benchFields = {
@@ -16,6 +26,11 @@ export const benchFields = {
   BURST_TIME: duration('60s', { minMs: 5_000 }),
   /** How long `memory` observes misbehaving endpoints. */
   MEMORY_TIME: duration('40s', { minMs: 10_000 }),
+  /** The points of the curves in `cost`, and the length of the run at each point. */
+  COST_SUBSCRIPTIONS: integers({ min: 1, max: 1_000_000 }, '10,1000,100000'),
+  COST_WAITING: integers({ min: 0, max: 10_000_000 }, '0,100000,1000000'),
+  COST_WORKERS: integers({ min: 1, max: 20 }, '1,2,4'),
+  COST_TIME: duration('10s', { minMs: 1_000 }),
 }
 
 export type BenchOptions = Config<typeof benchFields>

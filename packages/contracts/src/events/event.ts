@@ -65,9 +65,11 @@ export function parseEvent(content: Buffer): PlatformEvent {
   return { eventId: parseEventId(eventId), eventType, occurredAt, tenant, data }
 }
 
-export function serialiseEvent(event: PlatformEvent): Buffer {
-  const { eventId, eventType, occurredAt, tenant, data } = event
-  return Buffer.from(JSON.stringify({ eventId, eventType, occurredAt, tenant, data }))
+export const serialiseEvent = (event: PlatformEvent): Buffer => Buffer.from(eventText(event))
+
+/** The text of `serialiseEvent`. */
+export function eventText({ eventId, eventType, occurredAt, tenant, data }: PlatformEvent): string {
+  return JSON.stringify({ eventId, eventType, occurredAt, tenant, data })
 }
 
 const utf8 = new TextDecoder('utf-8', { fatal: true })

@@ -1,4 +1,4 @@
-import { type PlatformEvent, serialiseEvent } from '@switchhook/contracts'
+import { eventText, type PlatformEvent } from '@switchhook/contracts'
 import { outboxKey, PARTITIONS } from '../keys.ts'
 import { type Redis, run } from '../redis/redis.ts'
 import { toMs } from '../redis/server-clock.ts'
@@ -130,7 +130,7 @@ export function createOutbox(redis: Redis, consumerName: string): Outbox {
 
 /** The stored form of an event. Relays of versions without tracing ignore the trace context. */
 export function outboxJson(event: PlatformEvent): string {
-  const json = serialiseEvent(event).toString()
+  const json = eventText(event)
   return event.traceparent === undefined ? json : `${json.slice(0, -1)},"traceparent":"${event.traceparent}"}`
 }
 

@@ -1,4 +1,4 @@
-import { createHash } from 'node:crypto'
+import { hash } from 'node:crypto'
 import { AppError, type CallId, CallState } from '@switchhook/contracts'
 import { type Agent, agentKey, newAgent } from '../agents/agent.ts'
 import type { Step, Transact } from '../state/transact.ts'
@@ -96,7 +96,7 @@ export function beginDial(
 
 function dialKey({ clientId, agentUri, destination, correlationId }: DialLikeness): string {
   const likeness = JSON.stringify([clientId, agentUri, destination, correlationId])
-  return `dial:${createHash('sha256').update(likeness).digest('hex')}`
+  return `dial:${hash('sha256', likeness, 'hex')}`
 }
 
 const reservationOf = ({ callId, createdAt }: Call) => ({ callId, at: createdAt })

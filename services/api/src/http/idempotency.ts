@@ -1,4 +1,4 @@
-import { createHash } from 'node:crypto'
+import { hash } from 'node:crypto'
 import { setTimeout as delay } from 'node:timers/promises'
 import { AppError, toProblem, uuidV5 } from '@switchhook/contracts'
 import { backoffMs, type Logger } from '@switchhook/runtime'
@@ -92,9 +92,9 @@ export function createAnswerOnce(
 
   return async ({ key, method, path }, request, handle) => {
     const { tenant, issuer = null, clientId } = request.caller
-    const scope = hash(JSON.stringify([tenant, issuer, clientId, method, path, key]))
-    const client = hash(JSON.stringify([tenant, issuer, clientId]))
-    const begun = await begin(scope, hash(canonical(request.body ?? null, MAX_DEPTH)), client)
+    const scope = sha256(JSON.stringify([tenant, issuer, clientId, method, path, key]))
+    const client = sha256(JSON.stringify([tenant, issuer, clientId]))
+    const begun = await begin(scope, sha256(canonical(request.body ?? null, MAX_DEPTH)), client)
     if (begun.kind === 'mismatch') throw new AppError('idempotency-key-reused')
     if (begun.kind === 'replay') return replay(begun.answer as Kept, (sealed) => vault.open(sealed, sealedFor(scope)))
 
@@ -154,7 +154,7 @@ function refusalOf(error: AppError): Pick<HeaderedError, 'code' | 'extra' | 'hea
   return { code: error.code, extra: error.extra, headers: error instanceof HeaderedError ? error.headers : {} }
 }
 
-const hash = (text: string): string => createHash('sha256').update(text).digest('hex')
+const sha256 = (text: string): string => hash('sha256', text, 'hex')
 
 /** Equal JSON values have equal texts, whatever their white space and order of fields. */
 function canonical(value: unknown, levels: number): string {

@@ -1,4 +1,4 @@
-import { createHash } from 'node:crypto'
+import { hash } from 'node:crypto'
 import { createRequestLimiter, type Redis, type RequestLimiter, type RequestRate } from '@switchhook/store'
 import type { Authenticate } from '../auth/open-auth.ts'
 import { createNetworkMatcher } from '../auth/trusted-network.ts'
@@ -55,7 +55,4 @@ function createLimitClient(options: {
 }
 
 const nameOf = (issuer: string, clientId: string): string =>
-  createHash('sha256')
-    .update(JSON.stringify([issuer, clientId]))
-    .digest('hex')
-    .slice(0, 32)
+  hash('sha256', JSON.stringify([issuer, clientId]), 'hex').slice(0, 32)

@@ -19,4 +19,6 @@ export interface BaselineOptions {
   readonly perEvent: number
   /** Deliveries in flight at once, over all processes of the baseline. */
   readonly concurrency: number
+  /** Options of Node for the processes of the durable loop, such as `--cpu-prof`. */
+  readonly execArgv?: readonly string[]
 }

@@ -13,12 +13,18 @@ const WORKERS = 2
  * one record to Redis (fsynced) and acknowledge.
  */
 export async function openDurableSide(options: BaselineOptions): Promise<Baseline> {
-  const { stack, channel, url, perEvent, concurrency } = options
+  const { stack, channel, url, perEvent, concurrency, execArgv } = options
   const quorum = { durable: true, arguments: { 'x-queue-type': 'quorum' } }
   for (const queue of [EVENTS, DELIVERIES]) await channel.assertQueue(queue, quorum)
-  const fanout = await startChild('durable-fanout.js', [stack.urls.amqp, EVENTS, DELIVERIES, String(perEvent)])
+  const fanout = await startChild(
+    'durable-fanout.js',
+    [stack.urls.amqp, EVENTS, DELIVERIES, String(perEvent)],
+    execArgv,
+  )
   const args = [stack.urls.amqp, stack.urls.redis, DELIVERIES, new URL(url).origin, String(concurrency / WORKERS)]
-  const workers = await Promise.all(Array.from({ length: WORKERS }, () => startChild('durable-loop.js', args)))
+  const workers = await Promise.all(
+    Array.from({ length: WORKERS }, () => startChild('durable-loop.js', args, execArgv)),
+  )
   return {
     processes: {
       workers: workers.map(({ pid }) => pid),

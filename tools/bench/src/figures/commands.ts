@@ -123,7 +123,7 @@ const agentUri = (n: number): string => `sip:agent-${(n % AGENTS) + 1}@acme.exam
 const command = (callId: unknown, name: string): string => `/api/v1/voice/calls/${String(callId)}/${name}`
 
 /** Each client has its own agents, so that no agent is in two calls. */
-function deskRounds(api: JsonClient, clients: number, counter = { rounds: 0 }): readonly Round[] {
+export function deskRounds(api: JsonClient, clients: number, counter = { rounds: 0 }): readonly Round[] {
   return Array.from({ length: clients }, (_, client) => {
     let next = client
     return async (note) => {

@@ -16,14 +16,14 @@ import { pidsOf } from './stack-pids.ts'
 /** Further tenants of the identity provider, each with one subscription of its own. */
 export const TENANTS = 50
 /** In flight at once, on every side. Switchhook, the equal BullMQ and the durable loop share it among two workers. */
-const CONCURRENCY = 200
+export const CONCURRENCY = 200
 const RUNS = 3
 /** Rounds that do not count, until the engines have compiled what they run; the last one estimates the rate. */
 const WARM_UP_ROUNDS = 3
 const WARM_UP_DELIVERIES = 4_000
 
 /** The workloads: how many deliveries an event becomes, and for how many subscriptions. */
-const WORKLOADS = {
+export const WORKLOADS = {
   'one to one': { perEvent: 1, subscriptions: TENANTS },
   'one subscription': { perEvent: 1, subscriptions: 1 },
   'twenty to one': { perEvent: 20, subscriptions: 20 },
@@ -86,7 +86,7 @@ async function measureWorkload(bench: Bench, name: WorkloadName): Promise<Worklo
   const baselines: Partial<Record<SideName, Baseline>> = {}
   const unsubscribe = await subscribeWorkload(bench, name, url)
   try {
-    baselines.switchhook = ours(bench, channel, name)
+    baselines.switchhook = openOurSide(bench, channel, name)
     baselines.bullmq = await openBullmqSide(options)
     baselines.equal = await openEqualBullmqSide(options)
     baselines.durable = await openDurableSide(options)
@@ -110,7 +110,7 @@ async function measureWorkload(bench: Bench, name: WorkloadName): Promise<Worklo
 }
 
 /** Subscriptions of the workload: one per further tenant, or all of one tenant. */
-async function subscribeWorkload(bench: Bench, name: WorkloadName, url: string): Promise<() => Promise<void>> {
+export async function subscribeWorkload(bench: Bench, name: WorkloadName, url: string): Promise<() => Promise<void>> {
   const { subscriptions } = WORKLOADS[name]
   if (name !== 'one to one') return subscribe(bench.stack, bench.token, Array<string>(subscriptions).fill(url))
   const ends: (() => Promise<void>)[] = []
@@ -122,7 +122,7 @@ async function subscribeWorkload(bench: Bench, name: WorkloadName, url: string):
   }
 }
 
-function ours({ stack }: Bench, channel: ConfirmChannel, name: WorkloadName): Baseline {
+export function openOurSide({ stack }: Bench, channel: ConfirmChannel, name: WorkloadName): Baseline {
   const { perEvent } = WORKLOADS[name]
   const tenantOf = (n: number): string => (name === 'one to one' ? `tenant-${(n % TENANTS) + 1}` : 'acme')
   return {

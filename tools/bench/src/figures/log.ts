@@ -1,4 +1,3 @@
-import { setTimeout as delay } from 'node:timers/promises'
 import { type ConfirmChannel, connect } from 'amqplib'
 import type { Bench } from '../bench.ts'
 import { callData, publishEvent } from '../load/events.ts'
@@ -7,6 +6,7 @@ import { timePosts } from '../load/time-posts.ts'
 import { type CostUs, createMeter } from '../measure/processor-cost.ts'
 import { median, round } from '../measure/statistics.ts'
 import { type Child, startChild } from '../processes/child.ts'
+import { endProcess } from './stack-pids.ts'
 
 const DELIVERIES = 5_000
 /** The log costs most at one delivery per event: the event's record serves that one alone. */
@@ -99,22 +99,11 @@ async function measureFanOut(
 async function restartFanOut(bench: Bench, setting: Setting): Promise<Record<string, number[]>> {
   const { processes } = await bench.bringUp()
   const running = Object.entries(processes).filter(([name]) => name.startsWith('fanout'))
-  for (const [, { pid }] of running) {
-    process.kill(pid, 'SIGTERM')
-    while (isAlive(pid)) await delay(20)
-  }
+  for (const [, { pid }] of running) await endProcess(pid)
   const started = await bench.bringUp({ DELIVERY_LOG_SIZE: SIZES[setting] })
   const pidsOf = (part: string): number[] =>
     Object.entries(started.processes).flatMap(([name, { pid }]) => (name.startsWith(part) ? [pid] : []))
   return { fanout: pidsOf('fanout'), redis: pidsOf('redis') }
-}
-
-function isAlive(pid: number): boolean {
-  try {
-    return process.kill(pid, 0)
-  } catch {
-    return false
-  }
 }
 
 function meanOf(costs: readonly CostUs[]): CostUs {

@@ -1,9 +1,11 @@
 import { SIDES, type SideName } from '../figures/deliveries.ts'
+import { plotCost } from './cost-section.ts'
 import { plotBars, plotLines } from './plot.ts'
 import type { Results } from './results.ts'
 
 /** Of each figure that has been taken and has a picture, the picture, by its name. */
-export function renderPlots({ commands, deliveries, latency, noisy, memory, outage }: Results): Record<string, string> {
+export function renderPlots(results: Results): Record<string, string> {
+  const { commands, deliveries, latency, cost, noisy, memory, outage } = results
   return {
     ...(commands !== undefined && {
       commands: plotBars(
@@ -40,6 +42,7 @@ export function renderPlots({ commands, deliveries, latency, noisy, memory, outa
         ],
       ),
     }),
+    ...(cost !== undefined && { cost: plotCost(cost.figure) }),
     ...(noisy !== undefined && {
       noisy: plotBars(
         'Healthy endpoints while one in five hangs, beside BullMQ with axios',

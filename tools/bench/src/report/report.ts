@@ -1,3 +1,4 @@
+import { costSection } from './cost-section.ts'
 import { backlogSection, fairnessSection, memorySection, noisySection, outageSection } from './endurance-sections.ts'
 import type { Results, Taken } from './results.ts'
 import { commandsSection, deliveriesSection, latencySection, logSection } from './speed-sections.ts'
@@ -11,6 +12,7 @@ export function renderReport(results: Results): string {
     ...section(results.deliveries, deliveriesSection),
     ...section(results.latency, latencySection),
     ...section(results.log, logSection),
+    ...section(results.cost, costSection),
     ...section(results.noisy, noisySection),
     ...section(results.backlog, backlogSection),
     ...section(results.fairness, fairnessSection),
@@ -29,7 +31,8 @@ const HEAD = `# Benchmarks
 \`make bench\` writes this page. The figures were measured on one machine, which also runs the broker,
 Redis, the services, the endpoints, the clients and the baselines. The ratios apply more widely than
 the absolute numbers. \`make bench FIGURES=latency,noisy\` measures single figures again and keeps the
-others; \`OUTAGE=10m\`, \`BACKLOG=100000\` and \`MEMORY_TIME=10m\` make three of them longer.
+others; \`OUTAGE=10m\`, \`BACKLOG=100000\` and \`MEMORY_TIME=10m\` make three of them longer, and
+\`COST_WAITING=0,100000\` makes \`cost\` shorter.
 `
 
 function targets(results: Results): string {

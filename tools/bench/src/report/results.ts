@@ -1,5 +1,6 @@
 import type { BacklogFigure } from '../figures/backlog.ts'
 import type { CommandsFigure } from '../figures/commands.ts'
+import type { CostFigure } from '../figures/cost.ts'
 import type { DeliveriesFigure } from '../figures/deliveries.ts'
 import type { FairnessFigure } from '../figures/fairness.ts'
 import type { LatencyFigure } from '../figures/latency.ts'
@@ -15,6 +16,7 @@ export interface Figures {
   readonly deliveries: DeliveriesFigure
   readonly latency: LatencyFigure
   readonly log: LogFigure
+  readonly cost: CostFigure
   readonly noisy: NoisyFigure
   readonly backlog: BacklogFigure
   readonly fairness: FairnessFigure

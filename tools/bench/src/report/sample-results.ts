@@ -1,3 +1,4 @@
+import type { CostPoint } from '../figures/cost.ts'
 import type { Rate, Workload } from '../figures/deliveries.ts'
 import { spreadOf } from '../measure/statistics.ts'
 import type { Figures, Results, Taken } from './results.ts'
@@ -10,6 +11,13 @@ const rate = (perSecond: number): Rate => ({
   runs: [perSecond],
   costUs: { workers: 100, redis: 60 },
   harnessUs: { publisher: 10, receiver: 20 },
+  idle: 0.05,
+})
+const point = (at: number): CostPoint => ({
+  at,
+  perSecond: 2_500,
+  costUs: { workers: 100, fanout: 60, rabbitmq: 160, redis: 60 },
+  memoryMib: { workers: 300, fanout: 150, rabbitmq: 200, redis: 20 },
   idle: 0.05,
 })
 /** Every ratio is 2, 1.6, 1 and 0.8. */
@@ -53,6 +61,12 @@ export const sampleFigures: Figures = {
         ratio: 1,
       },
     ],
+  },
+  cost: {
+    runMs: 10_000,
+    subscriptions: 1_000,
+    workers: 2,
+    curves: { subscriptions: [point(10), point(1_000)], waiting: [point(0)], workers: [point(1), point(2)] },
   },
   noisy: {
     few: {

@@ -1,0 +1,121 @@
+import {
+  type Delivery,
+  firstDeliveriesOf,
+  newEventId,
+  newSubscriptionId,
+  type PlatformEvent,
+  type Subscription,
+} from '@switchhook/contracts'
+import type { StackFile } from '@switchhook/local'
+import { openBroker, serviceTopology } from '@switchhook/messaging'
+import { createLogger } from '@switchhook/runtime'
+import { newWebhookSecret, openVault, subscriptionSecret } from '@switchhook/signing'
+import { createDeliveryStore, createSubscriptionStore, openInstallation, openRedis } from '@switchhook/store'
+import { callData } from './events.ts'
+
+/** Fills a stack with subscriptions and waiting deliveries, by the same functions as the services but without their load. */
+export interface Population {
+  /** The tenant of the nth subscription, from 0. */
+  readonly tenantOf: (n: number) => string
+  /** Adds subscriptions, each of a tenant of its own, until there are `count`. */
+  growTo(count: number): Promise<void>
+  /** Adds deliveries that wait for the last attempt of the schedule, until there are `count`: a message and a record each. */
+  waitingTo(count: number): Promise<void>
+  close(): Promise<void>
+}
+
+/** The last wait of the default schedule, 6 h: nothing falls due during a benchmark. */
+const WAIT_MS = 21_600_000
+const LAST_SLOT = 7
+const AT_ONCE = 500
+const RETENTION_MS = 86_400_000
+
+const tenantOf = (n: number): string => `bench-${n}`
+
+/** @param url of every subscription */
+export async function openPopulation({ urls }: StackFile, url: string): Promise<Population> {
+  const log = createLogger('bench', 'error')
+  const redis = await openRedis({ url: urls.redis, log, name: 'bench' })
+  const installation = await openInstallation({ redis, log })
+  const broker = await openBroker({
+    url: urls.amqp,
+    topology: serviceTopology([WAIT_MS]),
+    log,
+    name: 'bench',
+    installation: installation.id,
+  })
+  const store = createSubscriptionStore(redis, installation.verify)
+  const deliveries = createDeliveryStore(redis, {
+    settledRetentionMs: RETENTION_MS,
+    parkedRetentionMs: RETENTION_MS,
+    waitingRetentionMs: RETENTION_MS,
+  })
+  // A local stack has no SECRET_KEYS, so the services use the same development key.
+  const vault = openVault({ SECRET_KEYS: undefined }, { warn: () => {} })
+  const created: Subscription[] = []
+  let waiting = 0
+
+  function newSubscription(n: number): Subscription {
+    const [id, tenant, createdAt] = [newSubscriptionId(), tenantOf(n), new Date().toISOString()]
+    const secret = vault.seal(newWebhookSecret(), subscriptionSecret(tenant, id))
+    const signing = { id: newEventId(), secret, since: createdAt, former: [] }
+    return { id, tenant, url, eventTypes: ['call.status'], description: null, enabled: true, createdAt, signing }
+  }
+
+  async function addWaiting(n: number): Promise<void> {
+    const subscription = created[n % created.length]
+    if (subscription === undefined) throw new Error('a waiting delivery needs a subscription')
+    const { failed, attempt, nextAttemptAt } = failedOnce(subscription, n)
+    await broker.publishRetry({ ...failed, slot: LAST_SLOT }, WAIT_MS)
+    await deliveries.settle(failed, attempt, { state: 'waiting', nextAttemptAt })
+  }
+
+  return {
+    tenantOf,
+    async growTo(count) {
+      await inChunks(created.length, count, async (n) => {
+        created[n] = await store.create(newSubscription(n))
+      })
+    },
+    async waitingTo(count) {
+      await inChunks(waiting, count, addWaiting)
+      waiting = Math.max(waiting, count)
+    },
+    async close() {
+      await broker.close()
+      installation.close()
+      await redis.close()
+    },
+  }
+}
+
+/** A delivery as it is after its last but one attempt has failed. */
+function failedOnce(subscription: Subscription, n: number) {
+  const now = new Date()
+  const at = now.toISOString()
+  const event: PlatformEvent = {
+    eventId: newEventId(),
+    eventType: 'call.status',
+    occurredAt: at,
+    tenant: subscription.tenant,
+    data: callData(n),
+  }
+  const failed: Delivery = {
+    ...firstDeliveriesOf(event, at)(subscription),
+    slot: LAST_SLOT - 1,
+    attempt: LAST_SLOT,
+    ...(subscription.signing !== undefined && { signing: subscription.signing }),
+  }
+  const { run, slot, attempt } = failed
+  return {
+    failed,
+    attempt: { run, slot, attempt, at, durationMs: 10_000, outcome: 'timeout', status: null } as const,
+    nextAttemptAt: new Date(now.getTime() + WAIT_MS).toISOString(),
+  }
+}
+
+async function inChunks(from: number, to: number, work: (n: number) => Promise<void>): Promise<void> {
+  for (let start = from; start < to; start += AT_ONCE) {
+    await Promise.all(Array.from({ length: Math.min(AT_ONCE, to - start) }, (_, at) => work(start + at)))
+  }
+}

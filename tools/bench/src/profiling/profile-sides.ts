@@ -1,0 +1,81 @@
+import { connect } from 'amqplib'
+import type { Baseline } from '../baselines/baseline.ts'
+import { openDurableSide } from '../baselines/durable-loop.ts'
+import type { Bench } from '../bench.ts'
+import { deskRounds } from '../figures/commands.ts'
+import { CONCURRENCY, openOurSide, subscribeWorkload, WORKLOADS, type WorkloadName } from '../figures/deliveries.ts'
+import { pidsOf } from '../figures/stack-pids.ts'
+import { openClient } from '../load/client.ts'
+import { applyLoad } from '../load/load.ts'
+import { timePosts } from '../load/time-posts.ts'
+import { startChild } from '../processes/child.ts'
+import { profiledInto } from './cpu-profile.ts'
+import { measurePeriod, type Period } from './measure-profile.ts'
+
+/** The measured periods by side. */
+export type Periods = Readonly<Record<string, Period>>
+
+/** Until the engines have compiled what they run. */
+const WARM_UP_ROUNDS = 8
+const WARM_UP_DELIVERIES = 4_000
+const WARM_UP_MS = 15_000
+const CLIENTS = 32
+
+/** Deliveries of one workload: those of Switchhook, then those of the durable bare loop. */
+export async function profileDeliveries(
+  { stack, token, tokenOf, say, ...rest }: Bench,
+  name: WorkloadName,
+  { measureMs, folder }: { readonly measureMs: number; readonly folder: string },
+): Promise<Periods> {
+  const bench = { stack, token, tokenOf, say, ...rest }
+  const { perEvent } = WORKLOADS[name]
+  const receiver = await startChild('receiver-server.js')
+  const url = `http://127.0.0.1:${receiver.ready['port']}/hook`
+  const model = await connect(stack.urls.amqp)
+  const channel = await model.createConfirmChannel()
+  const unsubscribe = await subscribeWorkload(bench, name, url)
+
+  async function profile(side: Baseline): Promise<Period> {
+    const post = (deliveries: number): Promise<number> =>
+      timePosts(receiver, () => side.publish(deliveries), deliveries)
+    let perSecond = 0
+    for (let round = 0; round < WARM_UP_ROUNDS; round++) perSecond = await post(WARM_UP_DELIVERIES)
+    const deliveries = Math.ceil((perSecond * measureMs) / 1_000 / perEvent) * perEvent
+    const parts = { ...side.processes, publisher: [process.pid], receiver: [receiver.pid] }
+    return await measurePeriod(parts, stack.urls.redis, async () => {
+      await post(deliveries)
+      return deliveries
+    })
+  }
+
+  try {
+    const ours = await profile(openOurSide(bench, channel, name))
+    const execArgv = profiledInto(folder)
+    const loop = await openDurableSide({ stack, channel, url, perEvent, concurrency: CONCURRENCY, execArgv })
+    try {
+      return { Switchhook: ours, 'durable bare loop': await profile(loop) }
+    } finally {
+      await loop.close()
+    }
+  } finally {
+    await unsubscribe()
+    await receiver.stop()
+    await model.close()
+  }
+}
+
+/** Call commands over REST, without think time. */
+export async function profileCommands({ stack, token }: Bench, measureMs: number): Promise<Periods> {
+  const api = openClient(stack.urls.apis[0] ?? '', CLIENTS, token)
+  const parts = pidsOf(stack, { api: /^api/, fanout: /^fanout/, rabbitmq: /^rabbitmq/, redis: /^redis/ })
+  try {
+    await applyLoad(deskRounds(api, CLIENTS), { warmUpMs: 0, measureMs: WARM_UP_MS })
+    const period = await measurePeriod({ ...parts, clients: [process.pid] }, stack.urls.redis, async () => {
+      const { allRequests } = await applyLoad(deskRounds(api, CLIENTS), { warmUpMs: 0, measureMs })
+      return allRequests
+    })
+    return { Switchhook: period }
+  } finally {
+    await api.close()
+  }
+}
