@@ -34,6 +34,7 @@ export const apiFields = {
     json<readonly Issuer[]>(issuersSchema, '[]'),
     'none',
   ),
+  CONSOLE: described('Whether the api serves the [console](console.md) at `/console`.', choice(['on', 'off'], 'on')),
   TRUSTED_NETWORKS: described('Networks (CIDRs) that need no token; on premise only.', networks(''), 'none'),
   TRUSTED_NETWORK_TENANT: described(
     'Tenant of requests without a token. Unset: they act for the installation itself.',

@@ -15,6 +15,7 @@ import { type KeyTiming, openAuth } from './auth/open-auth.ts'
 import { createCallRoutes } from './calls/call-routes.ts'
 import { openContactCenter } from './center/open-contact-center.ts'
 import { type ApiConfig, authOptionsOf } from './config.ts'
+import { openConsole } from './console/open-console.ts'
 import { createDeliveriesFeature } from './deliveries/deliveries-feature.ts'
 import type { Base } from './feature.ts'
 import { type IdempotencyTiming, openIdempotency } from './http/idempotency.ts'
@@ -101,6 +102,7 @@ export async function startApi(options: StartApiOptions): Promise<Api> {
     metrics,
     log,
     trace: createRequestTrace(tracing, scope),
+    ...openConsole(config, log),
   })
   const { deadlines } = options
   const server = await startHttpServer({ port: config.API_PORT, listener: app, ...(deadlines && { deadlines }) })
