@@ -67,6 +67,7 @@ export const apiFields = {
     duration('30s', { minMs: 1_000, maxMs: 300_000 }),
   ),
   PARKED_LIMIT_PER_SUBSCRIPTION: sharedFields.PARKED_LIMIT_PER_SUBSCRIPTION,
+  STATISTICS_SUBSCRIPTIONS: sharedFields.STATISTICS_SUBSCRIPTIONS,
   RECOVERY_RATE: described(
     'Deliveries per second that one recovery sends at most.',
     integer({ min: 1, max: 1_000 }, 50),
