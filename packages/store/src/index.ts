@@ -61,6 +61,16 @@ export {
   type StateStore,
 } from './state/state-store.ts'
 export { createTimerStore, type DueTimer, type TimerStore } from './state/timer-store.ts'
+export { addCounts, type Counts, countAttempt, countParked, type Figures, OUTCOME_CODES } from './statistics/counts.ts'
+export {
+  type Addition,
+  createStatisticsStore,
+  STATISTICS_STEPS,
+  type StatisticsPoint,
+  type StatisticsQuery,
+  type StatisticsStep,
+  type StatisticsStore,
+} from './statistics/statistics-store.ts'
 export { type CheckStore, createCheckStore } from './subscriptions/check-store.ts'
 export type { MatchedSubscription } from './subscriptions/subscription-index.ts'
 export type { SubscriptionPage, SubscriptionQuery } from './subscriptions/subscription-order.ts'

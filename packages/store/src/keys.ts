@@ -89,6 +89,22 @@ export const pendingWindowKey = (tenant: string | null): string => `sh:{t:${esca
 export const pendingKey = (tenant: string | null, window: number, bucket: number): string =>
   `sh:{t:${escapeTenant(tenant)}}:pending:${window}:${bucket}`
 
+// Statistics
+
+/** zset: subscription with statistics of its own → when it was last counted, ms · 35 days from the last one · worker */
+export const countedSubscriptionsKey = (tenant: string | null): string => `sh:{t:${escapeTenant(tenant)}}:counted`
+
+/**
+ * hash: position of a minute (hour) among 120 → its counts (counts.ts); no subscription: of the whole tenant · from its
+ * first cell, 26 hours (35 days) · worker
+ */
+export const statisticsKey = (
+  tenant: string | null,
+  subscription: SubscriptionId | null,
+  step: '1m' | '1h',
+  hash: number,
+): string => `sh:{t:${escapeTenant(tenant)}}:statistics:${subscription ?? ''}:${step}:${hash}`
+
 // Calls, agents and recoveries. They share a tag with the outbox and the timers, because one step changes all three.
 
 /** string: `<version>:<JSON>`, for example the state of a call · see `StateChange` · api */

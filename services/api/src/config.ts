@@ -30,7 +30,7 @@ export const apiFields = {
   API_PORT: described('Port of the REST API; 0: any free port.', port(8080)),
   DEPLOYMENT: described('`on-premise` allows `TRUSTED_NETWORKS`.', choice(['cloud', 'on-premise'], 'cloud')),
   AUTH_ISSUERS: described(
-    'Identity providers whose tokens are accepted: JSON `[{"issuer", "audience", "tenant", "jwksUri"?}]`.',
+    'Identity providers whose tokens are accepted: JSON `[{"issuer", "audience", "tenant", "jwksUri"?, "roles"?}]` ([roles](security.md#roles)).',
     json<readonly Issuer[]>(issuersSchema, '[]'),
     'none',
   ),
@@ -68,6 +68,7 @@ export const apiFields = {
     duration('30s', { minMs: 1_000, maxMs: 300_000 }),
   ),
   PARKED_LIMIT_PER_SUBSCRIPTION: sharedFields.PARKED_LIMIT_PER_SUBSCRIPTION,
+  STATISTICS_SUBSCRIPTIONS: sharedFields.STATISTICS_SUBSCRIPTIONS,
   RECOVERY_RATE: described(
     'Deliveries per second that one recovery sends at most.',
     integer({ min: 1, max: 1_000 }, 50),

@@ -4,6 +4,7 @@ import { createCallRoutes } from './calls/call-routes.ts'
 import { deliveriesRoutes } from './deliveries/deliveries-feature.ts'
 import type { Feature } from './feature.ts'
 import type { Route } from './http/route.ts'
+import { createMeRoute } from './me/me-route.ts'
 import { withDocument } from './openapi/with-document.ts'
 import { createSimulatorRoutes } from './platform/simulator/simulator-routes.ts'
 import { createRecoveryRoutes } from './recoveries/recovery-routes.ts'
@@ -24,14 +25,15 @@ export interface ApiFeatures {
   readonly calls: WithRoutes
   readonly agents: WithRoutes
   readonly audit: WithRoutes
+  readonly me: WithRoutes
   /** The platform's development routes; none in production. */
   readonly development: WithRoutes
 }
 
 /** All routes in the order of the API document, and the routes that serve the document. */
 export function collectRoutes(features: ApiFeatures): readonly Route[] {
-  const { subscriptions, trials, deliveries, recoveries, calls, agents, audit, development } = features
-  const inOrder = [subscriptions, trials, deliveries, recoveries, calls, agents, audit, development]
+  const { subscriptions, trials, deliveries, recoveries, calls, agents, audit, me, development } = features
+  const inOrder = [subscriptions, trials, deliveries, recoveries, calls, agents, audit, me, development]
   return withDocument(inOrder.flatMap(({ routes }) => routes))
 }
 
@@ -46,6 +48,7 @@ export function describedFeatures(): ApiFeatures {
     calls: { routes: createCallRoutes(none) },
     agents: { routes: createAgentRoutes(none) },
     audit: { routes: createAuditRoutes(none) },
+    me: { routes: [createMeRoute(none)] },
     development: { routes: createSimulatorRoutes(none) },
   }
 }

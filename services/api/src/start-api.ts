@@ -24,6 +24,7 @@ import { createApp } from './http/server/create-app.ts'
 import { type ClientDeadlines, startHttpServer } from './http/server/http-server.ts'
 import { createRequestScope, createRequestTrace } from './http/server/request-trace.ts'
 import { openLimits } from './limits/open-limits.ts'
+import { createMeRoute, type InstalledFeatures } from './me/me-route.ts'
 import { createRecoveriesFeature } from './recoveries/recoveries-feature.ts'
 import { collectRoutes } from './routes.ts'
 import { openState } from './state/state.ts'
@@ -82,6 +83,12 @@ export async function startApi(options: StartApiOptions): Promise<Api> {
   shutdown.defer('signing keys', () => auth.close())
   await subscriptions.resealSecrets()
 
+  const features: InstalledFeatures = {
+    journal: false,
+    simulator: contactCenter.developmentRoutes.length > 0,
+    statistics: true,
+    console: false,
+  }
   const app = createApp({
     routes: collectRoutes({
       subscriptions,
@@ -91,6 +98,7 @@ export async function startApi(options: StartApiOptions): Promise<Api> {
       audit,
       calls: { routes: createCallRoutes(contactCenter) },
       agents: { routes: createAgentRoutes({ ...contactCenter, statusNames: config.USER_STATUS_CODES }) },
+      me: { routes: [createMeRoute({ features })] },
       development: { routes: contactCenter.developmentRoutes },
     }),
     steps: {

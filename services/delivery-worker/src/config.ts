@@ -52,6 +52,7 @@ export const workerFields = {
     'Parked deliveries of one tenant that keep their body. The largest subscriptions give way first.',
     integer({ min: 1, max: 1_000_000_000 }, 150_000),
   ),
+  STATISTICS_SUBSCRIPTIONS: sharedFields.STATISTICS_SUBSCRIPTIONS,
   SECRET_KEYS: secretKeysField,
 }
 

@@ -13,6 +13,7 @@ import {
   createCheckStore,
   createContactStore,
   createDeliveryStore,
+  createStatisticsStore,
   createSubscriptionStore,
 } from '@switchhook/store'
 import { consumeReceiverChecks } from './checks/check-receiver.ts'
@@ -59,8 +60,14 @@ export async function startWorker(service: Service<WorkerConfig>): Promise<Runni
   const maxSockets = config.DELIVERY_CONCURRENCY + LANES * LANE_DEPTH * config.SUBSCRIPTION_CONCURRENCY
   const client = createEndpointClient(config, maxSockets, log)
   shutdown.defer('connections', () => client.close())
-  const reporting = startReporting({ log, metrics, tracing, contacts: createContactStore(redis) })
-  shutdown.defer('contacts', reporting.stop)
+  const reporting = startReporting({
+    log,
+    metrics,
+    tracing,
+    contacts: createContactStore(redis),
+    statistics: createStatisticsStore(redis, { subscriptions: config.STATISTICS_SUBSCRIPTIONS }),
+  })
+  shutdown.defer('contacts and statistics', reporting.stop)
   const { listener, meter } = reporting
   const publish = (event: PlatformEvent) => broker.publishEvent(event)
   const { notices, limiter } = startNotices({ config, redis, subscriptions, publish, meter, log })

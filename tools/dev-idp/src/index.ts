@@ -1,5 +1,5 @@
 export { devIdpFields, neverInProduction } from './config.ts'
-export { CONSOLE_CLIENT_ID, ROLES_CLAIM } from './people.ts'
+export { CONSOLE_CLIENT_ID, DEV_ROLES } from './people.ts'
 export {
   addressesOf,
   DEV_AUDIENCE,

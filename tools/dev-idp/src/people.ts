@@ -17,6 +17,9 @@ export const peopleOf = (tenant: string): readonly DevPerson[] =>
 /** Claim of the access tokens that holds the person's role. */
 export const ROLES_CLAIM = 'roles'
 
+/** How the api reads the roles: the member `roles` of an entry of `AUTH_ISSUERS`. */
+export const DEV_ROLES = { claim: ROLES_CLAIM, viewer: ['viewer'], operator: ['operator'], admin: ['admin'] }
+
 export const CONSOLE_CLIENT_ID = 'console'
 
 const CONSOLE_ADDRESSES = ['127.0.0.1', 'localhost', '[::1]'].flatMap((host) => [

@@ -15,6 +15,7 @@ test('every code and its status are stable: clients rely on them', () => {
   "delivery-not-parked": 409,
   "delivery-without-body": 409,
   "event-not-found": 404,
+  "forbidden": 403,
   "idempotency-key-in-use": 409,
   "idempotency-key-reused": 422,
   "internal": 500,

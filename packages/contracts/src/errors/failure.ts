@@ -12,6 +12,7 @@ export const FAILURES = {
   'unknown-status-code': { status: 400, title: 'The user status code is missing or unknown' },
   'missing-agent-uri': { status: 400, title: 'The field agentUri is required' },
   unauthorized: { status: 401, title: 'A valid access token is required' },
+  forbidden: { status: 403, title: 'The role of the caller does not allow this operation' },
   'not-found': { status: 404, title: 'No such resource' },
   'subscription-not-found': { status: 404, title: 'No such subscription' },
   'delivery-not-found': { status: 404, title: 'No such delivery, or its record has expired' },
@@ -61,6 +62,7 @@ export interface FailureExtra {
   readonly status?: number
   readonly knownEventTypes?: readonly string[]
   readonly knownStatusCodes?: readonly { readonly code: number; readonly name: string }[]
+  readonly requiredRole?: string
   readonly currentState?: number
   readonly allowedCommands?: readonly string[]
 }

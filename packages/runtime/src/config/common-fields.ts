@@ -91,6 +91,10 @@ export const sharedFields = {
     'Parked deliveries of one subscription that keep their body; the same number of older ones is kept without it ([notices](notices.md#parked-deliveries)).',
     integer({ min: 1, max: 100_000_000 }, 100_000),
   ),
+  STATISTICS_SUBSCRIPTIONS: described(
+    'Subscriptions of one tenant that have statistics of their own at a time; about 0.1 MB of Redis memory each. The tenant as a whole always has statistics ([statistics](statistics.md)).',
+    integer({ min: 0, max: 100_000 }, 500),
+  ),
   WEBHOOK_ALLOWED_NETWORKS: described(
     'Private networks (CIDRs) that webhooks may be sent to. Without it, only public addresses are allowed.',
     networks(''),

@@ -42,6 +42,7 @@ export interface ScriptReplies {
   'state/remove-idle-relays': number
   'state/remove-sent-events': number
   'state/take-back-events': number
+  'statistics/add-counts': string[]
   'subscriptions/begin-check': 'begun' | 'running' | 'too-many'
   'subscriptions/build-order': 0 | 1
   'subscriptions/read-changes': [revision: string, ...idsAndSubscriptions: string[]] | null

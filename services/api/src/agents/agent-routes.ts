@@ -51,6 +51,7 @@ export function createAgentRoutes({ platform, center, statusNames, now }: AgentR
     path: '/api/v1/voice/agents/{agentUri}/state',
     operationId: 'readAgentState',
     tag: 'agents',
+    role: 'viewer',
     summary: "Read an agent's presence and status",
     params: { agentUri: agentUriParam },
     responses: { 200: { description: "The agent's state.", body: agentStateSchema } },
@@ -66,6 +67,7 @@ export function createAgentRoutes({ platform, center, statusNames, now }: AgentR
     path: '/api/v1/voice/agents/{agentUri}/call-state',
     operationId: 'readCallState',
     tag: 'agents',
+    role: 'viewer',
     summary: "Read the calls of an agent's device",
     description:
       'Returns the same snapshots as the `call.status` events, with the same `sequence`. Use it to recover from missed events.',
@@ -94,6 +96,7 @@ export function createAgentRoutes({ platform, center, statusNames, now }: AgentR
     path: '/api/v1/voice/agents/{agentUri}/presence',
     operationId: 'setPresence',
     tag: 'agents',
+    role: 'operator',
     summary: "Set an agent's status",
     description:
       'Without `until`, sets the standing status. With `until`, sets a temporary status, after which the standing status returns. During a call, the status is kept as `pendingStatusCode` and takes effect after the call and its after-call work; the latest one wins. During after-call work, it ends the after-call work and takes effect at once.',

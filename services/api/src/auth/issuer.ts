@@ -1,3 +1,5 @@
+import { type RoleMapping, rolesSchema } from './role.ts'
+
 /** An identity provider whose tokens are accepted, as configured in `AUTH_ISSUERS`. */
 export interface Issuer {
   /** Compared with the token's `iss`, character by character. */
@@ -8,6 +10,8 @@ export interface Issuer {
   readonly tenant: string | null
   /** URL of its signing keys; absent: found by discovery. */
   readonly jwksUri?: string
+  /** Absent: every caller is an admin. */
+  readonly roles?: RoleMapping
   /** Lets people of this issuer sign in to the console; absent: they cannot. */
   readonly console?: ConsoleClient
 }
@@ -34,6 +38,7 @@ export const issuersSchema = {
       audience: { type: 'string', minLength: 1 },
       tenant: { type: ['string', 'null'], minLength: 1, maxLength: 128 },
       jwksUri: httpUrl,
+      roles: rolesSchema,
       console: {
         type: 'object',
         required: ['clientId', 'scope'],

@@ -63,7 +63,7 @@ async function give(operationId: string, callId: string, body: object = {}): Pro
   const route = routes.find((one) => one.operationId === operationId)
   if (route === undefined) throw new Error(`no route ${operationId}`)
   return route.handle({
-    caller: { tenant, clientId: 'acme-app' },
+    caller: { tenant, clientId: 'acme-app', role: 'operator' },
     params: { callId },
     query: {},
     body: { agentUri: ALICE, destination: '+15550100', transferTarget: '+15550111', ...body },

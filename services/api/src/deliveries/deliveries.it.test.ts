@@ -320,7 +320,7 @@ describe('sending again', () => {
           now: Date.now,
           publishDelivery: async (delivery) => void published.push(delivery),
         }).find(({ operationId }) => operationId === 'redeliver')
-        const caller = { tenant: 'acme', clientId: 'crm' }
+        const caller = { tenant: 'acme', clientId: 'crm', role: 'operator' } as const
         const asked = { caller, params: { deliveryId }, query: {}, body: undefined, requestId: 'r-1', isKeyed: true }
         const idFor = () => '5b1fbb0c-0d51-4d30-8fd1-1f3f3d3c5f5e'
         answer = await route?.handle({ ...asked, idFor }).catch(() => undefined)

@@ -62,6 +62,7 @@ export function createDeliveryRoutes({
     path: `${SUBSCRIPTIONS}/{id}/deliveries`,
     operationId: 'listDeliveries',
     tag: 'deliveries',
+    role: 'viewer',
     summary: 'List the deliveries of a subscription',
     description:
       'Lists deliveries, the newest first; by default only parked ones. Parked deliveries are listed for 30 days. Other states are listed for the latest ' +
@@ -86,6 +87,7 @@ export function createDeliveryRoutes({
     path: DELIVERY,
     operationId: 'readDelivery',
     tag: 'deliveries',
+    role: 'viewer',
     summary: 'Read a delivery and its attempts',
     description:
       'Returns a delivery with all its attempts. Until its first attempt is finished it is `pending`, without attempts and envelope. ' +
@@ -108,6 +110,7 @@ export function createDeliveryRoutes({
     path: `${DELIVERY}/redeliver`,
     operationId: 'redeliver',
     tag: 'deliveries',
+    role: 'operator',
     summary: 'Send a parked delivery again',
     description:
       'Starts a new run of the schedule, to the current url of the subscription. The delivery id and body stay the same, and `X-SVC-Attempt` continues to count. ' +

@@ -69,6 +69,7 @@ export function createEventListRoute({ events }: EventListRouteDeps): Route<unde
     path: '/api/v1/webhooks/events',
     operationId: 'listEvents',
     tag: 'deliveries',
+    role: 'viewer',
     summary: 'List events',
     description:
       'Lists the events of the tenant, whether or not a subscription received them, by `listedAt`, the newest first. Use it to find the `eventId` for ' +

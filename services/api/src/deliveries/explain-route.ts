@@ -101,6 +101,7 @@ export function createExplainRoute({
     path: '/api/v1/webhooks/events/{eventId}',
     operationId: 'explainEvent',
     tag: 'deliveries',
+    role: 'viewer',
     summary: 'Explain the deliveries of an event',
     description:
       'Explains for each subscription whether the event was delivered, and why not: a verdict, a sentence and the relevant times. An event can be explained ' +

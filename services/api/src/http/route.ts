@@ -1,5 +1,6 @@
 import type { AppError, FailureCode, Fault } from '@switchhook/contracts'
 import type { Audited } from '../audit/audit-action.ts'
+import type { Role } from '../auth/role.ts'
 
 /** The authenticated sender of a request. */
 export interface Caller {
@@ -11,6 +12,8 @@ export interface Caller {
   readonly issuer?: string
   /** The token's `sub`, if it differs from the client. */
   readonly subject?: string
+  /** null: the token gives no role, so the caller may do nothing. */
+  readonly role: Role | null
 }
 
 export interface RouteRequest<Body = unknown, Query = unknown> {
@@ -62,7 +65,7 @@ export interface FailureAt {
 
 type Method = 'get' | 'post' | 'patch' | 'delete'
 
-type Tag = 'subscriptions' | 'deliveries' | 'calls' | 'agents' | 'simulator' | 'audit' | 'document'
+type Tag = 'subscriptions' | 'deliveries' | 'calls' | 'agents' | 'simulator' | 'audit' | 'me' | 'document'
 
 /**
  * One operation of the API. Mounting, validation and the API document follow from it. `handle` and `validate` are declared
@@ -76,6 +79,11 @@ export interface Route<Body = unknown, Query = unknown> {
   readonly tag: Tag
   readonly summary: string
   readonly description?: string
+  /**
+   * The role that a caller needs. Every route that needs a token names one (a test checks it); a route without one is for
+   * admins only.
+   */
+  readonly role?: Role
   /** Needs no token. */
   readonly isPublic?: true
   /**

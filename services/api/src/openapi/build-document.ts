@@ -1,3 +1,4 @@
+import { EVERY_ROLE, type Role } from '../auth/role.ts'
 import type { Route, Schema } from '../http/route.ts'
 import { type Components, createComponents, describedBy, jsonContent } from './components.ts'
 import { deliveryWebhook } from './delivery-webhook.ts'
@@ -49,13 +50,14 @@ export function buildDocument(routes: readonly Route[]): ApiDocument {
 }
 
 function operationOf(route: Route, components: Components): Schema {
-  const { operationId, tag, summary, description, isPublic, body } = route
+  const { operationId, tag, summary, description, isPublic, role, body } = route
   return {
     operationId,
     tags: [tag],
     summary,
-    ...(description !== undefined && { description }),
-    ...(isPublic === true && { security: [] }),
+    ...describedWith(description, role),
+    // OpenAPI 3.1: the array of a scheme other than OAuth 2 lists the roles that the operation needs.
+    security: isPublic === true ? [] : [{ bearer: [role ?? EVERY_ROLE] }],
     ...withParameters(route, components),
     ...(body !== undefined && {
       requestBody: {
@@ -66,6 +68,13 @@ function operationOf(route: Route, components: Components): Schema {
     responses: responsesOf(route, components),
   }
 }
+
+const describedWith = (description: string | undefined, role: Role | undefined): { readonly description?: string } => {
+  const texts = [...(description === undefined ? [] : [description]), ...(role === undefined ? [] : [roleNote(role)])]
+  return texts.length === 0 ? {} : { description: texts.join('\n\n') }
+}
+
+const roleNote = (role: Role): string => `Needed role: \`${role}\`.`
 
 function withParameters({ path, params = {}, query = {}, idempotent }: Route, components: Components): Schema {
   const inPath = [...path.matchAll(/\{(\w+)\}/g)].map(([, name = '']) => {

@@ -124,6 +124,10 @@ export const PROBLEM_DETAILS: Readonly<Partial<Record<FailureCode, object>>> = {
     errors: [{ pointer: '/statusCode', detail: 'must be one of knownStatusCodes' }],
     knownStatusCodes: [{ code: 2, name: 'Available' }],
   },
+  forbidden: {
+    detail: 'This operation needs the role operator; your token gives the role viewer.',
+    requiredRole: 'operator',
+  },
   'invalid-call-state': { currentState: 7, allowedCommands: [] },
 }
 

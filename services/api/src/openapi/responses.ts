@@ -87,6 +87,6 @@ function commonFailures({ query = {}, body, isPublic, idempotent }: Route): Fail
 
 const INVALID: FailureCode[] = ['invalid-request']
 /** Every route that needs a token also needs Redis. */
-const PROTECTED: FailureCode[] = ['unauthorized', 'rate-limited', 'service-unavailable']
+const PROTECTED: FailureCode[] = ['unauthorized', 'forbidden', 'rate-limited', 'service-unavailable']
 const WITH_BODY: FailureCode[] = ['malformed-json', 'body-too-large', 'unsupported-media-type']
 const WITH_KEY: FailureCode[] = ['invalid-request', 'idempotency-key-in-use', 'idempotency-key-reused']

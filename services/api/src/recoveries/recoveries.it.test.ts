@@ -557,7 +557,7 @@ describe('beginning', () => {
     })
     const recover = (body: object, id = randomUUID()) =>
       route?.handle({
-        caller: { tenant, clientId: 'crm' },
+        caller: { tenant, clientId: 'crm', role: 'operator' },
         params: { id: subscriptionId },
         query: undefined,
         body,

@@ -56,6 +56,7 @@ export function createRecoveryRoutes({
     path: `${SUBSCRIPTIONS}/{id}/recover`,
     operationId: 'recover',
     tag: 'deliveries',
+    role: 'operator',
     summary: 'Send the parked deliveries of a subscription again',
     description:
       'Starts a recovery: sends the deliveries that are parked now, the oldest first, each as `redeliver` does. It begins with one delivery per second, ' +
@@ -116,6 +117,7 @@ export function createRecoveryRoutes({
     path: `${SUBSCRIPTIONS}/{id}/recoveries`,
     operationId: 'listRecoveries',
     tag: 'deliveries',
+    role: 'viewer',
     summary: 'List the recoveries of a subscription',
     description: 'Lists the newest 50 recoveries. An ended recovery is kept for seven days.',
     params: { id: subscriptionIdSchema },
@@ -133,6 +135,7 @@ export function createRecoveryRoutes({
     path: `${RECOVERIES}/{recoveryId}`,
     operationId: 'readRecovery',
     tag: 'deliveries',
+    role: 'viewer',
     summary: 'Read a recovery',
     description: 'Returns the state and the progress of a recovery. An ended recovery is kept for seven days.',
     params,
@@ -148,6 +151,7 @@ export function createRecoveryRoutes({
     path: `${RECOVERIES}/{recoveryId}/cancel`,
     operationId: 'cancelRecovery',
     tag: 'deliveries',
+    role: 'operator',
     summary: 'Cancel a recovery',
     description:
       'Stops a recovery. After the answer it sends nothing more, and the remaining deliveries stay parked. Deliveries that it has sent keep their ' +

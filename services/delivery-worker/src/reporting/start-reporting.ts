@@ -4,12 +4,14 @@ import { type ContactsDeps, startContacts } from './contacts.ts'
 import { createDeliveryMeter, type DeliveryMeter } from './delivery-meter.ts'
 import { createDeliverySpans, type DeliverySpans } from './delivery-spans.ts'
 import { type DeliveryListener, notifyAll } from './listener.ts'
+import { type StatisticsDeps, startStatistics } from './statistics.ts'
 
 export interface ReportingDeps {
   readonly log: Logger
   readonly metrics: Metrics
   readonly tracing: Tracing
   readonly contacts: ContactsDeps['store']
+  readonly statistics: StatisticsDeps['store']
 }
 
 export interface Reporting {
@@ -23,16 +25,28 @@ export interface Reporting {
 /** How often the contact times of endpoints are written. */
 const CONTACTS_EVERY_MS = 5_000
 
-/** Everything that observes deliveries: the log, the metrics, the traces and the contact times of the endpoints. */
-export function startReporting({ log, metrics, tracing, contacts: store }: ReportingDeps): Reporting {
+/** How often the statistics are written. */
+const STATISTICS_EVERY_MS = 10_000
+
+/** Everything that observes deliveries: log, metrics, traces, contact times of the endpoints, and statistics. */
+export function startReporting({ log, metrics, tracing, ...stores }: ReportingDeps): Reporting {
   const spans = createDeliverySpans(tracing)
   const meter = createDeliveryMeter(metrics)
-  const contacts = startContacts({ store, everyMs: CONTACTS_EVERY_MS, log })
+  const contacts = startContacts({ store: stores.contacts, everyMs: CONTACTS_EVERY_MS, log })
+  const statistics = startStatistics({ store: stores.statistics, everyMs: STATISTICS_EVERY_MS, log, now: Date.now })
   return {
-    listener: notifyAll([spans.listener, contacts.listener, meter.listener, { concluded: attemptLog(log) }]),
+    listener: notifyAll([
+      spans.listener,
+      contacts.listener,
+      statistics.listener,
+      meter.listener,
+      { concluded: attemptLog(log) },
+    ]),
     meter,
     traced: spans.handle,
-    stop: () => contacts.stop(),
+    stop: async () => {
+      await Promise.all([contacts.stop(), statistics.stop()])
+    },
   }
 }
 

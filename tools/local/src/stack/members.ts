@@ -5,6 +5,7 @@ import {
   CONSOLE_CLIENT_ID,
   DEV_AUDIENCE,
   DEV_CONSOLE_SCOPE,
+  DEV_ROLES,
   devIdpFields,
   devTenants,
 } from '@switchhook/dev-idp'
@@ -80,6 +81,6 @@ const authIssuers = (idpUrl: string, furtherTenants: number): string =>
     devTenants(furtherTenants).map(({ tenant }) => {
       const { issuer, jwksUri } = addressesOf(idpUrl, tenant)
       const console = { clientId: CONSOLE_CLIENT_ID, scope: DEV_CONSOLE_SCOPE }
-      return { issuer, audience: DEV_AUDIENCE, tenant, jwksUri, console }
+      return { issuer, audience: DEV_AUDIENCE, tenant, jwksUri, roles: DEV_ROLES, console }
     }),
   )

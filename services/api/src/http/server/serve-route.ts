@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto'
 import type { Request, RequestHandler } from 'express'
 import type { Audit } from '../../audit/audit-log.ts'
 import type { Authenticate } from '../../auth/open-auth.ts'
+import { requireRole } from '../../auth/role.ts'
 import type { LimitClient } from '../../limits/open-limits.ts'
 import { type AnswerOnce, idempotencyKeyOf } from '../idempotency.ts'
 import { createReadBody } from '../read-body.ts'
@@ -11,7 +12,7 @@ import { requestContextOf } from './request-context.ts'
 import { sendJson } from './send-json.ts'
 
 /** The caller of a route without a token. */
-const ANONYMOUS: Caller = { tenant: null, clientId: 'anybody' }
+const ANONYMOUS: Caller = { tenant: null, clientId: 'anybody', role: null }
 
 /** The steps between a request and the handler of its route. */
 export interface RequestSteps {
@@ -22,8 +23,8 @@ export interface RequestSteps {
 }
 
 /**
- * Handles every request in this order: authentication, rate limit, query, body, idempotency key, audit, the route's handler.
- * The body of an unauthenticated or rate-limited request is not read.
+ * Handles every request in this order: authentication, rate limit, role, query, body, idempotency key, audit, the route's handler.
+ * The body of an unauthenticated, rate-limited or forbidden request is not read.
  */
 export function serveRoute(route: Route, steps: RequestSteps): RequestHandler {
   const { authenticate, limitClient, answerOnce, audit } = steps
@@ -35,6 +36,7 @@ export function serveRoute(route: Route, steps: RequestSteps): RequestHandler {
     const caller = route.isPublic === true ? ANONYMOUS : await authenticate(request)
     context.caller = caller
     response.set(await limitClient(caller, request.ip))
+    if (route.isPublic !== true) requireRole(caller.role, route.role)
     const query = readQuery(searchOf(request))
     const body = await readBody(request)
     const params = request.params as Record<string, string>
