@@ -4,12 +4,14 @@ import { type ContactsDeps, startContacts } from './contacts.ts'
 import { createDeliveryMeter, type DeliveryMeter } from './delivery-meter.ts'
 import { createDeliverySpans, type DeliverySpans } from './delivery-spans.ts'
 import { type DeliveryListener, notifyAll } from './listener.ts'
+import { createLiveReports, type LiveReports, type LiveReportsDeps } from './live-attempts.ts'
 
 export interface ReportingDeps {
   readonly log: Logger
   readonly metrics: Metrics
   readonly tracing: Tracing
   readonly contacts: ContactsDeps['store']
+  readonly liveAttempts: LiveReportsDeps['publish']
 }
 
 export interface Reporting {
@@ -17,22 +19,34 @@ export interface Reporting {
   readonly meter: DeliveryMeter
   /** Lays a span around the handling of each message. */
   readonly traced: DeliverySpans['handle']
+  /** Called with each look: whether somebody reads the tenant's live stream. */
+  readonly noteListened: LiveReports['noteListened']
   readonly stop: () => Promise<void>
 }
 
 /** How often the contact times of endpoints are written. */
 const CONTACTS_EVERY_MS = 5_000
 
-/** Everything that observes deliveries: the log, the metrics, the traces and the contact times of the endpoints. */
-export function startReporting({ log, metrics, tracing, contacts: store }: ReportingDeps): Reporting {
+/** Everything that observes deliveries: the log, the metrics, the traces, the contact times and the live stream. */
+export function startReporting({ log, metrics, tracing, contacts: store, liveAttempts }: ReportingDeps): Reporting {
   const spans = createDeliverySpans(tracing)
   const meter = createDeliveryMeter(metrics)
   const contacts = startContacts({ store, everyMs: CONTACTS_EVERY_MS, log })
+  const live = createLiveReports({ publish: liveAttempts, log })
   return {
-    listener: notifyAll([spans.listener, contacts.listener, meter.listener, { concluded: attemptLog(log) }]),
+    listener: notifyAll([
+      spans.listener,
+      contacts.listener,
+      meter.listener,
+      live.listener,
+      { concluded: attemptLog(log) },
+    ]),
     meter,
     traced: spans.handle,
-    stop: () => contacts.stop(),
+    noteListened: live.noteListened,
+    stop: async () => {
+      await Promise.all([contacts.stop(), live.flush()])
+    },
   }
 }
 
