@@ -67,7 +67,7 @@ export {
 } from './events/call.ts'
 export { callStatusSchema } from './events/call-status-schema.ts'
 export { describeEvents } from './events/describe-events.ts'
-export { type Envelope, envelopesOf } from './events/envelope.ts'
+export { type Envelope, envelopesOf, envelopesWith } from './events/envelope.ts'
 export {
   EVENT_TYPES,
   type EventType,

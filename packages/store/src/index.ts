@@ -39,6 +39,29 @@ export type { EventRecord, LoggedEvent } from './delivery-log/event-record.ts'
 export { type Installation, type InstallationOptions, openInstallation } from './installation/installation.ts'
 export { originOf, type StoredInstallation, type Verdict } from './installation/installation-rule.ts'
 export { createInstallationStore, type InstallationStore } from './installation/installation-store.ts'
+export {
+  createJournal,
+  type Journal,
+  type JournalEntry,
+  type JournalId,
+  type JournalLimits,
+} from './journal/journal.ts'
+export {
+  BEGINNING,
+  createJournalReader,
+  isBefore,
+  isJournalId,
+  type JournalReader,
+  journalIdAt,
+  microsOf,
+} from './journal/journal-reader.ts'
+export {
+  createLiveAttemptStore,
+  LISTEN_AGAIN_MS,
+  type LiveAttempt,
+  type LiveAttemptStore,
+  type LiveAttempts,
+} from './journal/live-attempts.ts'
 export { createListCursor } from './paging.ts'
 export { type Log, openRedis, type Redis } from './redis/redis.ts'
 export { assertDurableInProduction } from './redis/server.ts'

@@ -105,6 +105,20 @@ export const statisticsKey = (
   hash: number,
 ): string => `sh:{t:${escapeTenant(tenant)}}:statistics:${subscription ?? ''}:${step}:${hash}`
 
+// Journal and live stream
+
+/** stream: a tenant's events with their data (journal.ts) · EVENT_JOURNAL_RETENTION from the last one · fanout */
+export const journalKey = (tenant: string | null): string => `sh:{t:${escapeTenant(tenant)}}:journal`
+
+/** zset: event id → its place in the journal, µs · as the journal · fanout */
+export const journalIndexKey = (tenant: string | null): string => `sh:{t:${escapeTenant(tenant)}}:journal:index`
+
+/** string: empty; somebody reads the tenant's live stream · 15 seconds · api */
+export const listeningKey = (tenant: string | null): string => `sh:{t:${escapeTenant(tenant)}}:listening`
+
+/** stream: attempts for the live stream (live-attempts.ts) · a minute from the last one · worker */
+export const attemptsKey = (tenant: string | null): string => `sh:{t:${escapeTenant(tenant)}}:attempts`
+
 // Calls, agents and recoveries. They share a tag with the outbox and the timers, because one step changes all three.
 
 /** string: `<version>:<JSON>`, for example the state of a call · see `StateChange` · api */

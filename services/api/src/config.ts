@@ -67,6 +67,12 @@ export const apiFields = {
     'How long the API waits for a receiver check. Must exceed two `DELIVERY_TIMEOUT`s.',
     duration('30s', { minMs: 1_000, maxMs: 300_000 }),
   ),
+  EVENT_JOURNAL_SIZE: sharedFields.EVENT_JOURNAL_SIZE,
+  EVENT_JOURNAL_RETENTION: sharedFields.EVENT_JOURNAL_RETENTION,
+  STREAM_LISTENERS_PER_TENANT: described(
+    'Listeners of the live stream that one api process accepts per tenant ([live stream](live-stream.md)).',
+    integer({ min: 1, max: 10_000 }, 200),
+  ),
   PARKED_LIMIT_PER_SUBSCRIPTION: sharedFields.PARKED_LIMIT_PER_SUBSCRIPTION,
   STATISTICS_SUBSCRIPTIONS: sharedFields.STATISTICS_SUBSCRIPTIONS,
   RECOVERY_RATE: described(

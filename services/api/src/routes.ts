@@ -4,6 +4,7 @@ import { createCallRoutes } from './calls/call-routes.ts'
 import { deliveriesRoutes } from './deliveries/deliveries-feature.ts'
 import type { Feature } from './feature.ts'
 import type { Route } from './http/route.ts'
+import { createStreamRoute } from './live/stream-route.ts'
 import { createMeRoute } from './me/me-route.ts'
 import { withDocument } from './openapi/with-document.ts'
 import { createSimulatorRoutes } from './platform/simulator/simulator-routes.ts'
@@ -22,6 +23,7 @@ export interface ApiFeatures {
   readonly trials: WithRoutes
   readonly deliveries: WithRoutes
   readonly recoveries: WithRoutes
+  readonly live: WithRoutes
   readonly calls: WithRoutes
   readonly agents: WithRoutes
   readonly audit: WithRoutes
@@ -32,8 +34,8 @@ export interface ApiFeatures {
 
 /** All routes in the order of the API document, and the routes that serve the document. */
 export function collectRoutes(features: ApiFeatures): readonly Route[] {
-  const { subscriptions, trials, deliveries, recoveries, calls, agents, audit, me, development } = features
-  const inOrder = [subscriptions, trials, deliveries, recoveries, calls, agents, audit, me, development]
+  const { subscriptions, trials, deliveries, recoveries, live, calls, agents, audit, me, development } = features
+  const inOrder = [subscriptions, trials, deliveries, recoveries, live, calls, agents, audit, me, development]
   return withDocument(inOrder.flatMap(({ routes }) => routes))
 }
 
@@ -45,6 +47,7 @@ export function describedFeatures(): ApiFeatures {
     trials: { routes: createTrialRoutes(none) },
     deliveries: { routes: deliveriesRoutes({ delivery: none, eventList: none, explain: none }) },
     recoveries: { routes: createRecoveryRoutes(none) },
+    live: { routes: [createStreamRoute(none)] },
     calls: { routes: createCallRoutes(none) },
     agents: { routes: createAgentRoutes(none) },
     audit: { routes: createAuditRoutes(none) },

@@ -24,6 +24,7 @@ import { createApp } from './http/server/create-app.ts'
 import { type ClientDeadlines, startHttpServer } from './http/server/http-server.ts'
 import { createRequestScope, createRequestTrace } from './http/server/request-trace.ts'
 import { openLimits } from './limits/open-limits.ts'
+import { createLiveFeature } from './live/live-feature.ts'
 import { createMeRoute, type InstalledFeatures } from './me/me-route.ts'
 import { createRecoveriesFeature } from './recoveries/recoveries-feature.ts'
 import { collectRoutes } from './routes.ts'
@@ -76,6 +77,7 @@ export async function startApi(options: StartApiOptions): Promise<Api> {
   const contactCenter = await openContactCenter(base, state)
   shutdown.defer('platform', contactCenter.close)
   const audit = createAuditFeature(base)
+  const live = createLiveFeature(base)
 
   state.timers.start({ ...contactCenter.timers, ...recoveries.timers })
   shutdown.defer('timers', () => state.timers.stop())
@@ -95,6 +97,7 @@ export async function startApi(options: StartApiOptions): Promise<Api> {
       trials,
       deliveries,
       recoveries,
+      live,
       audit,
       calls: { routes: createCallRoutes(contactCenter) },
       agents: { routes: createAgentRoutes({ ...contactCenter, statusNames: config.USER_STATUS_CODES }) },
@@ -115,6 +118,7 @@ export async function startApi(options: StartApiOptions): Promise<Api> {
   const { deadlines } = options
   const server = await startHttpServer({ port: config.API_PORT, listener: app, ...(deadlines && { deadlines }) })
   shutdown.defer('http', () => server.close())
+  shutdown.defer('live stream', live.close)
   return {
     port: server.port,
     checks: { redis: readiness.redis, installation: readiness.installation },

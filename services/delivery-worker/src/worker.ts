@@ -13,6 +13,7 @@ import {
   createCheckStore,
   createContactStore,
   createDeliveryStore,
+  createLiveAttemptStore,
   createStatisticsStore,
   createSubscriptionStore,
 } from '@switchhook/store'
@@ -60,14 +61,16 @@ export async function startWorker(service: Service<WorkerConfig>): Promise<Runni
   const maxSockets = config.DELIVERY_CONCURRENCY + LANES * LANE_DEPTH * config.SUBSCRIPTION_CONCURRENCY
   const client = createEndpointClient(config, maxSockets, log)
   shutdown.defer('connections', () => client.close())
+  const { publish: liveAttempts } = createLiveAttemptStore(redis)
   const reporting = startReporting({
     log,
     metrics,
     tracing,
     contacts: createContactStore(redis),
+    liveAttempts,
     statistics: createStatisticsStore(redis, { subscriptions: config.STATISTICS_SUBSCRIPTIONS }),
   })
-  shutdown.defer('contacts and statistics', reporting.stop)
+  shutdown.defer('reporting', reporting.stop)
   const { listener, meter } = reporting
   const publish = (event: PlatformEvent) => broker.publishEvent(event)
   const { notices, limiter } = startNotices({ config, redis, subscriptions, publish, meter, log })
@@ -84,7 +87,11 @@ export async function startWorker(service: Service<WorkerConfig>): Promise<Runni
   )
   const admit = createAdmit({
     look: installation.confirmAbsence(
-      (delivery: Delivery) => breakers.look(delivery),
+      async (delivery: Delivery) => {
+        const found = await breakers.look(delivery)
+        reporting.noteListened(delivery.tenant, found.isListened)
+        return found
+      },
       ({ subscription }) => subscription !== undefined,
     ),
     isFailing: breaker.isFailing,

@@ -1,7 +1,7 @@
 import { Queue, serviceTopology } from '@switchhook/messaging'
 import { tracePublishDelivery } from '@switchhook/runtime'
 import { openBacking, type Running, type Service } from '@switchhook/service'
-import { createDeliveryLog, createSubscriptionStore } from '@switchhook/store'
+import { createDeliveryLog, createJournal, createSubscriptionStore } from '@switchhook/store'
 import type { FanoutConfig } from './config.ts'
 import { createLogBuffer } from './delivery-log/log-buffer.ts'
 import { createFanoutMeter, createLogMeter } from './events/fanout-meter.ts'
@@ -22,8 +22,14 @@ export async function startFanout(service: Service<FanoutConfig>): Promise<Runni
     eventListSize: config.EVENT_LIST_SIZE,
     eventRetentionMs: config.DELIVERY_RETENTION,
   })
+  const journal = createJournal(redis, { size: config.EVENT_JOURNAL_SIZE, retentionMs: config.EVENT_JOURNAL_RETENTION })
+  const isLogOn = config.DELIVERY_LOG_SIZE > 0
   const logBuffer = createLogBuffer({
-    write: (events) => deliveryLog.write(events, Date.now()),
+    write: async (events) => {
+      // The journal last: while it is behind, the live stream shows no event that cannot be explained yet.
+      if (isLogOn) await deliveryLog.write(events, Date.now())
+      await journal.append(events)
+    },
     dropped: createLogMeter(metrics),
     log,
   })
@@ -32,7 +38,7 @@ export async function startFanout(service: Service<FanoutConfig>): Promise<Runni
     matching: (tenant, eventType) => subscriptions.matching(tenant, eventType),
     publishDelivery: tracePublishDelivery(tracing, (delivery) => broker.publishDelivery(delivery)),
     now: () => new Date(),
-    addToLog: config.DELIVERY_LOG_SIZE === 0 ? () => {} : (event) => logBuffer.add(event),
+    addToLog: isLogOn || config.EVENT_JOURNAL_SIZE > 0 ? (event) => logBuffer.add(event) : () => {},
     fannedOut: createFanoutMeter(metrics),
     log,
   })

@@ -23,6 +23,8 @@ export interface DeliveryRecord {
   readonly nextAttemptAt: string | null
   /** Marks a test delivery, also when it is redelivered. Absent: a delivery of a real event. */
   readonly trial?: Trial
+  /** The tenant asked for this delivery: its subscription need not receive the event type. */
+  readonly isRequested?: true
   /** Over all runs, in order. */
   readonly attempts: readonly Attempt[]
   /** Null unless the delivery has been parked. */
@@ -127,6 +129,7 @@ export function viewJson(record: View): string {
     parkedAt: record.parkedAt,
     nextAttemptAt: record.nextAttemptAt,
     trial: record.trial,
+    isRequested: record.isRequested,
   }
   return JSON.stringify(view)
 }

@@ -71,15 +71,17 @@ function createVerifier(issuer: TrustedIssuer): (token: string, kid: string | un
     const clientId = clientIdOf(claims)
     const subject = subjectOf(claims)
     const isOther = subject !== undefined && subject !== clientId
+    const expiresAtMs = Number(claims['exp']) * 1_000
     return {
       caller: {
         tenant: issuer.tenant,
         clientId,
         issuer: issuer.issuer,
         ...(isOther && { subject }),
+        expiresAtMs,
         role: roleOf(claims, issuer.roles),
       },
-      expiresAtMs: Number(claims['exp']) * 1_000,
+      expiresAtMs,
       // The key cache keeps the same object while the keys are unchanged.
       hasCurrentKeys: async () => (await issuer.keysFor(kid)) === keys,
     }

@@ -76,7 +76,10 @@ const describedWith = (description: string | undefined, role: Role | undefined):
 
 const roleNote = (role: Role): string => `Needed role: \`${role}\`.`
 
-function withParameters({ path, params = {}, query = {}, idempotent }: Route, components: Components): Schema {
+function withParameters(
+  { path, params = {}, query = {}, idempotent, isStream }: Route,
+  components: Components,
+): Schema {
   const inPath = [...path.matchAll(/\{(\w+)\}/g)].map(([, name = '']) => {
     const schema = params[name]
     if (schema === undefined) throw new Error(`${path} does not describe ${name}`)
@@ -85,7 +88,8 @@ function withParameters({ path, params = {}, query = {}, idempotent }: Route, co
   const inQuery = Object.entries(query).map(([name, schema]) => {
     return { name, in: 'query', required: false, ...describedBy(components.schema(schema)) }
   })
-  const parameters = [...inPath, ...inQuery, ...(idempotent === true ? [idempotencyKey] : [])]
+  const inHeader = [...(idempotent === true ? [idempotencyKey] : []), ...(isStream === true ? [lastEventId] : [])]
+  const parameters = [...inPath, ...inQuery, ...inHeader]
   return parameters.length === 0 ? {} : { parameters }
 }
 
@@ -99,4 +103,13 @@ const idempotencyKey: Schema = {
     'its cause is fixed, use a new key. A different body with the same key is rejected (422 `idempotency-key-reused`). ' +
     'Answers with status 500 or higher are not stored: repeat the request with the same key.',
   schema: { type: 'string', minLength: 1, maxLength: 255, pattern: '^[ -~]+$', examples: ['order-4711-dial'] },
+}
+
+const lastEventId: Schema = {
+  name: 'Last-Event-ID',
+  in: 'header',
+  required: false,
+  description:
+    'The last `id` that the client received. The stream then begins with the events after it. `EventSource` sends it by itself.',
+  schema: { type: 'string', maxLength: 32, examples: ['1795192262123-417'] },
 }

@@ -21,7 +21,7 @@ function successesOf(route: Route, components: Components): Schema {
 }
 
 function successOf(
-  { description, body, headers = {} }: ResponseDescription,
+  { description, body, events, headers = {} }: ResponseDescription,
   more: Schema,
   example: unknown,
   components: Components,
@@ -31,6 +31,9 @@ function successOf(
     description,
     headers: { ...Object.fromEntries(own), ...more },
     ...(body !== undefined && { content: jsonContent(components.schema(body), example) }),
+    ...(events !== undefined && {
+      content: { 'text/event-stream': { schema: { type: 'string' }, example: events } },
+    }),
   }
 }
 

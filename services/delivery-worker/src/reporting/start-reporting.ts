@@ -4,6 +4,7 @@ import { type ContactsDeps, startContacts } from './contacts.ts'
 import { createDeliveryMeter, type DeliveryMeter } from './delivery-meter.ts'
 import { createDeliverySpans, type DeliverySpans } from './delivery-spans.ts'
 import { type DeliveryListener, notifyAll } from './listener.ts'
+import { createLiveReports, type LiveReports, type LiveReportsDeps } from './live-attempts.ts'
 import { type StatisticsDeps, startStatistics } from './statistics.ts'
 
 export interface ReportingDeps {
@@ -12,6 +13,7 @@ export interface ReportingDeps {
   readonly tracing: Tracing
   readonly contacts: ContactsDeps['store']
   readonly statistics: StatisticsDeps['store']
+  readonly liveAttempts: LiveReportsDeps['publish']
 }
 
 export interface Reporting {
@@ -19,6 +21,8 @@ export interface Reporting {
   readonly meter: DeliveryMeter
   /** Lays a span around the handling of each message. */
   readonly traced: DeliverySpans['handle']
+  /** Called with each look: whether somebody reads the tenant's live stream. */
+  readonly noteListened: LiveReports['noteListened']
   readonly stop: () => Promise<void>
 }
 
@@ -28,24 +32,27 @@ const CONTACTS_EVERY_MS = 5_000
 /** How often the statistics are written. */
 const STATISTICS_EVERY_MS = 10_000
 
-/** Everything that observes deliveries: log, metrics, traces, contact times of the endpoints, and statistics. */
+/** Everything that observes deliveries: log, metrics, traces, contact times, statistics and the live stream. */
 export function startReporting({ log, metrics, tracing, ...stores }: ReportingDeps): Reporting {
   const spans = createDeliverySpans(tracing)
   const meter = createDeliveryMeter(metrics)
   const contacts = startContacts({ store: stores.contacts, everyMs: CONTACTS_EVERY_MS, log })
   const statistics = startStatistics({ store: stores.statistics, everyMs: STATISTICS_EVERY_MS, log, now: Date.now })
+  const live = createLiveReports({ publish: stores.liveAttempts, log })
   return {
     listener: notifyAll([
       spans.listener,
       contacts.listener,
       statistics.listener,
       meter.listener,
+      live.listener,
       { concluded: attemptLog(log) },
     ]),
     meter,
     traced: spans.handle,
+    noteListened: live.noteListened,
     stop: async () => {
-      await Promise.all([contacts.stop(), statistics.stop()])
+      await Promise.all([contacts.stop(), statistics.stop(), live.flush()])
     },
   }
 }

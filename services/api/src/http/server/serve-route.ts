@@ -8,6 +8,7 @@ import { type AnswerOnce, idempotencyKeyOf } from '../idempotency.ts'
 import { createReadBody } from '../read-body.ts'
 import { createReadQuery } from '../read-query.ts'
 import type { Answer, Caller, Route, RouteRequest } from '../route.ts'
+import { openEventOutput } from './event-output.ts'
 import { requestContextOf } from './request-context.ts'
 import { sendJson } from './send-json.ts'
 
@@ -49,6 +50,7 @@ export function serveRoute(route: Route, steps: RequestSteps): RequestHandler {
       requestId: context.requestId,
       idFor: () => randomUUID(),
       isKeyed: key !== undefined,
+      ...lastEventIdOf(request),
     }
     const { requestId, traceId } = context
     const origin = { address: request.ip, userAgent: request.get('user-agent'), requestId, traceId }
@@ -59,12 +61,24 @@ export function serveRoute(route: Route, steps: RequestSteps): RequestHandler {
         ? await handle(asked)
         : await answerOnce({ key, method: request.method, path: request.path }, asked, handle)
     if (answer.headers !== undefined) response.set(answer.headers)
+    if (answer.stream !== undefined) {
+      const output = openEventOutput(response)
+      answer.stream(output)
+      if (request.method === 'HEAD') output.end()
+      return
+    }
     sendJson(response, answer.status, bodyOf(answer))
   }
 }
 
 function bodyOf({ body, confidential }: Answer): unknown {
   return confidential === undefined ? body : { ...(body as object), ...confidential }
+}
+
+function lastEventIdOf(request: Request): Pick<RouteRequest, 'lastEventId'> {
+  const lastEventId = request.get('last-event-id')
+  // An EventSource without an id may send an empty one.
+  return lastEventId === undefined || lastEventId === '' ? {} : { lastEventId }
 }
 
 function searchOf(request: Request): string {
