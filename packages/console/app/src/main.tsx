@@ -26,7 +26,8 @@ const createQueries = (): QueryClient =>
         staleTime: 1_000,
         retry: (_failures, error) => error instanceof Away,
         retryDelay: (failures) => Math.min(1_000 * 2 ** failures, LONGEST_RETRY_MS),
-        throwOnError: (error, query) => error instanceof Refused && error.problem.status === 403 && query.state.data === undefined,
+        throwOnError: (error, query) =>
+          error instanceof Refused && error.problem.status === 403 && query.state.data === undefined,
       },
       mutations: { networkMode: 'always' },
     },

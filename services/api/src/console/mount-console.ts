@@ -27,7 +27,7 @@ export function mountConsole(app: Express, { files, issuers }: ConsoleOptions): 
     response.set('Cache-Control', 'public, max-age=31536000, immutable')
     sendCompressed(request, response, file)
   })
-  app.get('/console/{*path}', (request, response) => {
+  app.get(['/console/', '/console/{*path}'], (request, response) => {
     response.set({
       'Content-Security-Policy': policy,
       'Cache-Control': 'no-cache',
@@ -76,9 +76,8 @@ export function contentSecurityPolicy(issuers: readonly Issuer[]): string {
 
 function sendCompressed(request: Request, response: Response, { contentType, bytes, brotli, gzip }: ConsoleFile): void {
   response.set({ 'Content-Type': contentType, Vary: 'Accept-Encoding' })
-  const accepted = request.acceptsEncodings('br', 'gzip')
-  if (accepted === 'br' && brotli !== undefined) response.set('Content-Encoding', 'br').end(brotli)
-  else if (accepted !== false && gzip !== undefined && request.acceptsEncodings('gzip') === 'gzip')
-    response.set('Content-Encoding', 'gzip').end(gzip)
+  const accepts = (encoding: string): boolean => request.acceptsEncodings(encoding) === encoding
+  if (brotli !== undefined && accepts('br')) response.set('Content-Encoding', 'br').end(brotli)
+  else if (gzip !== undefined && accepts('gzip')) response.set('Content-Encoding', 'gzip').end(gzip)
   else response.end(bytes)
 }

@@ -4,7 +4,10 @@ import { Time } from '../ui/parts.tsx'
 import { type Column, Table } from '../ui/table.tsx'
 
 /** Entries of the audit log. */
-export const AuditTable = ({ entries, more }: {
+export const AuditTable = ({
+  entries,
+  more,
+}: {
   readonly entries: readonly AuditEntry[]
   readonly more?: { readonly isLoading: boolean; readonly load: () => void } | undefined
 }) => <Table label="Audit log" columns={COLUMNS} rows={entries} keyOf={({ id }) => id} more={more} />

@@ -26,7 +26,10 @@ const FILTERS = [
 export type DeliveryFilter = (typeof FILTERS)[number]
 
 /** Deliveries with filters. With a `subscriptionId`, those of one endpoint. */
-export function DeliveryList({ subscriptionId, filters: offered = FILTERS }: {
+export function DeliveryList({
+  subscriptionId,
+  filters: offered = FILTERS,
+}: {
   readonly subscriptionId?: string
   readonly filters?: readonly DeliveryFilter[]
 }) {
@@ -101,14 +104,23 @@ const REASONS = [
   ['rejected', 'Rejected'],
 ] as const
 
-function FilterBar({ offered, values, onChange }: {
+function FilterBar({
+  offered,
+  values,
+  onChange,
+}: {
   readonly offered: readonly DeliveryFilter[]
   readonly values: Readonly<Record<string, string | undefined>>
   readonly onChange: (patch: Readonly<Record<string, string>>) => void
 }) {
   const choice = (name: DeliveryFilter, label: string, options: readonly (readonly [string, string])[]) =>
     offered.includes(name) && (
-      <Choice label={label} value={values[name] ?? ''} options={options} onChange={(value) => onChange({ [name]: value })} />
+      <Choice
+        label={label}
+        value={values[name] ?? ''}
+        options={options}
+        onChange={(value) => onChange({ [name]: value })}
+      />
     )
   const text = (name: DeliveryFilter, label: string) =>
     offered.includes(name) && (

@@ -99,8 +99,8 @@ function FoundById({ id, filters }: { readonly id: string; readonly filters: Fil
       return (
         <Empty title="Nothing has this id.">
           <p>
-            It is not the id of a stored event, delivery, call, endpoint or recovery of your tenant. Records are kept for a
-            limited time.
+            It is not the id of a stored event, delivery, call, endpoint or recovery of your tenant. Records are kept
+            for a limited time.
           </p>
         </Empty>
       )

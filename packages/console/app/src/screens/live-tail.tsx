@@ -20,7 +20,9 @@ export function LiveTail() {
   return (
     <Screen
       title="Live"
-      lead={isPaused ? 'Paused. New messages are kept and shown when you resume.' : 'Events and attempts as they happen.'}
+      lead={
+        isPaused ? 'Paused. New messages are kept and shown when you resume.' : 'Events and attempts as they happen.'
+      }
       actions={
         <Button kind={isPaused ? 'primary' : 'plain'} onClick={() => setPaused(!isPaused)}>
           {isPaused ? `Resume (${count(tail.held)} new)` : 'Pause'}

@@ -50,9 +50,7 @@ function Headline({ summary, attention }: { readonly summary: Summary; readonly 
   const total = summary.items.length
   if (total === 0) return null
   if (attention.length === 0)
-    return (
-      <Status tone="good">{total === 1 ? 'The endpoint works.' : `All ${count(total)} endpoints work.`}</Status>
-    )
+    return <Status tone="good">{total === 1 ? 'The endpoint works.' : `All ${count(total)} endpoints work.`}</Status>
   const ill = new Set(attention.map(({ subscriptionId }) => subscriptionId)).size
   return (
     <Status tone="bad">

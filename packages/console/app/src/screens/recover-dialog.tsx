@@ -10,7 +10,11 @@ import { Failure, Time } from '../ui/parts.tsx'
 import { useAction } from '../ui/use-action.ts'
 
 /** Sends parked deliveries again. The count of the dry run is shown before anything is sent. */
-export function RecoverDialog({ subscriptionId, reason: startReason = '', onClose }: {
+export function RecoverDialog({
+  subscriptionId,
+  reason: startReason = '',
+  onClose,
+}: {
   readonly subscriptionId: string
   readonly reason?: string
   readonly onClose: () => void
@@ -71,11 +75,12 @@ function WhatWillHappen({ found: { count, oldest, newest, withoutBody } }: { rea
         'There is nothing to send.'
       ) : (
         <>
-          This sends <strong>{counted(count, 'delivery', 'deliveries')}</strong>, parked between <Time at={oldest} /> and{' '}
-          <Time at={newest} />. It waits by itself while the endpoint fails, and can be cancelled.
+          This sends <strong>{counted(count, 'delivery', 'deliveries')}</strong>, parked between <Time at={oldest} />{' '}
+          and <Time at={newest} />. It waits by itself while the endpoint fails, and can be cancelled.
         </>
       )}
-      {withoutBody > 0 && ` ${counted(withoutBody, 'delivery', 'deliveries')} cannot be sent: the body is no longer kept.`}
+      {withoutBody > 0 &&
+        ` ${counted(withoutBody, 'delivery', 'deliveries')} cannot be sent: the body is no longer kept.`}
     </p>
   )
 }

@@ -40,7 +40,10 @@ export function RecoveryScreen() {
             ],
             ['Recovery', <Id value={data.recoveryId} label="the id of the recovery" />],
             ['Reason', data.reason ?? 'exhausted and rejected'],
-            ['At most per second', data.maxPerSecond === null ? 'as the installation allows' : count(data.maxPerSecond)],
+            [
+              'At most per second',
+              data.maxPerSecond === null ? 'as the installation allows' : count(data.maxPerSecond),
+            ],
             ['Started', <Time at={data.startedAt} />],
             ['Ended', <Time at={data.endedAt} />],
           ]}
@@ -121,8 +124,8 @@ function Cancel({ recovery }: { readonly recovery: Recovery }) {
           onSubmit={() => cancel.mutate(undefined)}
         >
           <p>
-            {counted(recovery.remaining, 'delivery', 'deliveries')} stay parked. What was sent stays sent. You can start a
-            new recovery at any time.
+            {counted(recovery.remaining, 'delivery', 'deliveries')} stay parked. What was sent stays sent. You can start
+            a new recovery at any time.
           </p>
         </FormDialog>
       )}

@@ -15,14 +15,22 @@ export function Simulator() {
   const query = useInfiniteQuery(agentsQuery)
   const agents = query.data?.pages.flatMap(({ items }) => items) ?? []
   return (
-    <Screen title="Simulator" lead="The contact center is simulated: let customers call, and see what your endpoints receive.">
+    <Screen
+      title="Simulator"
+      lead="The contact center is simulated: let customers call, and see what your endpoints receive."
+    >
       {query.error && <Failure error={query.error} retry={() => void query.refetch()} />}
       {query.isPending && <Loading />}
       {agents.length > 0 && <Ring agents={agents} />}
       <Calls />
       <Panel title="Devices">
         {agents.length > 0 && (
-          <Table label="Devices of the agents" columns={DEVICE_COLUMNS} rows={agents} keyOf={({ agentUri }) => agentUri} />
+          <Table
+            label="Devices of the agents"
+            columns={DEVICE_COLUMNS}
+            rows={agents}
+            keyOf={({ agentUri }) => agentUri}
+          />
         )}
       </Panel>
     </Screen>
@@ -95,7 +103,12 @@ const callColumns = (nowMs: number): readonly Column<Leg>[] => [
   { title: 'Agent', isWide: true, cell: ({ agentUri }) => agentName(agentUri) },
   { title: 'With', cell: ({ remoteParty }) => remoteParty.number ?? remoteParty.uri },
   { title: 'State', cell: ({ state }) => callState(state) },
-  { title: 'Since', align: 'end', isOptional: true, cell: ({ occurredAt }) => stopwatch(nowMs - Date.parse(occurredAt)) },
+  {
+    title: 'Since',
+    align: 'end',
+    isOptional: true,
+    cell: ({ occurredAt }) => stopwatch(nowMs - Date.parse(occurredAt)),
+  },
   { title: 'The other side', cell: (leg) => <RemoteActions leg={leg} /> },
 ]
 

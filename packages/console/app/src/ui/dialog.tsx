@@ -33,7 +33,15 @@ interface FormDialogProps extends DialogProps {
 }
 
 /** A dialog with a form. The error of the attempt is shown above the buttons. */
-export function FormDialog({ submitLabel, kind = 'primary', isBusy, error, onSubmit, children, ...dialog }: FormDialogProps) {
+export function FormDialog({
+  submitLabel,
+  kind = 'primary',
+  isBusy,
+  error,
+  onSubmit,
+  children,
+  ...dialog
+}: FormDialogProps) {
   return (
     <Dialog {...dialog}>
       <form

@@ -1,6 +1,10 @@
 import { type ReactNode, useEffect, useState } from 'react'
 
-export function Field({ label, hint, children }: {
+export function Field({
+  label,
+  hint,
+  children,
+}: {
   readonly label: string
   readonly hint?: ReactNode
   readonly children: ReactNode
@@ -15,7 +19,12 @@ export function Field({ label, hint, children }: {
 }
 
 /** A choice in a filter bar. */
-export function Choice({ label, value, options, onChange }: {
+export function Choice({
+  label,
+  value,
+  options,
+  onChange,
+}: {
   readonly label: string
   readonly value: string
   readonly options: readonly (readonly [value: string, label: string])[]
@@ -37,7 +46,12 @@ export function Choice({ label, value, options, onChange }: {
 const TYPING_PAUSE_MS = 400
 
 /** A text in a filter bar: it takes effect after a pause, or on Enter. */
-export function TextFilter({ label, value, placeholder, onChange }: {
+export function TextFilter({
+  label,
+  value,
+  placeholder,
+  onChange,
+}: {
   readonly label: string
   readonly value: string
   readonly placeholder?: string

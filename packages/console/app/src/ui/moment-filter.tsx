@@ -1,7 +1,11 @@
 import { Field } from './fields.tsx'
 
 /** A moment in a filter bar: entered in local time, kept in UTC. */
-export function MomentFilter({ label, value, onChange }: {
+export function MomentFilter({
+  label,
+  value,
+  onChange,
+}: {
   readonly label: string
   readonly value: string | undefined
   readonly onChange: (value: string) => void

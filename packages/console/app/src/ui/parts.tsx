@@ -82,7 +82,11 @@ export function Button({ children, onClick, kind = 'plain', refusal, isBusy = fa
   )
 }
 
-export function SubmitButton({ children, kind = 'primary', isBusy }: {
+export function SubmitButton({
+  children,
+  kind = 'primary',
+  isBusy,
+}: {
   readonly children: ReactNode
   readonly kind?: ButtonKind
   readonly isBusy: boolean
@@ -128,7 +132,12 @@ export const Loading = () => (
 )
 
 /** The heading of a screen. It takes the focus after navigation, so that a screen reader reads it. */
-export function Screen({ title, lead, actions, children }: {
+export function Screen({
+  title,
+  lead,
+  actions,
+  children,
+}: {
   readonly title: string
   readonly lead?: ReactNode
   readonly actions?: ReactNode
@@ -154,7 +163,11 @@ export function Screen({ title, lead, actions, children }: {
   )
 }
 
-export function Panel({ title, actions, children }: {
+export function Panel({
+  title,
+  actions,
+  children,
+}: {
   readonly title: string
   readonly actions?: ReactNode
   readonly children: ReactNode
@@ -171,7 +184,12 @@ export function Panel({ title, actions, children }: {
   )
 }
 
-export function Tile({ label, value, note, tone = 'quiet' }: {
+export function Tile({
+  label,
+  value,
+  note,
+  tone = 'quiet',
+}: {
   readonly label: string
   readonly value: string
   readonly note?: string

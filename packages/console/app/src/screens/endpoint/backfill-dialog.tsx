@@ -14,7 +14,10 @@ const PERIODS = [
 ] as const
 
 /** Sends earlier events to an endpoint that was created or enabled later: counts first, then sends. */
-export function BackfillDialog({ subscription, onClose }: {
+export function BackfillDialog({
+  subscription,
+  onClose,
+}: {
   readonly subscription: Subscription
   readonly onClose: () => void
 }) {
@@ -26,7 +29,10 @@ export function BackfillDialog({ subscription, onClose }: {
     from: new Date(nowMs - Number(hours) * 3_600_000).toISOString(),
     to: new Date(nowMs).toISOString(),
   })
-  const counting = useAction({ run: (hours: string) => countBackfill(subscription.id, wishFor(hours)), showsErrors: true })
+  const counting = useAction({
+    run: (hours: string) => countBackfill(subscription.id, wishFor(hours)),
+    showsErrors: true,
+  })
   const start = useAction({
     run: () => startBackfill(subscription.id, wishFor(hours)),
     done: () => 'The backfill has begun.',

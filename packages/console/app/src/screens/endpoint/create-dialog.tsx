@@ -8,7 +8,10 @@ import { EndpointFields } from './endpoint-fields.tsx'
 import { SecretOnce } from './secret-once.tsx'
 
 /** Adds an endpoint, then shows its secret once. */
-export function CreateDialog({ onClose, onCreated }: {
+export function CreateDialog({
+  onClose,
+  onCreated,
+}: {
   readonly onClose: () => void
   readonly onCreated: (subscriptionId: string) => void
 }) {

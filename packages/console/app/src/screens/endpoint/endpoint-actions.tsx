@@ -125,8 +125,8 @@ function RotateDialog({ subscription, onClose }: DialogProps) {
       onSubmit={(form) => rotate.mutate(Number(form.get('overlap')))}
     >
       <p>
-        All deliveries are signed with the new secret from now on. While the old one also signs, a receiver accepts both,
-        and you can replace it without a pause.
+        All deliveries are signed with the new secret from now on. While the old one also signs, a receiver accepts
+        both, and you can replace it without a pause.
       </p>
       <Field label="The old secret keeps signing for">
         <select name="overlap" defaultValue="86400">

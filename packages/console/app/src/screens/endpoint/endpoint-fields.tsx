@@ -25,12 +25,7 @@ export function EndpointFields({ subscription }: { readonly subscription?: Subsc
         <legend>Event types</legend>
         {(data?.items ?? []).map(({ type, description }) => (
           <label key={type} className="check">
-            <input
-              type="checkbox"
-              name="eventTypes"
-              value={type}
-              defaultChecked={chosen.some((one) => one === type)}
-            />
+            <input type="checkbox" name="eventTypes" value={type} defaultChecked={chosen.some((one) => one === type)} />
             <span>
               <code>{type}</code> <span className="hint">{firstSentence(description)}</span>
             </span>

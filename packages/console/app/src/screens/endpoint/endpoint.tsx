@@ -45,7 +45,11 @@ export function Endpoint() {
   const shown: Tab = tab in TABS ? (tab as Tab) : 'deliveries'
   const [, Content] = TABS[shown]
   return (
-    <Screen title={endpointName(data)} lead={<Lead subscription={data} />} actions={<EndpointActions subscription={data} />}>
+    <Screen
+      title={endpointName(data)}
+      lead={<Lead subscription={data} />}
+      actions={<EndpointActions subscription={data} />}
+    >
       <nav className="tabs" aria-label="Parts of this endpoint">
         {Object.entries(TABS).map(([name, [label]]) => (
           <Link

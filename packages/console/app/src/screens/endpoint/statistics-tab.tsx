@@ -40,7 +40,11 @@ export function StatisticsTab({ subscription }: { readonly subscription: Subscri
   )
 }
 
-function Plots({ statistics: { points, step }, policy, subscription }: {
+function Plots({
+  statistics: { points, step },
+  policy,
+  subscription,
+}: {
   readonly statistics: Statistics
   readonly policy: Policy | undefined
   readonly subscription: Subscription
@@ -94,7 +98,13 @@ function Plots({ statistics: { points, step }, policy, subscription }: {
         />
       </Panel>
       <Panel title="From the event to its POST">
-        <Plot times={times} series={delays} bands={bands} format={duration} summary="Time from the event to its POST." />
+        <Plot
+          times={times}
+          series={delays}
+          bands={bands}
+          format={duration}
+          summary="Time from the event to its POST."
+        />
       </Panel>
     </>
   )

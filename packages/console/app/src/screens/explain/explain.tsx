@@ -58,7 +58,9 @@ function Verdicts({ event }: { readonly event: ExplainedEvent }) {
         </p>
       </Empty>
     )
-  const ordered = event.subscriptions.toSorted((a, b) => RANK[toneOfVerdict(a.verdict)] - RANK[toneOfVerdict(b.verdict)])
+  const ordered = event.subscriptions.toSorted(
+    (a, b) => RANK[toneOfVerdict(a.verdict)] - RANK[toneOfVerdict(b.verdict)],
+  )
   return ordered.map((explanation, index) => (
     <Verdict
       key={explanation.subscriptionId}

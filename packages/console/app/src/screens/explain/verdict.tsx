@@ -15,7 +15,11 @@ import { Report } from '../endpoint/check-tab.tsx'
 import { SlotLine } from './slot-line.tsx'
 
 /** One endpoint: the verdict in a sentence, the button that repairs it, and the history on demand. */
-export function Verdict({ event, explanation, isOpen }: {
+export function Verdict({
+  event,
+  explanation,
+  isOpen,
+}: {
   readonly event: ExplainedEvent
   readonly explanation: Explanation
   readonly isOpen: boolean
@@ -23,7 +27,10 @@ export function Verdict({ event, explanation, isOpen }: {
   const [isShown, setShown] = useState(isOpen)
   const repair = repairOf(explanation.verdict)
   return (
-    <section className={`panel verdict ${toneOfVerdict(explanation.verdict)}`} aria-label={explanation.url ?? 'Deleted endpoint'}>
+    <section
+      className={`panel verdict ${toneOfVerdict(explanation.verdict)}`}
+      aria-label={explanation.url ?? 'Deleted endpoint'}
+    >
       <div className="panel-head">
         <h2>
           <Status tone={toneOfVerdict(explanation.verdict)}>{explanation.verdict}</Status>{' '}
@@ -45,7 +52,11 @@ export function Verdict({ event, explanation, isOpen }: {
   )
 }
 
-function RepairButton({ event, explanation, repair }: {
+function RepairButton({
+  event,
+  explanation,
+  repair,
+}: {
   readonly event: ExplainedEvent
   readonly explanation: Explanation
   readonly repair: Repair
