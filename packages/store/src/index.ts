@@ -36,6 +36,11 @@ export {
 } from './delivery-log/delivery-log-reader.ts'
 export { createEventList, type EventList } from './delivery-log/event-list.ts'
 export type { EventRecord, LoggedEvent } from './delivery-log/event-record.ts'
+export {
+  createDeliveryPolicyStore,
+  type DeliveryPolicy,
+  type DeliveryPolicyStore,
+} from './installation/delivery-policy.ts'
 export { type Installation, type InstallationOptions, openInstallation } from './installation/installation.ts'
 export { originOf, type StoredInstallation, type Verdict } from './installation/installation-rule.ts'
 export { createInstallationStore, type InstallationStore } from './installation/installation-store.ts'
@@ -102,3 +107,6 @@ export {
   type SubscriptionChange,
   type SubscriptionStore,
 } from './subscriptions/subscription-store.ts'
+export { createStandingReader, type Standing, type StandingReader } from './tenant-lists/standing.ts'
+export { createTenantLog, type TenantLog } from './tenant-lists/tenant-log.ts'
+export { createTenantParked, type ParkedCause, type TenantParked } from './tenant-lists/tenant-parked.ts'

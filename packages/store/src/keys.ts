@@ -161,6 +161,9 @@ export const auditKey = (tenant: string | null): string => `sh:{t:${escapeTenant
 /** hash: the installation's id; ids that an operator adopted or discarded · forever · any service, operator commands */
 export const INSTALLATION_KEY = 'sh:installation'
 
+/** string: JSON of the delivery policy (delivery-policy.ts) · a day from the last report · worker */
+export const POLICY_KEY = 'sh:policy'
+
 /** string: empty, written to find out whether Redis accepts writes · 1 second · any service */
 export const PROBE_KEY = 'sh:probe'
 

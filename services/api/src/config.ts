@@ -62,6 +62,11 @@ export const apiFields = {
     optional(flag()),
     '`true` in production, otherwise `false`',
   ),
+  EGRESS_ADDRESSES: described(
+    'Addresses or networks (CIDRs) that webhooks come from, shown to subscribers for their firewalls. It changes nothing else.',
+    networks(''),
+    'none',
+  ),
   WEBHOOK_ALLOWED_NETWORKS: sharedFields.WEBHOOK_ALLOWED_NETWORKS,
   RECEIVER_CHECK_TIMEOUT: described(
     'How long the API waits for a receiver check. Must exceed two `DELIVERY_TIMEOUT`s.',

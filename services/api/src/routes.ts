@@ -1,5 +1,6 @@
 import { createAgentRoutes } from './agents/agent-routes.ts'
 import { createAuditRoutes } from './audit/audit-routes.ts'
+import { createCallListRoutes } from './calls/call-list-routes.ts'
 import { createCallRoutes } from './calls/call-routes.ts'
 import { deliveriesRoutes } from './deliveries/deliveries-feature.ts'
 import type { Feature } from './feature.ts'
@@ -7,6 +8,7 @@ import type { Route } from './http/route.ts'
 import { createStreamRoute } from './live/stream-route.ts'
 import { createMeRoute } from './me/me-route.ts'
 import { withDocument } from './openapi/with-document.ts'
+import { overviewRoutes } from './overview/overview-feature.ts'
 import { createSimulatorRoutes } from './platform/simulator/simulator-routes.ts'
 import { createRecoveryRoutes } from './recoveries/recovery-routes.ts'
 import { subscriptionsRoutes } from './subscriptions/subscriptions-feature.ts'
@@ -24,6 +26,7 @@ export interface ApiFeatures {
   readonly deliveries: WithRoutes
   readonly recoveries: WithRoutes
   readonly live: WithRoutes
+  readonly overview: WithRoutes
   readonly calls: WithRoutes
   readonly agents: WithRoutes
   readonly audit: WithRoutes
@@ -34,8 +37,9 @@ export interface ApiFeatures {
 
 /** All routes in the order of the API document, and the routes that serve the document. */
 export function collectRoutes(features: ApiFeatures): readonly Route[] {
-  const { subscriptions, trials, deliveries, recoveries, live, calls, agents, audit, me, development } = features
-  const inOrder = [subscriptions, trials, deliveries, recoveries, live, calls, agents, audit, me, development]
+  const { subscriptions, trials, deliveries, recoveries, live, overview, calls, agents, audit, me, development } =
+    features
+  const inOrder = [subscriptions, trials, deliveries, recoveries, live, overview, calls, agents, audit, me, development]
   return withDocument(inOrder.flatMap(({ routes }) => routes))
 }
 
@@ -45,10 +49,11 @@ export function describedFeatures(): ApiFeatures {
   return {
     subscriptions: { routes: subscriptionsRoutes(none) },
     trials: { routes: createTrialRoutes(none) },
-    deliveries: { routes: deliveriesRoutes({ delivery: none, eventList: none, explain: none }) },
+    deliveries: { routes: deliveriesRoutes({ delivery: none, tenant: none, eventList: none, explain: none }) },
     recoveries: { routes: createRecoveryRoutes(none) },
     live: { routes: [createStreamRoute(none)] },
-    calls: { routes: createCallRoutes(none) },
+    overview: { routes: overviewRoutes(none) },
+    calls: { routes: [...createCallRoutes(none), ...createCallListRoutes(none)] },
     agents: { routes: createAgentRoutes(none) },
     audit: { routes: createAuditRoutes(none) },
     me: { routes: [createMeRoute(none)] },

@@ -9,9 +9,11 @@ import {
 } from '@switchhook/runtime'
 import { openBacking } from '@switchhook/service'
 import { openVault } from '@switchhook/signing'
+import { createEventList } from '@switchhook/store'
 import { createAgentRoutes } from './agents/agent-routes.ts'
 import { createAuditFeature } from './audit/audit-feature.ts'
 import { type KeyTiming, openAuth } from './auth/open-auth.ts'
+import { createCallListRoutes } from './calls/call-list-routes.ts'
 import { createCallRoutes } from './calls/call-routes.ts'
 import { openContactCenter } from './center/open-contact-center.ts'
 import { type ApiConfig, authOptionsOf } from './config.ts'
@@ -26,6 +28,7 @@ import { createRequestScope, createRequestTrace } from './http/server/request-tr
 import { openLimits } from './limits/open-limits.ts'
 import { createLiveFeature } from './live/live-feature.ts'
 import { createMeRoute, type InstalledFeatures } from './me/me-route.ts'
+import { createOverviewFeature } from './overview/overview-feature.ts'
 import { createRecoveriesFeature } from './recoveries/recoveries-feature.ts'
 import { collectRoutes } from './routes.ts'
 import { openState } from './state/state.ts'
@@ -74,6 +77,7 @@ export async function startApi(options: StartApiOptions): Promise<Api> {
   const trials = createTrialsFeature(base, subscriptions, deliveries)
   const recoveries = createRecoveriesFeature(base, state, subscriptions)
   shutdown.defer('recoveries', recoveries.close)
+  const overview = createOverviewFeature(base, subscriptions)
   const contactCenter = await openContactCenter(base, state)
   shutdown.defer('platform', contactCenter.close)
   const audit = createAuditFeature(base)
@@ -98,8 +102,14 @@ export async function startApi(options: StartApiOptions): Promise<Api> {
       deliveries,
       recoveries,
       live,
+      overview,
       audit,
-      calls: { routes: createCallRoutes(contactCenter) },
+      calls: {
+        routes: [
+          ...createCallRoutes(contactCenter),
+          ...createCallListRoutes({ ...contactCenter, events: createEventList(redis) }),
+        ],
+      },
       agents: { routes: createAgentRoutes({ ...contactCenter, statusNames: config.USER_STATUS_CODES }) },
       me: { routes: [createMeRoute({ features })] },
       development: { routes: contactCenter.developmentRoutes },

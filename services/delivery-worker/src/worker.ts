@@ -12,6 +12,7 @@ import {
   createBreakerStore,
   createCheckStore,
   createContactStore,
+  createDeliveryPolicyStore,
   createDeliveryStore,
   createLiveAttemptStore,
   createStatisticsStore,
@@ -26,6 +27,7 @@ import { startNotices } from './notices/start-notices.ts'
 import { createDeliver } from './pipeline/deliver.ts'
 import { createAdmit } from './policy/admit.ts'
 import { createBreaker } from './policy/cooldown.ts'
+import { policyOf, startPolicyReport } from './reporting/policy-report.ts'
 import { startReporting } from './reporting/start-reporting.ts'
 
 /** Subscriptions that share a lane wait for the slowest of them; more lanes mean fewer neighbours. */
@@ -71,6 +73,7 @@ export async function startWorker(service: Service<WorkerConfig>): Promise<Runni
     statistics: createStatisticsStore(redis, { subscriptions: config.STATISTICS_SUBSCRIPTIONS }),
   })
   shutdown.defer('reporting', reporting.stop)
+  shutdown.defer('policy report', startPolicyReport(createDeliveryPolicyStore(redis), policyOf(config)))
   const { listener, meter } = reporting
   const publish = (event: PlatformEvent) => broker.publishEvent(event)
   const { notices, limiter } = startNotices({ config, redis, subscriptions, publish, meter, log })

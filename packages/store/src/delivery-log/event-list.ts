@@ -4,7 +4,7 @@ import { createListCursor, isoTime, lowerBound, MICROSECONDS, newestEntries, sca
 import type { Redis } from '../redis/redis.ts'
 import { areRemembered, type LoggedEvent } from './event-record.ts'
 
-interface ListedEvent extends EventSubject {
+export interface ListedEvent extends EventSubject {
   readonly eventId: EventId
   readonly eventType: EventType
   /** ISO 8601, UTC, like `listedAt`. */
@@ -67,7 +67,7 @@ export function createEventList(redis: Redis): EventList {
           const events = entries.map(({ member, since }) => {
             if (!texts.every((text) => member.includes(text))) return undefined
             const event = parseEntry(member, since)
-            return fits(event, wanted) ? event : undefined
+            return fitsEvent(event, wanted) ? event : undefined
           })
           const remembered = await withRecord(events.filter((event) => event !== undefined))
           return events.map((event) => (event !== undefined && remembered.has(event) ? event : undefined))
@@ -85,7 +85,7 @@ export function entryOf({ eventId, eventType, occurredAt, subject }: LoggedEvent
 }
 
 /** Only `entryOf` writes entries, so the JSON is not validated. */
-function parseEntry(entry: string, since: string): ListedEvent {
+export function parseEntry(entry: string, since: string): ListedEvent {
   const [eventId, eventType, occurredAt, callId, agentUri, correlationId] = JSON.parse(entry) as [
     EventId,
     EventType,
@@ -98,7 +98,10 @@ function parseEntry(entry: string, since: string): ListedEvent {
   return { eventId, eventType, occurredAt, listedAt, callId, agentUri, correlationId }
 }
 
-const fits = (event: ListedEvent, { eventType, callId, agentUri, correlationId }: Omit<EventQuery, 'limit'>): boolean =>
+export const fitsEvent = (
+  event: ListedEvent,
+  { eventType, callId, agentUri, correlationId }: Omit<EventQuery, 'limit'>,
+): boolean =>
   (eventType === undefined || event.eventType === eventType) &&
   (callId === undefined || event.callId === callId) &&
   (agentUri === undefined || event.agentUri === agentUri) &&

@@ -1,4 +1,5 @@
 import { callStatusSchema, DeviceStatus, numberedSchema, statusCodeSchema } from '@switchhook/contracts'
+import { callLegSchema } from '../calls/call-leg.ts'
 import { component } from '../http/component.ts'
 
 /** One line of readable text, without control characters. */
@@ -92,6 +93,36 @@ export const agentStateSchema = component('AgentState', {
   description: "An agent's current state, as the latest `agent.status` event reported it.",
   required: Object.keys(stateProperties),
   properties: stateProperties,
+})
+
+const agentProperties = {
+  ...stateProperties,
+  calls: {
+    type: 'array',
+    description: "The agent's live call legs. Empty when the device is idle.",
+    items: callLegSchema,
+  },
+}
+
+const agentWithCallsSchema = component('AgentWithCalls', {
+  type: 'object',
+  description: "An agent's current state and live calls.",
+  required: Object.keys(agentProperties),
+  properties: agentProperties,
+})
+
+export const agentPageSchema = component('AgentPage', {
+  type: 'object',
+  description: 'A page of agents.',
+  required: ['items', 'nextCursor'],
+  properties: {
+    items: { type: 'array', description: 'The agents of this page, by URI.', items: agentWithCallsSchema },
+    nextCursor: {
+      type: ['string', 'null'],
+      description: 'The `cursor` of the next page; null: this is the last page.',
+      examples: [null],
+    },
+  },
 })
 
 const callStateProperties = {

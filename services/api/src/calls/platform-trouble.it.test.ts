@@ -28,6 +28,7 @@ const platform: Platform = {
   start: async () => {},
   stop: async () => {},
   findAgent: async (_tenant, agentUri) => ({ agentUri, tenant, device: null }),
+  listAgents: async () => [],
   dial: taking('dial'),
   answer: taking('answer'),
   hangup: taking('hangup'),

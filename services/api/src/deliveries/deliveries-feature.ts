@@ -3,6 +3,8 @@ import {
   createDeliveryArchive,
   createDeliveryLogReader,
   createEventList,
+  createTenantLog,
+  createTenantParked,
   type DeliveryArchive,
 } from '@switchhook/store'
 import type { Base, Feature } from '../feature.ts'
@@ -11,13 +13,16 @@ import type { SubscriptionsFeature } from '../subscriptions/subscriptions-featur
 import { createDeliveryRoutes, type DeliveryRoutesDeps } from './delivery-routes.ts'
 import { createEventListRoute, type EventListRouteDeps } from './event-list-route.ts'
 import { createExplainRoute, type ExplainRouteDeps } from './explain-route.ts'
+import { createTenantDeliveriesRoute, type TenantDeliveriesRouteDeps } from './tenant-deliveries-route.ts'
 
 export const deliveriesRoutes = (deps: {
   readonly delivery: DeliveryRoutesDeps
+  readonly tenant: TenantDeliveriesRouteDeps
   readonly eventList: EventListRouteDeps
   readonly explain: ExplainRouteDeps
 }): readonly Route[] => [
   ...createDeliveryRoutes(deps.delivery),
+  createTenantDeliveriesRoute(deps.tenant),
   createEventListRoute(deps.eventList),
   createExplainRoute(deps.explain),
 ]
@@ -47,6 +52,12 @@ export function createDeliveriesFeature(base: Base, subscriptions: Subscriptions
         deliveryLog,
         publishDelivery: publish,
         now,
+      },
+      tenant: {
+        findSubscription: (tenant, id) => subscriptions.store.find(tenant, id),
+        parked: createTenantParked(redis),
+        deliveryLog,
+        tenantLog: createTenantLog(redis),
       },
       eventList: { events: createEventList(redis) },
       explain: {

@@ -30,7 +30,7 @@ const CALL_ID = '0b7e3f0c-5d0e-4d7f-9c0e-0d2f4a1b6c11'
 const AGENT_URI = 'sip:alice@acme.example'
 const CORRELATION_ID = 'crm-4711'
 
-const query = {
+export const eventListQuery = {
   callId: name('Only events of this call.', CALL_ID),
   agentUri: name('Only events of this agent. Percent-encode special characters such as `+`.', AGENT_URI),
   correlationId: name('Only events with this `correlationId`.', CORRELATION_ID),
@@ -76,7 +76,7 @@ export function createEventListRoute({ events }: EventListRouteDeps): Route<unde
       '`GET /webhooks/events/{eventId}`. Events of one call within 50 ms can be listed out of order. The list holds the latest 20,000 events for 1 hour ' +
       '(both are defaults). New events do not shift the pages. ' +
       'One request searches five thousand entries, so a page can have fewer items than `limit`, or none, and still have a `nextCursor`.',
-    query,
+    query: eventListQuery,
     responses: { 200: { description: 'A page of events.', body: eventPageSchema } },
     failures: [],
     async handle({ caller, query: { eventType, callId, agentUri, correlationId, ...range } }) {

@@ -144,6 +144,22 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/v1/webhooks/deliveries": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get: operations["listTenantDeliveries"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/v1/webhooks/events": {
         parameters: {
             query?: never;
@@ -256,6 +272,70 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/v1/webhooks/summary": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get: operations["readSummary"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/webhooks/parked": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get: operations["listParkedCauses"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/webhooks/statistics": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get: operations["readStatistics"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/webhooks/policy": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get: operations["readPolicy"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/v1/voice/calls/dial": {
         parameters: {
             query?: never;
@@ -346,6 +426,54 @@ export interface paths {
         get?: never;
         put?: never;
         post: operations["transfer"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/voice/calls": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get: operations["listCalls"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/voice/calls/{callId}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get: operations["readCall"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/voice/agents": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get: operations["listAgents"];
+        put?: never;
+        post?: never;
         delete?: never;
         options?: never;
         head?: never;
@@ -533,6 +661,10 @@ export interface webhooks {
 }
 export interface components {
     schemas: {
+        AgentPage: {
+            items: components["schemas"]["AgentWithCalls"][];
+            nextCursor: string | null;
+        };
         AgentState: {
             agentUri: string;
             statusCode: number;
@@ -547,6 +679,22 @@ export interface components {
             location: string | null;
             since: string | null;
             sequence: number;
+        };
+        AgentWithCalls: {
+            agentUri: string;
+            statusCode: number;
+            statusName: string;
+            standingStatusCode: number;
+            pendingStatusCode: number | null;
+            deviceStatus: number & (0 | 1 | 2 | 3 | 4 | 5 | 6 | 7 | 8);
+            deviceStatusName: "unknown" | "idle" | "inUse" | "busy" | "invalid" | "unavailable" | "ringing" | "ringInUse" | "onHold";
+            loggedOn: boolean;
+            until: string | null;
+            message: string | null;
+            location: string | null;
+            since: string | null;
+            sequence: number;
+            calls: components["schemas"]["CallLeg"][];
         };
         Attempt: {
             run: number;
@@ -577,6 +725,71 @@ export interface components {
         };
         AuditPage: {
             items: components["schemas"]["AuditEntry"][];
+            nextCursor: string | null;
+        };
+        Call: {
+            callId: string;
+            legs: components["schemas"]["CallLeg"][];
+        };
+        CallLeg: {
+            callId: string;
+            agentUri: string;
+            state: number & (0 | 1 | 2 | 3 | 4 | 5 | 6 | 7 | 8);
+            previousState: number & (0 | 1 | 2 | 3 | 4 | 5 | 6 | 7 | 8);
+            sequence: number;
+            occurredAt: string;
+            direction: number & (0 | 1 | 2);
+            internal: boolean;
+            role: number & (0 | 1 | 2 | 3 | 4);
+            remoteParty: {
+                uri: string;
+                number: string | null;
+                name: string | null;
+                type: number & (0 | 1 | 2 | 3);
+            };
+            cli: string | null;
+            device: string | null;
+            correlationId: string | null;
+            commandId: string | null;
+            held: boolean;
+            remoteHeld: boolean;
+            startedAt: string;
+            answeredAt: string | null;
+            endedAt: string | null;
+            durationSeconds: number | null;
+            endReason: number & (0 | 1 | 2 | 3 | 4 | 5 | 6 | 7 | 8 | 9 | 10 | 11 | 12);
+            endedBy: number & (0 | 1 | 2 | 3);
+            cause: number | null;
+            sipCode: number | null;
+            transfer: {
+                blind: boolean;
+                target: string;
+                role: number & (1 | 2 | 3);
+                status: number & (1 | 2 | 3 | 4 | 5);
+                failReason: number & (0 | 1 | 2 | 3 | 4 | 5 | 6 | 7 | 8 | 9 | 10 | 11 | 12);
+                otherCallId: string | null;
+            } | null;
+            consultation: (({
+                callId: string;
+                target: string;
+            } | {
+                forCallId: string;
+            } | null) | null) | {
+                callId: string;
+                target: string;
+            } | {
+                forCallId: string;
+            } | null;
+            commandResult: {
+                commandId: string;
+                command: number & (0 | 1 | 2 | 3 | 4 | 5 | 6);
+                result: number & (1 | 2);
+                reason: number & (0 | 1 | 2 | 3 | 4 | 5 | 6 | 7 | 8 | 9 | 10 | 11 | 12);
+            } | null;
+            allowedCommands: ("dial" | "answer" | "hangup" | "hold" | "resume" | "transfer")[];
+        };
+        CallPage: {
+            items: components["schemas"]["CallLeg"][];
             nextCursor: string | null;
         };
         CallState: {
@@ -691,6 +904,27 @@ export interface components {
             items: components["schemas"]["DeliverySummary"][];
             nextCursor: string | null;
         };
+        DeliveryPolicy: {
+            deliveryTimeoutMs: number;
+            retryWaitsMs: number[];
+            breaker: {
+                failures: number;
+                cooldownMs: number;
+            };
+            retention: {
+                deliveryMs: number;
+                parkedMs: number;
+                journalMs: number | null;
+            };
+            limits: {
+                parkedPerSubscription: number;
+                parkedPerTenant: number;
+                attemptsAtOnce: number;
+                quickAttemptsAtOnce: number;
+                recoveryPerSecond: number;
+            };
+            egressAddresses: string[];
+        };
         DeliverySummary: {
             deliveryId: string;
             subscriptionId: string;
@@ -797,11 +1031,30 @@ export interface components {
             description?: string | null;
             enabled: boolean;
         };
+        ParkedCause: {
+            subscriptionId: string;
+            url: string;
+            parkedReason: "exhausted" | "rejected" | null;
+            outcome: "delivered" | "answered" | "timeout" | "dns" | "refused" | "tls" | "reset" | "network" | "malformed" | "blocked" | "unusable-url" | null;
+            status: number | null;
+            count: number;
+            since: string;
+            latest: string;
+        };
+        ParkedCauses: {
+            asOf: string;
+            items: components["schemas"]["ParkedCause"][];
+        };
         ParkedDeliveries: {
             count: number;
             limit: number;
             withoutBody: number;
             dropped: number;
+        };
+        Percentiles: {
+            p50: number;
+            p95: number;
+            p99: number;
         };
         PresenceSetting: {
             statusCode: string | number;
@@ -890,6 +1143,22 @@ export interface components {
             online: boolean;
             tenant?: string;
         };
+        Statistics: {
+            step: "1m" | "1h";
+            isCounted: boolean;
+            points: components["schemas"]["StatisticsPoint"][];
+        };
+        StatisticsPoint: {
+            at: string;
+            attempts: number;
+            acknowledged: number;
+            byOutcome: {
+                [key: string]: number;
+            };
+            parked: number;
+            answerMs: components["schemas"]["Percentiles"] | null;
+            delayMs: components["schemas"]["Percentiles"] | null;
+        };
         Subscription: {
             id: string;
             url: string;
@@ -911,6 +1180,23 @@ export interface components {
             state: "signed" | "unsigned";
             since: string | null;
             previousValidUntil: string | null;
+        };
+        SubscriptionSummary: {
+            subscriptionId: string;
+            url: string;
+            description: string | null;
+            enabled: boolean;
+            pending: number;
+            waiting: number;
+            looked: number;
+            parked: number;
+            oldestParkedAt: string | null;
+            health: components["schemas"]["EndpointHealth"];
+        };
+        Summary: {
+            asOf: string;
+            items: components["schemas"]["SubscriptionSummary"][];
+            nextCursor: string | null;
         };
         TestDelivery: {
             deliveryId: string;
@@ -1106,6 +1392,19 @@ export interface components {
             content: {
                 "application/problem+json": components["schemas"]["Problem"] & {
                     code?: "agent-not-found";
+                };
+            };
+        };
+        "404.call-not-found": {
+            headers: {
+                "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                RateLimit: components["headers"]["RateLimit"];
+                "X-Request-Id": components["headers"]["X-Request-Id"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/problem+json": components["schemas"]["Problem"] & {
+                    code?: "call-not-found";
                 };
             };
         };
@@ -2001,6 +2300,47 @@ export interface operations {
             503: components["responses"]["503.service-unavailable"];
         };
     };
+    listTenantDeliveries: {
+        parameters: {
+            query?: {
+                state?: "pending" | "waiting" | "acknowledged" | "parked" | "withdrawn" | "any";
+                from?: string;
+                to?: string;
+                eventType?: "call.status" | "agent.status" | "webhook.endpoint.failing" | "webhook.endpoint.recovered" | "webhook.delivery.parked" | "webhook.parked.limit";
+                parkedReason?: "exhausted" | "rejected";
+                outcome?: "delivered" | "answered" | "timeout" | "dns" | "refused" | "tls" | "reset" | "network" | "malformed" | "blocked" | "unusable-url";
+                status?: number;
+                subscriptionId?: string;
+                callId?: string;
+                agentUri?: string;
+                limit?: number;
+                cursor?: string;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: {
+                headers: {
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["DeliveryPage"];
+                };
+            };
+            400: components["responses"]["400.invalid-request"];
+            401: components["responses"]["401.unauthorized"];
+            403: components["responses"]["403.forbidden"];
+            429: components["responses"]["429.rate-limited"];
+            500: components["responses"]["500.internal"];
+            503: components["responses"]["503.service-unavailable"];
+        };
+    };
     listEvents: {
         parameters: {
             query?: {
@@ -2245,6 +2585,124 @@ export interface operations {
             403: components["responses"]["403.forbidden"];
             409: components["responses"]["409.journal-off"];
             429: components["responses"]["429.too-many-listeners.rate-limited"];
+            500: components["responses"]["500.internal"];
+            503: components["responses"]["503.service-unavailable"];
+        };
+    };
+    readSummary: {
+        parameters: {
+            query?: {
+                limit?: number;
+                cursor?: string;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: {
+                headers: {
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Summary"];
+                };
+            };
+            400: components["responses"]["400.invalid-request"];
+            401: components["responses"]["401.unauthorized"];
+            403: components["responses"]["403.forbidden"];
+            429: components["responses"]["429.rate-limited"];
+            500: components["responses"]["500.internal"];
+            503: components["responses"]["503.service-unavailable"];
+        };
+    };
+    listParkedCauses: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: {
+                headers: {
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ParkedCauses"];
+                };
+            };
+            401: components["responses"]["401.unauthorized"];
+            403: components["responses"]["403.forbidden"];
+            429: components["responses"]["429.rate-limited"];
+            500: components["responses"]["500.internal"];
+            503: components["responses"]["503.service-unavailable"];
+        };
+    };
+    readStatistics: {
+        parameters: {
+            query?: {
+                subscriptionId?: string;
+                from?: string;
+                to?: string;
+                step?: "1m" | "1h";
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: {
+                headers: {
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Statistics"];
+                };
+            };
+            400: components["responses"]["400.invalid-request"];
+            401: components["responses"]["401.unauthorized"];
+            403: components["responses"]["403.forbidden"];
+            429: components["responses"]["429.rate-limited"];
+            500: components["responses"]["500.internal"];
+            503: components["responses"]["503.service-unavailable"];
+        };
+    };
+    readPolicy: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: {
+                headers: {
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["DeliveryPolicy"];
+                };
+            };
+            401: components["responses"]["401.unauthorized"];
+            403: components["responses"]["403.forbidden"];
+            429: components["responses"]["429.rate-limited"];
             500: components["responses"]["500.internal"];
             503: components["responses"]["503.service-unavailable"];
         };
@@ -2497,6 +2955,100 @@ export interface operations {
             429: components["responses"]["429.rate-limited"];
             500: components["responses"]["500.internal"];
             503: components["responses"]["503.platform-unavailable.service-unavailable"];
+        };
+    };
+    listCalls: {
+        parameters: {
+            query?: {
+                live?: boolean;
+                agentUri?: string;
+                limit?: number;
+                cursor?: string;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: {
+                headers: {
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["CallPage"];
+                };
+            };
+            400: components["responses"]["400.invalid-request"];
+            401: components["responses"]["401.unauthorized"];
+            403: components["responses"]["403.forbidden"];
+            429: components["responses"]["429.rate-limited"];
+            500: components["responses"]["500.internal"];
+            503: components["responses"]["503.service-unavailable"];
+        };
+    };
+    readCall: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                callId: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: {
+                headers: {
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Call"];
+                };
+            };
+            401: components["responses"]["401.unauthorized"];
+            403: components["responses"]["403.forbidden"];
+            404: components["responses"]["404.call-not-found"];
+            429: components["responses"]["429.rate-limited"];
+            500: components["responses"]["500.internal"];
+            503: components["responses"]["503.service-unavailable"];
+        };
+    };
+    listAgents: {
+        parameters: {
+            query?: {
+                limit?: number;
+                cursor?: string;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: {
+                headers: {
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["AgentPage"];
+                };
+            };
+            400: components["responses"]["400.invalid-request"];
+            401: components["responses"]["401.unauthorized"];
+            403: components["responses"]["403.forbidden"];
+            429: components["responses"]["429.rate-limited"];
+            500: components["responses"]["500.internal"];
+            503: components["responses"]["503.service-unavailable"];
         };
     };
     readAgentState: {
