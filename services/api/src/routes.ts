@@ -43,7 +43,7 @@ export function describedFeatures(): ApiFeatures {
   return {
     subscriptions: { routes: subscriptionsRoutes(none) },
     trials: { routes: createTrialRoutes(none) },
-    deliveries: { routes: deliveriesRoutes({ delivery: none, eventList: none, explain: none }) },
+    deliveries: { routes: deliveriesRoutes({ delivery: none, eventList: none, explain: none, deliver: none }) },
     recoveries: { routes: createRecoveryRoutes(none) },
     live: { routes: [createStreamRoute(none)] },
     calls: { routes: createCallRoutes(none) },

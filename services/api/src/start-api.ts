@@ -9,6 +9,7 @@ import {
 } from '@switchhook/runtime'
 import { openBacking } from '@switchhook/service'
 import { openVault } from '@switchhook/signing'
+import { createJournalReader } from '@switchhook/store'
 import { createAgentRoutes } from './agents/agent-routes.ts'
 import { createAuditFeature } from './audit/audit-feature.ts'
 import { type KeyTiming, openAuth } from './auth/open-auth.ts'
@@ -61,7 +62,11 @@ export async function startApi(options: StartApiOptions): Promise<Api> {
   const scope = createRequestScope()
   const publishDelivery = tracePublishDelivery(tracing, (delivery) => broker.publishDelivery(delivery))
   const vault = openVault(config, log)
-  const opened = { config, log, metrics, tracing, redis, broker, installation, vault }
+  const journal = createJournalReader(redis, {
+    size: config.EVENT_JOURNAL_SIZE,
+    retentionMs: config.EVENT_JOURNAL_RETENTION,
+  })
+  const opened = { config, log, metrics, tracing, redis, broker, installation, vault, journal }
   const ofRequest = { traceOfRequest: scope.current, aheadOfRequest: scope.ahead }
   const base: Base = { ...opened, ...ofRequest, publishDelivery, now: Date.now }
 
