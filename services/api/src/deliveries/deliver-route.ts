@@ -109,10 +109,10 @@ export function createDeliverRoute(deps: DeliverRouteDeps): Route<DeliverRequest
 
       if (requestId !== undefined) await deliveries.noteRedelivery(deliveryId, requestId, 0)
       const by = { sender: requestId ?? idFor('sender'), parkedRun: 0 }
-      await deliveries.list(fresh)
       const sent = await sendAgain(deliveryId, by, subscription, { which: 'new', body: fresh.body, fresh })
-      // Otherwise another request has sent it, or is sending it.
       if (sent.kind === 'busy') throw new AppError('delivery-not-parked', { detail: BUSY })
+      // Otherwise another request has sent it meanwhile.
+      if (sent.kind === 'sent') await deliveries.list(fresh)
       return accepted
     },
   }

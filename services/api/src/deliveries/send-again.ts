@@ -10,7 +10,7 @@ export interface SendAgainDeps {
 }
 
 /** `busy`: another sender holds the lease. `unknown`: the record has expired. `without-body`: only its body is no longer kept. */
-type SentAgain =
+export type SentAgain =
   | { readonly kind: 'sent'; readonly record: DeliveryRecord }
   | { readonly kind: 'not-parked' | 'busy' | 'unknown' | 'without-body' }
 
