@@ -8,7 +8,12 @@ export {
 } from './breaker/breaker-store.ts'
 export { type Contact, type ContactStore, createContactStore } from './breaker/contact-store.ts'
 export { createOutageStore, type Outage, type OutageStore } from './breaker/outage-store.ts'
-export { createDeliveryArchive, type DeliveryArchive, type Redeliverer } from './deliveries/delivery-archive.ts'
+export {
+  createDeliveryArchive,
+  type DeliveryArchive,
+  type Redeliverer,
+  type Sendable,
+} from './deliveries/delivery-archive.ts'
 export type { DeliveryRecord, DeliveryState } from './deliveries/delivery-record.ts'
 export {
   createDeliveryStore,

@@ -49,7 +49,9 @@ export function describedFeatures(): ApiFeatures {
   return {
     subscriptions: { routes: subscriptionsRoutes(none) },
     trials: { routes: createTrialRoutes(none) },
-    deliveries: { routes: deliveriesRoutes({ delivery: none, tenant: none, eventList: none, explain: none }) },
+    deliveries: {
+      routes: deliveriesRoutes({ delivery: none, tenant: none, eventList: none, explain: none, deliver: none }),
+    },
     recoveries: { routes: createRecoveryRoutes(none) },
     live: { routes: [createStreamRoute(none)] },
     overview: { routes: overviewRoutes(none) },

@@ -9,7 +9,7 @@ import {
 } from '@switchhook/runtime'
 import { openBacking } from '@switchhook/service'
 import { openVault } from '@switchhook/signing'
-import { createEventList } from '@switchhook/store'
+import { createEventList, createJournalReader } from '@switchhook/store'
 import { createAgentRoutes } from './agents/agent-routes.ts'
 import { createAuditFeature } from './audit/audit-feature.ts'
 import { type KeyTiming, openAuth } from './auth/open-auth.ts'
@@ -66,7 +66,11 @@ export async function startApi(options: StartApiOptions): Promise<Api> {
   const scope = createRequestScope()
   const publishDelivery = tracePublishDelivery(tracing, (delivery) => broker.publishDelivery(delivery))
   const vault = openVault(config, log)
-  const opened = { config, log, metrics, tracing, redis, broker, installation, vault }
+  const journal = createJournalReader(redis, {
+    size: config.EVENT_JOURNAL_SIZE,
+    retentionMs: config.EVENT_JOURNAL_RETENTION,
+  })
+  const opened = { config, log, metrics, tracing, redis, broker, installation, vault, journal }
   const ofRequest = { traceOfRequest: scope.current, aheadOfRequest: scope.ahead }
   const base: Base = { ...opened, ...ofRequest, publishDelivery, now: Date.now }
 
@@ -89,11 +93,12 @@ export async function startApi(options: StartApiOptions): Promise<Api> {
   shutdown.defer('signing keys', () => auth.close())
   await subscriptions.resealSecrets()
 
+  const webConsole = openConsole(config, log)
   const features: InstalledFeatures = {
-    journal: false,
+    journal: config.EVENT_JOURNAL_SIZE > 0,
     simulator: contactCenter.developmentRoutes.length > 0,
     statistics: true,
-    console: false,
+    console: webConsole !== undefined,
   }
   const app = createApp({
     routes: collectRoutes({
@@ -107,7 +112,7 @@ export async function startApi(options: StartApiOptions): Promise<Api> {
       calls: {
         routes: [
           ...createCallRoutes(contactCenter),
-          ...createCallListRoutes({ ...contactCenter, events: createEventList(redis) }),
+          ...createCallListRoutes({ ...contactCenter, events: createEventList(redis, journal) }),
         ],
       },
       agents: { routes: createAgentRoutes({ ...contactCenter, statusNames: config.USER_STATUS_CODES }) },
@@ -123,7 +128,7 @@ export async function startApi(options: StartApiOptions): Promise<Api> {
     metrics,
     log,
     trace: createRequestTrace(tracing, scope),
-    ...openConsole(config, log),
+    ...(webConsole && { console: webConsole }),
   })
   const { deadlines } = options
   const server = await startHttpServer({ port: config.API_PORT, listener: app, ...(deadlines && { deadlines }) })

@@ -29,6 +29,8 @@ export interface DeliveryRecord {
   readonly attempts: readonly Attempt[]
   /** Null unless the delivery has been parked. */
   readonly body: Buffer | null
+  /** A next run has begun, and is not known to be published. The other fields show the state before. */
+  readonly isUnsent?: true
 }
 
 /**
@@ -50,7 +52,7 @@ export interface Ledger {
   readonly state: DeliveryState | 'unsent'
 }
 
-type View = Omit<DeliveryRecord, 'deliveryId' | 'attempts' | 'body'>
+type View = Omit<DeliveryRecord, 'deliveryId' | 'attempts' | 'body' | 'isUnsent'>
 
 const OVER: readonly Ledger['state'][] = ['acknowledged', 'parked', 'withdrawn']
 
@@ -99,6 +101,9 @@ export const firstRecord = ({ run, slot, state }: Ledger, view: View, attempt: A
 /** A complete record without an attempt. */
 export const announcedRecord = ({ run }: Pick<Ledger, 'run'>, view: View): string =>
   `${run} -1 pending\n${viewJson(view)}`
+
+/** The record of a new delivery whose first run is not published yet. */
+export const unsentRecord = ({ run }: Pick<Ledger, 'run'>, view: View): string => `${run} -1 unsent\n${viewJson(view)}`
 
 export function parseRecord(stored: string): StoredRecord | undefined {
   const ledger = parseLedger(stored)

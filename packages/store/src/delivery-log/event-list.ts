@@ -1,4 +1,5 @@
 import type { EventId, EventSubject, EventType } from '@switchhook/contracts'
+import type { JournalReader } from '../journal/journal-reader.ts'
 import { eventsKey } from '../keys.ts'
 import { createListCursor, isoTime, lowerBound, MICROSECONDS, newestEntries, scanPage, upperBound } from '../paging.ts'
 import type { Redis } from '../redis/redis.ts'
@@ -32,7 +33,7 @@ interface EventPage {
 /** Reads the events of a tenant from the delivery log, including events without a subscription. */
 export interface EventList {
   /**
-   * The events whose records still exist, the newest first. Events that are fanned out later do not shift the pages.
+   * The events that can still be read, the newest first. Events that are fanned out later do not shift the pages.
    * @throws AppError `invalid-request` for a cursor that is not from this list
    */
   page(tenant: string | null, query: EventQuery): Promise<EventPage>
@@ -43,14 +44,16 @@ const EFFORT = { mostScanned: 5_000, mostAtOnce: 1_000 }
 
 const cursors = createListCursor('e', MICROSECONDS)
 
-export function createEventList(redis: Redis): EventList {
-  /** Leaves out entries whose record has expired. They stay in the list until the next event is added. */
-  async function withRecord(events: readonly ListedEvent[]): Promise<ReadonlySet<ListedEvent>> {
-    const isRemembered = await areRemembered(
-      redis,
-      events.map(({ eventId }) => eventId),
-    )
-    return new Set(events.filter((_, i) => isRemembered[i]))
+/** @param journal also keeps events in the list, for longer than their records */
+export function createEventList(redis: Redis, journal?: Pick<JournalReader, 'areJournaled'>): EventList {
+  /** Leaves out entries whose event can no longer be read. They stay in the list until the next event is added. */
+  async function withRecord(tenant: string | null, events: readonly ListedEvent[]): Promise<ReadonlySet<ListedEvent>> {
+    const ids = events.map(({ eventId }) => eventId)
+    const [isRemembered, isJournaled] = await Promise.all([
+      areRemembered(redis, ids),
+      journal?.areJournaled(tenant, ids),
+    ])
+    return new Set(events.filter((_, i) => isRemembered[i] === true || isJournaled?.[i] === true))
   }
 
   return {
@@ -69,7 +72,10 @@ export function createEventList(redis: Redis): EventList {
             const event = parseEntry(member, since)
             return fitsEvent(event, wanted) ? event : undefined
           })
-          const remembered = await withRecord(events.filter((event) => event !== undefined))
+          const remembered = await withRecord(
+            tenant,
+            events.filter((event) => event !== undefined),
+          )
           return events.map((event) => (event !== undefined && remembered.has(event) ? event : undefined))
         },
       })

@@ -28,11 +28,11 @@ export function createJournalReader(redis: Redis, { size, retentionMs }: Journal
   async function between(tenant: string | null, from: string, until: string, count: number): Promise<JournalEntry[]> {
     if (!isOn) return []
     const found = await redis[run]((commands) => commands.xrange(journalKey(tenant), from, until, 'COUNT', count))
-    return found.map(([id, fields]) => parseEntry(id, fields)).filter(({ id }) => isKept(id))
+    return found.map(([id, fields]) => parseEntry(id, fields))
   }
 
   async function read(tenant: string | null, id: JournalId): Promise<JournalEntry | undefined> {
-    return (await between(tenant, id, id, 1))[0]
+    return isKept(id) ? (await between(tenant, id, id, 1))[0] : undefined
   }
 
   return {

@@ -3,16 +3,16 @@ import type { Logger } from '@switchhook/runtime'
 import type { ApiConfig } from '../config.ts'
 import type { ConsoleOptions } from './mount-console.ts'
 
-/** The console's files and sign-ins; empty if the console is off or has not been built. */
+/** The console's files and sign-ins; undefined if the console is off or has not been built. */
 export function openConsole(
   { CONSOLE, AUTH_ISSUERS }: Pick<ApiConfig, 'CONSOLE' | 'AUTH_ISSUERS'>,
   log: Pick<Logger, 'info'>,
-): { readonly console?: ConsoleOptions } {
-  if (CONSOLE === 'off') return {}
+): ConsoleOptions | undefined {
+  if (CONSOLE === 'off') return undefined
   const files = loadConsole()
   if (files === undefined) {
     log.info('no console: its files are missing; build them with make console')
-    return {}
+    return undefined
   }
-  return { console: { files, issuers: AUTH_ISSUERS } }
+  return { files, issuers: AUTH_ISSUERS }
 }

@@ -1,4 +1,4 @@
-import { createJournalReader, createLiveAttemptStore } from '@switchhook/store'
+import { createLiveAttemptStore } from '@switchhook/store'
 import type { Base, Feature } from '../feature.ts'
 import { createLiveHub } from './live-hub.ts'
 import { createStreamRoute } from './stream-route.ts'
@@ -8,11 +8,7 @@ export interface LiveFeature extends Feature {
 }
 
 /** The live stream of events and attempts. */
-export function createLiveFeature({ config, redis, log, now }: Base): LiveFeature {
-  const journal = createJournalReader(redis, {
-    size: config.EVENT_JOURNAL_SIZE,
-    retentionMs: config.EVENT_JOURNAL_RETENTION,
-  })
+export function createLiveFeature({ config, redis, journal, log, now }: Base): LiveFeature {
   const hub = createLiveHub({
     journal,
     attempts: createLiveAttemptStore(redis),

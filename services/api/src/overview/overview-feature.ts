@@ -30,7 +30,11 @@ export const createOverviewFeature = ({ config, redis, now }: Base, subscription
     parked: createTenantParked(redis),
     statistics: createStatisticsStore(redis, { subscriptions: config.STATISTICS_SUBSCRIPTIONS }),
     policy: createDeliveryPolicyStore(redis),
-    own: { journalMs: null, recoveryPerSecond: config.RECOVERY_RATE, egressAddresses: config.EGRESS_ADDRESSES },
+    own: {
+      journalMs: config.EVENT_JOURNAL_SIZE === 0 ? null : config.EVENT_JOURNAL_RETENTION,
+      recoveryPerSecond: config.RECOVERY_RATE,
+      egressAddresses: config.EGRESS_ADDRESSES,
+    },
     now,
   }),
 })

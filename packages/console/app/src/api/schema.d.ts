@@ -192,6 +192,22 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/v1/webhooks/events/{eventId}/deliver": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        post: operations["deliverEvent"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/v1/webhooks/subscriptions/{id}/recover": {
         parameters: {
             query?: never;
@@ -208,6 +224,22 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/v1/webhooks/subscriptions/{id}/backfill": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        post: operations["backfill"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/v1/webhooks/subscriptions/{id}/recoveries": {
         parameters: {
             query?: never;
@@ -216,6 +248,22 @@ export interface paths {
             cookie?: never;
         };
         get: operations["listRecoveries"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/webhooks/recoveries": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get: operations["listAllRecoveries"];
         put?: never;
         post?: never;
         delete?: never;
@@ -955,6 +1003,15 @@ export interface components {
             lastFailureOutcome: "answered" | "timeout" | "dns" | "refused" | "tls" | "reset" | "network" | "malformed" | "blocked" | "unusable-url" | null;
             lastFailureStatus: number | null;
         };
+        EventDelivery: {
+            deliveryId: string;
+            eventId: string;
+            subscriptionId: string;
+            state: "pending" | "waiting" | "acknowledged" | "parked" | "withdrawn";
+        };
+        EventDeliveryRequest: {
+            subscriptionId: string;
+        };
         EventPage: {
             items: components["schemas"]["ListedEvent"][];
             nextCursor: string | null;
@@ -974,6 +1031,7 @@ export interface components {
             eventType: string;
             occurredAt: string | null;
             fannedOutAt: string;
+            data: Record<string, never> | null;
             subscriptions: components["schemas"]["Explanation"][];
         };
         Explanation: {
@@ -1018,10 +1076,18 @@ export interface components {
                 console: boolean;
             };
         };
+        NewBackfill: {
+            from: string;
+            to?: string | null;
+            eventTypes?: ("call.status" | "agent.status" | "webhook.endpoint.failing" | "webhook.endpoint.recovered" | "webhook.delivery.parked" | "webhook.parked.limit")[] | null;
+            maxPerSecond?: number | null;
+            dryRun: boolean;
+        };
         NewRecovery: {
             from?: string | null;
             to?: string | null;
             reason?: "exhausted" | "rejected" | null;
+            eventTypes?: ("call.status" | "agent.status" | "webhook.endpoint.failing" | "webhook.endpoint.recovered" | "webhook.delivery.parked" | "webhook.parked.limit")[] | null;
             maxPerSecond?: number | null;
             dryRun: boolean;
         };
@@ -1089,9 +1155,11 @@ export interface components {
         Recovery: {
             recoveryId: string;
             subscriptionId: string;
+            kind: "recovery" | "backfill";
             from: string | null;
             to: string | null;
             reason: "exhausted" | "rejected" | null;
+            eventTypes: ("call.status" | "agent.status" | "webhook.endpoint.failing" | "webhook.endpoint.recovered" | "webhook.delivery.parked" | "webhook.parked.limit")[] | null;
             maxPerSecond: number | null;
             state: "running" | "paused" | "done" | "cancelled";
             waitingFor: "endpoint-cooling-down" | "endpoint-answers" | "subscription-enabled" | "broker" | null;
@@ -1116,6 +1184,10 @@ export interface components {
         };
         RecoveryList: {
             items: components["schemas"]["Recovery"][];
+        };
+        RecoveryPage: {
+            items: components["schemas"]["Recovery"][];
+            nextCursor: string | null;
         };
         RemoteAction: {
             action: "answer" | "hangup" | "hold" | "resume";
@@ -1459,6 +1531,20 @@ export interface components {
                 };
             };
         };
+        "404.event-not-found.subscription-not-found.delivery-not-found.replayed": {
+            headers: {
+                "Idempotent-Replayed": components["headers"]["Idempotent-Replayed"];
+                "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                RateLimit: components["headers"]["RateLimit"];
+                "X-Request-Id": components["headers"]["X-Request-Id"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/problem+json": components["schemas"]["Problem"] & {
+                    code?: "event-not-found" | "subscription-not-found" | "delivery-not-found";
+                };
+            };
+        };
         "404.recovery-not-found": {
             headers: {
                 "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
@@ -1628,6 +1714,21 @@ export interface components {
                 };
             };
         };
+        "409.recovery-in-progress.journal-off.idempotency-key-in-use.replayed": {
+            headers: {
+                "Idempotent-Replayed": components["headers"]["Idempotent-Replayed"];
+                "Retry-After": components["headers"]["Retry-After"];
+                "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                RateLimit: components["headers"]["RateLimit"];
+                "X-Request-Id": components["headers"]["X-Request-Id"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/problem+json": components["schemas"]["Problem"] & {
+                    code?: "recovery-in-progress" | "journal-off" | "idempotency-key-in-use";
+                };
+            };
+        };
         "409.subscription-disabled.check-running.secret-unavailable": {
             headers: {
                 "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
@@ -1653,6 +1754,21 @@ export interface components {
             content: {
                 "application/problem+json": components["schemas"]["Problem"] & {
                     code?: "subscription-disabled" | "idempotency-key-in-use";
+                };
+            };
+        };
+        "409.subscription-disabled.subscription-deleted.delivery-not-parked.delivery-without-body.event-without-body.journal-off.idempotency-key-in-use.replayed": {
+            headers: {
+                "Idempotent-Replayed": components["headers"]["Idempotent-Replayed"];
+                "Retry-After": components["headers"]["Retry-After"];
+                "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                RateLimit: components["headers"]["RateLimit"];
+                "X-Request-Id": components["headers"]["X-Request-Id"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/problem+json": components["schemas"]["Problem"] & {
+                    code?: "subscription-disabled" | "subscription-deleted" | "delivery-not-parked" | "delivery-without-body" | "event-without-body" | "journal-off" | "idempotency-key-in-use";
                 };
             };
         };
@@ -2408,6 +2524,48 @@ export interface operations {
             503: components["responses"]["503.service-unavailable"];
         };
     };
+    deliverEvent: {
+        parameters: {
+            query?: never;
+            header?: {
+                "Idempotency-Key"?: string;
+            };
+            path: {
+                eventId: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["EventDeliveryRequest"];
+            };
+        };
+        responses: {
+            202: {
+                headers: {
+                    "Idempotent-Replayed": components["headers"]["Idempotent-Replayed"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["EventDelivery"];
+                };
+            };
+            400: components["responses"]["400.invalid-request.malformed-json"];
+            401: components["responses"]["401.unauthorized"];
+            403: components["responses"]["403.forbidden"];
+            404: components["responses"]["404.event-not-found.subscription-not-found.delivery-not-found.replayed"];
+            409: components["responses"]["409.subscription-disabled.subscription-deleted.delivery-not-parked.delivery-without-body.event-without-body.journal-off.idempotency-key-in-use.replayed"];
+            413: components["responses"]["413.body-too-large"];
+            415: components["responses"]["415.unsupported-media-type"];
+            422: components["responses"]["422.idempotency-key-reused"];
+            429: components["responses"]["429.rate-limited"];
+            500: components["responses"]["500.internal"];
+            503: components["responses"]["503.service-unavailable"];
+        };
+    };
     recover: {
         parameters: {
             query?: never;
@@ -2463,6 +2621,61 @@ export interface operations {
             503: components["responses"]["503.service-unavailable"];
         };
     };
+    backfill: {
+        parameters: {
+            query?: never;
+            header?: {
+                "Idempotency-Key"?: string;
+            };
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["NewBackfill"];
+            };
+        };
+        responses: {
+            200: {
+                headers: {
+                    "Idempotent-Replayed": components["headers"]["Idempotent-Replayed"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["RecoveryCount"];
+                };
+            };
+            202: {
+                headers: {
+                    Location?: string;
+                    "Idempotent-Replayed": components["headers"]["Idempotent-Replayed"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Recovery"];
+                };
+            };
+            400: components["responses"]["400.invalid-request.malformed-json"];
+            401: components["responses"]["401.unauthorized"];
+            403: components["responses"]["403.forbidden"];
+            404: components["responses"]["404.subscription-not-found.replayed"];
+            409: components["responses"]["409.recovery-in-progress.journal-off.idempotency-key-in-use.replayed"];
+            413: components["responses"]["413.body-too-large"];
+            415: components["responses"]["415.unsupported-media-type"];
+            422: components["responses"]["422.idempotency-key-reused"];
+            429: components["responses"]["429.rate-limited"];
+            500: components["responses"]["500.internal"];
+            503: components["responses"]["503.service-unavailable"];
+        };
+    };
     listRecoveries: {
         parameters: {
             query?: never;
@@ -2488,6 +2701,37 @@ export interface operations {
             401: components["responses"]["401.unauthorized"];
             403: components["responses"]["403.forbidden"];
             404: components["responses"]["404.subscription-not-found"];
+            429: components["responses"]["429.rate-limited"];
+            500: components["responses"]["500.internal"];
+            503: components["responses"]["503.service-unavailable"];
+        };
+    };
+    listAllRecoveries: {
+        parameters: {
+            query?: {
+                limit?: number;
+                cursor?: string;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: {
+                headers: {
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["RecoveryPage"];
+                };
+            };
+            400: components["responses"]["400.invalid-request"];
+            401: components["responses"]["401.unauthorized"];
+            403: components["responses"]["403.forbidden"];
             429: components["responses"]["429.rate-limited"];
             500: components["responses"]["500.internal"];
             503: components["responses"]["503.service-unavailable"];
@@ -3153,7 +3397,7 @@ export interface operations {
             query?: {
                 from?: string;
                 to?: string;
-                action?: "subscription.created" | "subscription.changed" | "subscription.deleted" | "subscription.secret-rotated" | "subscription.tested" | "subscription.checked" | "delivery.redelivered" | "recovery.started" | "recovery.cancelled";
+                action?: "subscription.created" | "subscription.changed" | "subscription.deleted" | "subscription.secret-rotated" | "subscription.tested" | "subscription.checked" | "delivery.redelivered" | "event.delivered" | "recovery.started" | "backfill.started" | "recovery.cancelled";
                 limit?: number;
                 cursor?: string;
             };
