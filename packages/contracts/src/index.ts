@@ -82,7 +82,13 @@ export {
   EVENT_CATALOGUE,
   type EventTypeDescription,
 } from './events/event-catalogue.ts'
-export { canonicalCallId, type EventSubject, MAX_SUBJECT_LENGTH, subjectOf } from './events/event-subject.ts'
+export {
+  canonicalCallId,
+  type EventSubject,
+  MAX_SUBJECT_LENGTH,
+  numberEnding,
+  subjectOf,
+} from './events/event-subject.ts'
 export {
   type DeliveryParked,
   type EndpointFailing,

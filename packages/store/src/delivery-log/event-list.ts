@@ -1,4 +1,4 @@
-import type { EventId, EventSubject, EventType } from '@switchhook/contracts'
+import { type EventId, type EventSubject, type EventType, numberEnding } from '@switchhook/contracts'
 import type { JournalReader } from '../journal/journal-reader.ts'
 import { eventsKey } from '../keys.ts'
 import { createListCursor, isoTime, lowerBound, MICROSECONDS, newestEntries, scanPage, upperBound } from '../paging.ts'
@@ -16,6 +16,8 @@ export interface ListedEvent extends EventSubject {
 
 /** Selects the events whose fields equal those of the query. Absent fields match anything. */
 export interface EventQuery extends Partial<EventSubject> {
+  /** Matches numbers that end with the same digits (`numberEnding`). */
+  readonly number?: string
   readonly limit: number
   readonly cursor?: string
   /** Listed from `fromMs` on and before `toMs`, in ms since 1970. */
@@ -59,7 +61,9 @@ export function createEventList(redis: Redis, journal?: Pick<JournalReader, 'are
   return {
     async page(tenant, { limit, cursor, fromMs, toMs, ...wanted }) {
       // An entry that matches contains these texts literally, so most other entries are skipped without parsing.
-      const texts = Object.values(wanted).map((value) => JSON.stringify(value))
+      const { number, ...equal } = wanted
+      const texts = Object.values(equal).map((value) => JSON.stringify(value))
+      if (number !== undefined) texts.push(`${numberEnding(number)}"`)
       const { items, end } = await scanPage({
         ...EFFORT,
         limit,
@@ -84,31 +88,37 @@ export function createEventList(redis: Redis, journal?: Pick<JournalReader, 'are
   }
 }
 
-/** The entry of an event. Identical for the same event, so that it is listed once. */
+/**
+ * The entry of an event. Identical for the same event, so that it is listed once. An event without a number has the entry
+ * of earlier versions.
+ */
 export function entryOf({ eventId, eventType, occurredAt, subject }: LoggedEvent): string {
-  const { callId, agentUri, correlationId } = subject
-  return JSON.stringify([eventId, eventType, occurredAt, callId, agentUri, correlationId])
+  const { callId, agentUri, correlationId, number } = subject
+  const fields = [eventId, eventType, occurredAt, callId, agentUri, correlationId]
+  return JSON.stringify(number == null ? fields : [...fields, number])
 }
 
 /** Only `entryOf` writes entries, so the JSON is not validated. */
 export function parseEntry(entry: string, since: string): ListedEvent {
-  const [eventId, eventType, occurredAt, callId, agentUri, correlationId] = JSON.parse(entry) as [
+  const [eventId, eventType, occurredAt, callId, agentUri, correlationId, number = null] = JSON.parse(entry) as [
     EventId,
     EventType,
     string,
     string | null,
     string | null,
     string | null,
+    (string | null)?,
   ]
   const listedAt = isoTime(since)
-  return { eventId, eventType, occurredAt, listedAt, callId, agentUri, correlationId }
+  return { eventId, eventType, occurredAt, listedAt, callId, agentUri, correlationId, number }
 }
 
 export const fitsEvent = (
   event: ListedEvent,
-  { eventType, callId, agentUri, correlationId }: Omit<EventQuery, 'limit'>,
+  { eventType, callId, agentUri, correlationId, number }: Omit<EventQuery, 'limit'>,
 ): boolean =>
   (eventType === undefined || event.eventType === eventType) &&
   (callId === undefined || event.callId === callId) &&
   (agentUri === undefined || event.agentUri === agentUri) &&
-  (correlationId === undefined || event.correlationId === correlationId)
+  (correlationId === undefined || event.correlationId === correlationId) &&
+  (number === undefined || event.number?.endsWith(numberEnding(number)) === true)

@@ -1,5 +1,5 @@
 import { once } from 'node:events'
-import { request } from 'node:http'
+import { type IncomingMessage, request } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { text } from 'node:stream/consumers'
 import type { ConsoleFiles } from '@switchhook/console'
@@ -48,7 +48,7 @@ afterAll(() => once(server.close(), 'close'))
 async function get(path: string, headers: Record<string, string> = {}) {
   const { port } = server.address() as AddressInfo
   const sent = request({ port, path, headers }).end()
-  const [response] = (await once(sent, 'response')) as [Parameters<Parameters<typeof request>[1] & object>[0]]
+  const [response] = (await once(sent, 'response')) as [IncomingMessage]
   return { status: response.statusCode, headers: response.headers, body: await text(response) }
 }
 

@@ -16,6 +16,7 @@ interface EventListQuery extends Range {
   readonly callId?: string
   readonly agentUri?: string
   readonly correlationId?: string
+  readonly number?: string
 }
 
 const name = (description: string, example: string) => ({
@@ -34,6 +35,16 @@ export const eventListQuery = {
   callId: name('Only events of this call.', CALL_ID),
   agentUri: name('Only events of this agent. Percent-encode special characters such as `+`.', AGENT_URI),
   correlationId: name('Only events with this `correlationId`.', CORRELATION_ID),
+  number: {
+    type: 'string',
+    // At least four digits: fewer would match almost everything.
+    pattern: '^[+(]?(\\D*\\d){4}[\\d ().\\/-]*$',
+    maxLength: 64,
+    description:
+      'Only events of calls with this phone number of the other party. Separators, a leading `+` and leading zeros are ignored, and the beginning can be ' +
+      'left out: `5559000` finds `+15559000`. Percent-encode `+`.',
+    examples: ['+15559000'],
+  },
   eventType: deliveryQuery.eventType,
   from: { ...deliveryQuery.from, description: 'Only events with a `listedAt` at this time or later.' },
   to: { ...deliveryQuery.to, description: 'Only events with a `listedAt` before this time.' },
@@ -49,7 +60,7 @@ const nameOrNull = (description: string, example: string) => ({
 const listedEventSchema = component('ListedEvent', {
   type: 'object',
   description: 'An event, with the ids in its data.',
-  required: ['eventId', 'eventType', 'occurredAt', 'listedAt', 'callId', 'agentUri', 'correlationId'],
+  required: ['eventId', 'eventType', 'occurredAt', 'listedAt', 'callId', 'agentUri', 'correlationId', 'number'],
   properties: {
     eventId: eventIdSchema,
     eventType: { type: 'string', enum: EVENT_TYPES, description: 'The event type, sent as `X-SVC-Event`.' },
@@ -58,6 +69,7 @@ const listedEventSchema = component('ListedEvent', {
     callId: nameOrNull('The id of the call', CALL_ID),
     agentUri: nameOrNull('The URI of the agent', AGENT_URI),
     correlationId: nameOrNull('The `correlationId` that the client sent with the command', CORRELATION_ID),
+    number: nameOrNull('The phone number of the other party', '+15559000'),
   },
 })
 
@@ -79,13 +91,14 @@ export function createEventListRoute({ events }: EventListRouteDeps): Route<unde
     query: eventListQuery,
     responses: { 200: { description: 'A page of events.', body: eventPageSchema } },
     failures: [],
-    async handle({ caller, query: { eventType, callId, agentUri, correlationId, ...range } }) {
+    async handle({ caller, query: { eventType, callId, agentUri, correlationId, number, ...range } }) {
       const page = await events.page(caller.tenant, {
         ...rangeOf(range),
         ...(eventType !== undefined && { eventType }),
         ...(callId !== undefined && { callId: canonicalCallId(callId) }),
         ...(agentUri !== undefined && { agentUri }),
         ...(correlationId !== undefined && { correlationId }),
+        ...(number !== undefined && { number }),
       })
       return { status: 200, body: page }
     },

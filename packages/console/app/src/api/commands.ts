@@ -1,6 +1,8 @@
 import type {
   CallCommand,
   CreatedSubscription,
+  NewBackfill,
+  NewRecovery,
   NewSubscription,
   ReceiverReport,
   Recovery,
@@ -17,23 +19,6 @@ import { request } from './request.ts'
 const subscriptions = '/api/v1/webhooks/subscriptions'
 const webhooks = '/api/v1/webhooks'
 const once = { once: true } as const
-
-/** Which deliveries a recovery sends again. */
-export interface RecoveryWish {
-  readonly from?: string
-  readonly to?: string
-  readonly reason?: 'exhausted' | 'rejected'
-  readonly eventTypes?: readonly string[]
-  readonly maxPerSecond?: number
-}
-
-/** Which events a backfill sends to an endpoint. */
-export interface BackfillWish {
-  readonly from: string
-  readonly to: string
-  readonly eventTypes?: readonly string[]
-  readonly maxPerSecond?: number
-}
 
 export const createSubscription = (body: NewSubscription): Promise<CreatedSubscription> =>
   request('POST', subscriptions, { body, ...once })
@@ -58,16 +43,16 @@ export const redeliver = (deliveryId: string): Promise<{ readonly deliveryId: st
 export const deliverEvent = (eventId: string, subscriptionId: string): Promise<{ readonly deliveryId: string }> =>
   request('POST', `${webhooks}/events/${eventId}/deliver`, { body: { subscriptionId }, ...once })
 
-export const countRecovery = (id: string, wish: RecoveryWish): Promise<RecoveryCount> =>
+export const countRecovery = (id: string, wish: NewRecovery): Promise<RecoveryCount> =>
   request('POST', `${subscriptions}/${id}/recover`, { body: { ...wish, dryRun: true } })
 
-export const startRecovery = (id: string, wish: RecoveryWish): Promise<Recovery> =>
+export const startRecovery = (id: string, wish: NewRecovery): Promise<Recovery> =>
   request('POST', `${subscriptions}/${id}/recover`, { body: wish, ...once })
 
-export const countBackfill = (id: string, wish: BackfillWish): Promise<{ readonly count: number }> =>
+export const countBackfill = (id: string, wish: NewBackfill): Promise<RecoveryCount> =>
   request('POST', `${subscriptions}/${id}/backfill`, { body: { ...wish, dryRun: true } })
 
-export const startBackfill = (id: string, wish: BackfillWish): Promise<Recovery> =>
+export const startBackfill = (id: string, wish: NewBackfill): Promise<Recovery> =>
   request('POST', `${subscriptions}/${id}/backfill`, { body: wish, ...once })
 
 export const cancelRecovery = (id: string): Promise<Recovery> => request('POST', `${webhooks}/recoveries/${id}/cancel`)

@@ -14,107 +14,48 @@ export type Attempt = Schemas['Attempt']
 export type Delivery = Schemas['Delivery']
 export type DeliverySummary = Schemas['DeliverySummary']
 export type ListedEvent = Schemas['ListedEvent']
-export type ExplainedEvent = Schemas['ExplainedEvent'] & { readonly data?: Readonly<Record<string, unknown>> | null }
+export type ExplainedEvent = Schemas['ExplainedEvent']
 export type Explanation = Schemas['Explanation']
-export type Recovery = Schemas['Recovery'] & { readonly kind?: string }
+export type Recovery = Schemas['Recovery']
 export type RecoveryCount = Schemas['RecoveryCount']
-export type NewRecovery = Schemas['NewRecovery']
+export type NewRecovery = Omit<Schemas['NewRecovery'], 'dryRun'>
+export type NewBackfill = Omit<Schemas['NewBackfill'], 'dryRun'>
 export type ReceiverReport = Schemas['ReceiverReport']
 export type RotatedSecret = Schemas['RotatedSecret']
 export type TestDelivery = Schemas['TestDelivery']
 export type AuditEntry = Schemas['AuditEntry']
-export type AgentState = Schemas['AgentState']
-export type CallStatus = Schemas['CallStatus']
 export type Problem = Schemas['Problem']
+export type Me = Schemas['Me']
+export type Role = Me['roles'][number]
+export type Summary = Schemas['Summary']
+export type SummaryItem = Schemas['SubscriptionSummary']
+export type ParkedGroups = Schemas['ParkedCauses']
+export type ParkedGroup = Schemas['ParkedCause']
+export type Policy = Schemas['DeliveryPolicy']
+export type Statistics = Schemas['Statistics']
+export type StatisticsPoint = Schemas['StatisticsPoint']
+export type Percentiles = Schemas['Percentiles']
+export type Agent = Schemas['AgentWithCalls']
+export type Leg = Schemas['CallLeg']
+/** A command for a leg. `dial` makes a new one. */
+export type CallCommand = Exclude<Leg['allowedCommands'][number], 'dial'>
 
+/** A page of a list. It can be empty and still have a next page. */
 export interface Page<T> {
   readonly items: readonly T[]
   readonly nextCursor: string | null
 }
 
-export type Role = 'viewer' | 'operator' | 'admin'
-
-export interface Me {
-  readonly tenant: string | null
-  readonly subject: string | null
-  readonly roles: readonly Role[]
-  readonly features: Readonly<Record<'journal' | 'simulator' | 'statistics' | 'console', boolean>>
-}
-
-export interface SummaryItem {
-  readonly subscriptionId: string
-  readonly url: string
-  readonly description: string | null
-  readonly enabled: boolean
-  readonly pending: number
-  readonly waiting: number
-  readonly parked: number
-  readonly oldestParkedAt: string | null
-  readonly health: Health
-}
-
-export interface Summary {
-  readonly asOf: string
-  readonly items: readonly SummaryItem[]
-}
-
-export interface ParkedGroup {
-  readonly subscriptionId: string
-  readonly url: string
-  readonly parkedReason: 'exhausted' | 'rejected'
-  readonly outcome: Attempt['outcome'] | null
-  readonly status: number | null
-  readonly count: number
-  readonly since: string
-  readonly latest: string
-}
-
-export interface ParkedGroups {
-  readonly asOf: string
-  readonly items: readonly ParkedGroup[]
-}
-
-export interface Policy {
-  readonly deliveryTimeoutMs: number
-  readonly retryWaitsMs: readonly number[]
-  readonly breaker: { readonly failures: number; readonly cooldownMs: number }
-}
-
-export interface Percentiles {
-  readonly p50: number | null
-  readonly p95: number | null
-  readonly p99: number | null
-}
-
-export interface StatisticsPoint {
-  readonly at: string
-  readonly attempts: number
-  readonly acknowledged: number
-  readonly byOutcome: Readonly<Record<string, number>>
-  readonly parked: number
-  readonly answerMs: Percentiles
-  readonly delayMs: Percentiles
-}
-
-export interface Statistics {
-  readonly step: '1m' | '1h'
-  readonly points: readonly StatisticsPoint[]
-}
-
-export type CallCommand = 'answer' | 'hangup' | 'hold' | 'resume' | 'transfer'
-
-export type Leg = CallStatus & { readonly allowedCommands: readonly CallCommand[] }
-export type Agent = AgentState & { readonly calls: readonly Leg[] }
-
-/** Messages of the live stream. */
+/** An `event` of the live stream. */
 export interface StreamEvent {
   readonly eventId: string
   readonly eventType: EventType
   readonly occurredAt: string
-  readonly data: Readonly<Record<string, unknown>>
-  readonly subscriptions: number | readonly string[]
+  /** Null if it is too large for the stream. */
+  readonly data: Readonly<Record<string, unknown>> | null
 }
 
+/** An `attempt` of the live stream. */
 export interface StreamAttempt {
   readonly deliveryId: string
   readonly subscriptionId: string

@@ -16,6 +16,7 @@ import type {
   Statistics,
   Subscription,
   Summary,
+  SummaryItem,
 } from './model.ts'
 import { request } from './request.ts'
 
@@ -76,7 +77,30 @@ export const eventTypesQuery = {
   staleTime: 300_000,
 }
 
-export const summaryQuery = { ...one<Summary>('delivery', `${webhooks}/summary`), ...live }
+/** An installation with more endpoints shows the oldest ones, and says so. */
+const MOST_ENDPOINTS = 1_000
+
+/** Whether the summary has all endpoints. */
+export interface AllEndpoints {
+  readonly items: readonly SummaryItem[]
+  readonly isComplete: boolean
+}
+
+export const summaryQuery = queryOptions({
+  queryKey: ['delivery', 'summary'],
+  queryFn: async ({ signal }): Promise<AllEndpoints> => {
+    const items: SummaryItem[] = []
+    let cursor: string | undefined
+    do {
+      const query = { limit: PAGE_SIZE, cursor }
+      const page = await request<Summary>('GET', `${webhooks}/summary`, { query, signal })
+      items.push(...page.items)
+      cursor = page.nextCursor ?? undefined
+    } while (cursor !== undefined && items.length < MOST_ENDPOINTS)
+    return { items, isComplete: cursor === undefined }
+  },
+  ...live,
+})
 export const parkedQuery = { ...one<ParkedGroups>('delivery', `${webhooks}/parked`), ...live }
 export const recoveriesQuery = {
   ...one<{ readonly items: readonly Recovery[] }>('delivery', `${webhooks}/recoveries`),
@@ -115,7 +139,7 @@ export const eventsQuery = (filters: Filters) => ({
   ...live,
 })
 export const deliveriesQuery = (filters: Filters) => ({
-  ...pages<DeliverySummary>('delivery', `${webhooks}/deliveries`, filters),
+  ...pages<DeliverySummary>('delivery', `${webhooks}/deliveries`, { ...filters, state: filters['state'] ?? 'any' }),
   ...live,
 })
 export const auditQuery = (filters: Filters) => pages<AuditEntry>('setup', '/api/v1/audit', filters)

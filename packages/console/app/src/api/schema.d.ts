@@ -1063,6 +1063,7 @@ export interface components {
             callId: string | null;
             agentUri: string | null;
             correlationId: string | null;
+            number: string | null;
         };
         Me: {
             tenant: string | null;
@@ -2463,6 +2464,7 @@ export interface operations {
                 callId?: string;
                 agentUri?: string;
                 correlationId?: string;
+                number?: string;
                 eventType?: "call.status" | "agent.status" | "webhook.endpoint.failing" | "webhook.endpoint.recovered" | "webhook.delivery.parked" | "webhook.parked.limit";
                 from?: string;
                 to?: string;

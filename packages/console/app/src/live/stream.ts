@@ -10,7 +10,7 @@ export type LiveMessage =
   /** History was lost: everything on the screen may be old. */
   | { readonly type: 'gap' }
 
-/** `unavailable`: this installation has no stream; the console polls. */
+/** `unavailable`: the API refuses the stream; the console polls. */
 export type StreamState = 'connecting' | 'live' | 'away' | 'unavailable'
 
 interface StreamOptions {
@@ -24,6 +24,10 @@ const PATH = '/api/v1/webhooks/stream'
 /** The api pings every 15 s, so a longer silence is a dead connection, for example after sleep. */
 const SILENCE_MS = 35_000
 
+/** The installation keeps no journal, or the tenant has too many listeners. */
+const REFUSALS: ReadonlySet<number> = new Set([404, 409, 429])
+const REFUSED_RETRY_MS = 60_000
+
 const FIRST_RETRY_MS = 1_000
 const LONGEST_RETRY_MS = 15_000
 
@@ -36,20 +40,22 @@ export function openStream({ filters = {}, onMessage, onState }: StreamOptions):
   let lastEventId: string | undefined
   let retryMs = FIRST_RETRY_MS
 
-  async function readOnce(): Promise<'ended' | 'unavailable'> {
+  async function readOnce(): Promise<'ended' | 'refused'> {
     const connection = new AbortController()
     const signal = AbortSignal.any([closing.signal, connection.signal])
     let watchdog = setTimeout(() => connection.abort(), SILENCE_MS)
     try {
+      const token = await accessToken()
       const response = await fetch(urlOf(filters), {
         headers: {
           accept: 'text/event-stream',
-          authorization: `Bearer ${await accessToken()}`,
+          authorization: `Bearer ${token}`,
           ...(lastEventId !== undefined && { 'last-event-id': lastEventId }),
         },
         signal,
       })
-      if (response.status === 404) return 'unavailable'
+      if (response.status === 401) await accessToken(token)
+      if (REFUSALS.has(response.status)) return 'refused'
       if (!response.ok || response.body === null) return 'ended'
       onState('live')
       retryMs = FIRST_RETRY_MS
@@ -74,14 +80,15 @@ export function openStream({ filters = {}, onMessage, onState }: StreamOptions):
   async function readForever(): Promise<void> {
     onState('connecting')
     while (!closing.signal.aborted) {
+      let result: 'ended' | 'refused' = 'ended'
       try {
-        if ((await readOnce()) === 'unavailable') return onState('unavailable')
+        result = await readOnce()
       } catch (error) {
         if (error instanceof SignedOut) return
       }
       if (closing.signal.aborted) return
-      onState('away')
-      await wakeOrWait(retryMs * (0.5 + Math.random()), closing.signal)
+      onState(result === 'refused' ? 'unavailable' : 'away')
+      await wakeOrWait(result === 'refused' ? REFUSED_RETRY_MS : retryMs * (0.5 + Math.random()), closing.signal)
       retryMs = Math.min(retryMs * 2, LONGEST_RETRY_MS)
     }
   }

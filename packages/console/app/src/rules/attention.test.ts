@@ -18,6 +18,7 @@ const endpoint = (id: string, more: Partial<SummaryItem> = {}): SummaryItem => (
   enabled: true,
   pending: 0,
   waiting: 0,
+  looked: 0,
   parked: 0,
   oldestParkedAt: null,
   health: HEALTHY,

@@ -4,7 +4,7 @@ test.each([
   ['parked', 'redeliver'],
   ['delivered', 'redeliver'],
   ['cooling-down', 'check'],
-  ['waiting', 'check'],
+  ['waiting', 'redeliver'],
   ['not-subscribed', 'deliver'],
   ['created-later', 'deliver'],
   ['disabled', 'enable'],

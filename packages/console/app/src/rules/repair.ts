@@ -30,7 +30,7 @@ const REPAIRS: Readonly<Record<Explanation['verdict'], Repair | null>> = {
   delivered: redeliver('Send again'),
   // An attempt is under way.
   pending: null,
-  waiting: check,
+  waiting: redeliver('Try again now'),
   'cooling-down': check,
   parked: redeliver('Send again'),
   withdrawn: deliver,

@@ -28,7 +28,15 @@ export function rowOf(message: LiveMessage): TailRow {
   switch (message.type) {
     case 'event': {
       const { eventId, eventType, occurredAt, data } = message.event
-      return { key, kind: 'event', tone: 'quiet', at: occurredAt, eventType, eventId, text: textOf(data) }
+      return {
+        key,
+        kind: 'event',
+        tone: 'quiet',
+        at: occurredAt,
+        eventType,
+        eventId,
+        text: data === null ? '' : textOf(data),
+      }
     }
     case 'attempt': {
       const { eventId, eventType, at, attempt, outcome, status, durationMs, state } = message.attempt

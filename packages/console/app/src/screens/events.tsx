@@ -156,6 +156,7 @@ const COLUMNS: readonly Column<ListedEvent>[] = [
     cell: ({ agentUri }) =>
       agentUri === null ? <span className="muted">–</span> : <span title={agentUri}>{agentName(agentUri)}</span>,
   },
+  { title: 'With', isOptional: true, cell: ({ number }) => number ?? <span className="muted">–</span> },
   {
     title: 'Call',
     isOptional: true,

@@ -59,7 +59,8 @@ export function LiveTail() {
         />
       </div>
       {tail.state === 'unavailable' && (
-        <Notice tone="warn">This installation has no live stream. The other screens refresh every few seconds.</Notice>
+        <Notice tone="warn">There is no live stream: this installation keeps no journal, or too many people of your tenant listen. The other
+          screens refresh every 15 seconds.</Notice>
       )}
       {rows.length === 0 ? (
         <Empty title={tail.state === 'live' ? 'Waiting for the next message.' : 'Connecting…'} />

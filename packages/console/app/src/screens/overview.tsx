@@ -1,8 +1,8 @@
 import { useQuery } from '@tanstack/react-query'
 import { Link } from '@tanstack/react-router'
 import { useMemo } from 'react'
-import type { Percentiles, Statistics, StatisticsPoint, Summary } from '../api/model.ts'
-import { parkedQuery, recoveriesQuery, statisticsQuery, summaryQuery } from '../api/queries.ts'
+import type { Percentiles, Statistics, StatisticsPoint } from '../api/model.ts'
+import { type AllEndpoints, parkedQuery, recoveriesQuery, statisticsQuery, summaryQuery } from '../api/queries.ts'
 import { type Attention, attentionOf } from '../rules/attention.ts'
 import { count, counted, duration } from '../rules/words.ts'
 import { Empty, Failure, Loading, Panel, Screen, Status, Tile, Time } from '../ui/parts.tsx'
@@ -46,7 +46,7 @@ export function Overview() {
   )
 }
 
-function Headline({ summary, attention }: { readonly summary: Summary; readonly attention: readonly Attention[] }) {
+function Headline({ summary, attention }: { readonly summary: AllEndpoints; readonly attention: readonly Attention[] }) {
   const total = summary.items.length
   if (total === 0) return null
   if (attention.length === 0)
@@ -99,8 +99,8 @@ function AttentionItem({ entry }: { readonly entry: Attention }) {
   )
 }
 
-function Tiles({ summary, statistics }: { readonly summary: Summary; readonly statistics: Statistics | undefined }) {
-  const total = (pick: (item: Summary['items'][number]) => number): number =>
+function Tiles({ summary, statistics }: { readonly summary: AllEndpoints; readonly statistics: Statistics | undefined }) {
+  const total = (pick: (item: AllEndpoints['items'][number]) => number): number =>
     summary.items.reduce((sum, item) => sum + pick(item), 0)
   const points = statistics?.points ?? []
   const attempts = points.reduce((sum, point) => sum + point.attempts, 0)
@@ -115,8 +115,8 @@ function Tiles({ summary, statistics }: { readonly summary: Summary; readonly st
         value={attempts === 0 ? '–' : `${((100 * acknowledged) / attempts).toFixed(1)} %`}
         note="of the attempts"
       />
-      <Tile label="Answer time, p95" value={answer?.p95 == null ? '–' : duration(answer.p95)} note="latest minute" />
-      <Tile label="Event to POST, p95" value={delay?.p95 == null ? '–' : duration(delay.p95)} note="latest minute" />
+      <Tile label="Answer time, p95" value={answer === undefined ? '–' : duration(answer.p95)} note="latest minute" />
+      <Tile label="Event to POST, p95" value={delay === undefined ? '–' : duration(delay.p95)} note="latest minute" />
       <Tile label="Waiting for a retry" value={count(total(({ waiting }) => waiting))} />
       <Tile
         label="Parked"
@@ -129,8 +129,8 @@ function Tiles({ summary, statistics }: { readonly summary: Summary; readonly st
 
 const latest = (
   points: readonly StatisticsPoint[],
-  pick: (point: StatisticsPoint) => Percentiles,
-): Percentiles | undefined => points.map(pick).findLast(({ p95 }) => p95 !== null)
+  pick: (point: StatisticsPoint) => Percentiles | null,
+): Percentiles | undefined => points.map(pick).findLast((percentiles) => percentiles !== null) ?? undefined
 
 function Traffic({ statistics: { points } }: { readonly statistics: Statistics }) {
   const plot = useMemo(

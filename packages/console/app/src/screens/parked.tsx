@@ -8,6 +8,12 @@ import { usePerson } from '../session/person.ts'
 import { Button, Empty, Failure, Loading, Screen, Time } from '../ui/parts.tsx'
 import { RecoverDialog } from './recover-dialog.tsx'
 
+const CAUSES = {
+  exhausted: 'The schedule ended.',
+  rejected: 'Such an answer is not retried.',
+  older: 'Older deliveries, whose causes were not looked at.',
+} as const
+
 /** Parked deliveries of all endpoints, grouped by their cause. */
 export function Parked() {
   const { data, error, refetch } = useQuery(parkedQuery)
@@ -32,12 +38,12 @@ export function Parked() {
             <div>
               <p>
                 <Link to="/endpoints/$subscriptionId" params={{ subscriptionId: group.subscriptionId }} className="url">
-                  {shortUrl(group.url)}
+                  {group.url === '' ? group.subscriptionId : shortUrl(group.url)}
                 </Link>{' '}
-                {outcomePhrase(group.outcome, group.status)}
+                {group.parkedReason !== null && outcomePhrase(group.outcome, group.status)}
               </p>
               <p className="muted">
-                {group.parkedReason === 'exhausted' ? 'The schedule ended.' : 'Such an answer is not retried.'} Since{' '}
+                {CAUSES[group.parkedReason ?? 'older']} Since{' '}
                 <Time at={group.since} />, latest <Time at={group.latest} />.
               </p>
             </div>
@@ -47,7 +53,7 @@ export function Parked() {
                 search={{
                   state: 'parked',
                   subscriptionId: group.subscriptionId,
-                  parkedReason: group.parkedReason,
+                  ...(group.parkedReason !== null && { parkedReason: group.parkedReason }),
                   ...(group.outcome !== null && { outcome: group.outcome }),
                   ...(group.status !== null && { status: String(group.status) }),
                 }}
@@ -65,7 +71,7 @@ export function Parked() {
       {recovering && (
         <RecoverDialog
           subscriptionId={recovering.subscriptionId}
-          reason={recovering.parkedReason}
+          reason={recovering.parkedReason ?? ''}
           onClose={() => setRecovering(null)}
         />
       )}

@@ -1,8 +1,8 @@
 import { useQuery } from '@tanstack/react-query'
 import { useNavigate } from '@tanstack/react-router'
 import { useState } from 'react'
-import { countRecovery, type RecoveryWish, startRecovery } from '../api/commands.ts'
-import type { RecoveryCount } from '../api/model.ts'
+import { countRecovery, startRecovery } from '../api/commands.ts'
+import type { NewRecovery, RecoveryCount } from '../api/model.ts'
 import { counted } from '../rules/words.ts'
 import { FormDialog } from '../ui/dialog.tsx'
 import { Field } from '../ui/fields.tsx'
@@ -22,7 +22,7 @@ export function RecoverDialog({
   const navigate = useNavigate()
   const [reason, setReason] = useState(startReason)
   const [maxPerSecond, setMaxPerSecond] = useState('')
-  const wish: RecoveryWish = {
+  const wish: NewRecovery = {
     ...(reason !== '' && { reason: reason as 'exhausted' | 'rejected' }),
     ...(Number(maxPerSecond) > 0 && { maxPerSecond: Number(maxPerSecond) }),
   }

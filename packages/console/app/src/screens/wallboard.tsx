@@ -133,7 +133,7 @@ function Commands({ leg }: { readonly leg: Leg }) {
   })
   return (
     <span className="row-buttons">
-      {leg.allowedCommands.map((name) => (
+      {leg.allowedCommands.filter((name) => name !== 'dial').map((name) => (
         <Button
           key={name}
           refusal={refusal('operator')}

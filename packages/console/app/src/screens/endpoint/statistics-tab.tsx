@@ -54,9 +54,9 @@ function Plots({
   const answers = useMemo((): readonly Series[] => {
     const deadline = policy?.deliveryTimeoutMs
     return [
-      { label: 'p50', values: points.map(({ answerMs }) => answerMs.p50), tone: 'quiet' },
-      { label: 'p95', values: points.map(({ answerMs }) => answerMs.p95), tone: 'accent' },
-      { label: 'p99', values: points.map(({ answerMs }) => answerMs.p99), tone: 'warn' },
+      { label: 'p50', values: points.map(({ answerMs }) => answerMs?.p50 ?? null), tone: 'quiet' },
+      { label: 'p95', values: points.map(({ answerMs }) => answerMs?.p95 ?? null), tone: 'accent' },
+      { label: 'p99', values: points.map(({ answerMs }) => answerMs?.p99 ?? null), tone: 'warn' },
       ...(deadline === undefined
         ? []
         : [{ label: 'Deadline', values: points.map(() => deadline), tone: 'bad', isDashed: true } as const]),
@@ -64,8 +64,8 @@ function Plots({
   }, [points, policy])
   const delays = useMemo(
     (): readonly Series[] => [
-      { label: 'p50', values: points.map(({ delayMs }) => delayMs.p50), tone: 'quiet' },
-      { label: 'p95', values: points.map(({ delayMs }) => delayMs.p95), tone: 'accent' },
+      { label: 'p50', values: points.map(({ delayMs }) => delayMs?.p50 ?? null), tone: 'quiet' },
+      { label: 'p95', values: points.map(({ delayMs }) => delayMs?.p95 ?? null), tone: 'accent' },
     ],
     [points],
   )
@@ -77,7 +77,7 @@ function Plots({
     ],
     [points],
   )
-  const latest = points.findLast(({ answerMs }) => answerMs.p95 !== null)
+  const latest = points.findLast(({ answerMs }) => answerMs !== null)?.answerMs
   const per = step === '1m' ? 'minute' : 'hour'
   return (
     <>
@@ -91,9 +91,9 @@ function Plots({
           bands={bands}
           format={duration}
           summary={
-            latest?.answerMs.p95 == null
+            latest == null
               ? 'Answer time: no answer in this period.'
-              : `Answer time: latest p95 ${duration(latest.answerMs.p95)}, deadline ${duration(policy?.deliveryTimeoutMs ?? 0)}.`
+              : `Answer time: latest p95 ${duration(latest.p95)}, deadline ${duration(policy?.deliveryTimeoutMs ?? 0)}.`
           }
         />
       </Panel>
