@@ -9,7 +9,7 @@ CONSOLE_SOURCES := packages/console/vite.config.ts $(shell find packages/console
 export PATH := $(CURDIR)/node_modules/.bin:$(PATH)
 
 .DEFAULT_GOAL := help
-.PHONY: help install build console check test cluster pbx demo bench chaos up down try-containers format docs manifests
+.PHONY: help install build console check test cluster pbx demo bench chaos up down try-containers format docs manifests pictures
 
 # $(call step,name,command): one line with the time it took; the command's output only when it fails.
 step = @printf '  %-20s' '$(1)'; began=$$(date +%s); said=$$( { $(2); } 2>&1 ) && echo "ok  $$(($$(date +%s) - began)) s" || \
@@ -81,3 +81,6 @@ docs: $(INSTALLED) ## write docs/openapi.json, docs/asyncapi.json, docs/configur
 
 manifests: $(INSTALLED) ## render the overlays into infra/kubernetes/rendered (needs kubectl)
 	@node tools/manifests/src/main.ts
+
+pictures: build ## take the pictures of docs/console.md in a real Chromium
+	@PICTURES=$(CURDIR)/docs/images/console jest screens --selectProjects browser --maxWorkers=1

@@ -47,12 +47,16 @@ async function findChromium() {
   }
 }
 
-/** Starts a stack of its own for the tests of the console. Without a Chromium it starts nothing. */
+/**
+ * Starts a stack of its own for the tests of the console. Without a Chromium it starts nothing, and with
+ * `CONSOLE_TESTS_HOME` the tests use the running stack of that home.
+ */
 export default async function startConsole() {
   process.env.CHROMIUM ??= await findChromium()
-  if (process.env.CHROMIUM === '') return
+  if (process.env.CHROMIUM === '' || process.env.CONSOLE_TESTS_HOME !== undefined) return
   const home = mkdtempSync(join(tmpdir(), 'switchhook-console-'))
   process.env.CONSOLE_TESTS_HOME = home
+  process.env.CONSOLE_TESTS_OWN = home
   const local = join(import.meta.dirname, '../../tools/local/dist/main.js')
   const up = spawn(process.execPath, [local, 'up'], { env: settings(home), stdio: ['ignore', 'ignore', 'inherit'] })
   const [code] = await once(up, 'exit')

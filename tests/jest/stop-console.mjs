@@ -4,7 +4,7 @@ import { rmSync } from 'node:fs'
 import { join } from 'node:path'
 
 export default async function stopConsole() {
-  const home = process.env.CONSOLE_TESTS_HOME
+  const home = process.env.CONSOLE_TESTS_OWN
   if (home === undefined) return
   const local = join(import.meta.dirname, '../../tools/local/dist/main.js')
   const env = { ...process.env, SWITCHHOOK_HOME: home }

@@ -49,7 +49,7 @@ export async function visit(browser: Browser, person: string, options: BrowserCo
       await page.getByLabel('Name').fill(person)
       await page.getByLabel('Password').fill(person)
       await page.getByRole('button', { name: 'Sign in' }).click()
-      await page.getByRole('navigation', { name: 'Screens' }).waitFor({ state: 'attached' })
+      await page.locator('#navigation').waitFor({ state: 'attached' })
     },
     audit: async () => {
       await page.evaluate(axe)

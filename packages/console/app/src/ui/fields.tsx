@@ -10,11 +10,13 @@ export function Field({
   readonly children: ReactNode
 }) {
   return (
-    <label className="field">
-      <span className="field-label">{label}</span>
-      {children}
+    <div className="field">
+      <label>
+        <span className="field-label">{label}</span>
+        {children}
+      </label>
       {hint && <span className="hint">{hint}</span>}
-    </label>
+    </div>
   )
 }
 
