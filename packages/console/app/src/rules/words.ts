@@ -1,6 +1,11 @@
 /** Texts for people: times, durations, counts, and the names of numeric codes. Everything follows the browser's language. */
 
-const clockFormat = new Intl.DateTimeFormat(undefined, { hour: '2-digit', minute: '2-digit', second: '2-digit' })
+const clockFormat = new Intl.DateTimeFormat(undefined, {
+  hour: '2-digit',
+  minute: '2-digit',
+  second: '2-digit',
+  hourCycle: 'h23',
+})
 const dayFormat = new Intl.DateTimeFormat(undefined, { day: '2-digit', month: 'short' })
 const fullFormat = new Intl.DateTimeFormat(undefined, { dateStyle: 'medium', timeStyle: 'long' })
 const numberFormat = new Intl.NumberFormat()

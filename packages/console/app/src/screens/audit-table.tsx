@@ -1,16 +1,26 @@
 import { Link } from '@tanstack/react-router'
 import type { AuditEntry } from '../api/model.ts'
-import { Time } from '../ui/parts.tsx'
+import { ShortId, Time } from '../ui/parts.tsx'
 import { type Column, Table } from '../ui/table.tsx'
 
 /** Entries of the audit log. */
 export const AuditTable = ({
   entries,
   more,
+  isOfOneEndpoint = false,
 }: {
+  readonly isOfOneEndpoint?: boolean
   readonly entries: readonly AuditEntry[]
   readonly more?: { readonly isLoading: boolean; readonly load: () => void } | undefined
-}) => <Table label="Audit log" columns={COLUMNS} rows={entries} keyOf={({ id }) => id} more={more} />
+}) => (
+  <Table
+    label="Audit log"
+    columns={isOfOneEndpoint ? COLUMNS.filter(({ title }) => title !== 'Endpoint') : COLUMNS}
+    rows={entries}
+    keyOf={({ id }) => id}
+    more={more}
+  />
+)
 
 const COLUMNS: readonly Column<AuditEntry>[] = [
   { title: 'When', cell: ({ at }) => <Time at={at} /> },
@@ -34,7 +44,7 @@ const COLUMNS: readonly Column<AuditEntry>[] = [
         <span className="muted">–</span>
       ) : (
         <Link to="/endpoints/$subscriptionId" params={{ subscriptionId }} className="row-link quiet">
-          <code>{subscriptionId}</code>
+          <ShortId value={subscriptionId} />
         </Link>
       )
     },

@@ -7,7 +7,7 @@ import { agentName } from '../rules/words.ts'
 import { type Filters, useFilters } from '../search-params.ts'
 import { Choice, TextFilter } from '../ui/fields.tsx'
 import { MomentFilter } from '../ui/moment-filter.tsx'
-import { Empty, Failure, Loading, Screen, Time } from '../ui/parts.tsx'
+import { Empty, Failure, Loading, Screen, ShortId, Time } from '../ui/parts.tsx'
 import { type Column, Table } from '../ui/table.tsx'
 import { findById } from './find-by-id.ts'
 
@@ -165,7 +165,7 @@ const COLUMNS: readonly Column<ListedEvent>[] = [
         <span className="muted">–</span>
       ) : (
         <Link to="/events" search={{ q: callId }} className="row-link quiet">
-          <code>{callId}</code>
+          <ShortId value={callId} />
         </Link>
       ),
   },

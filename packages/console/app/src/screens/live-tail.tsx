@@ -59,8 +59,10 @@ export function LiveTail() {
         />
       </div>
       {tail.state === 'unavailable' && (
-        <Notice tone="warn">There is no live stream: this installation keeps no journal, or too many people of your tenant listen. The other
-          screens refresh every 15 seconds.</Notice>
+        <Notice tone="warn">
+          There is no live stream: this installation keeps no journal, or too many people of your tenant listen. The
+          other screens refresh every 15 seconds.
+        </Notice>
       )}
       {rows.length === 0 ? (
         <Empty title={tail.state === 'live' ? 'Waiting for the next message.' : 'Connecting…'} />

@@ -4,6 +4,7 @@ import { useMemo } from 'react'
 import type { Percentiles, Statistics, StatisticsPoint } from '../api/model.ts'
 import { type AllEndpoints, parkedQuery, recoveriesQuery, statisticsQuery, summaryQuery } from '../api/queries.ts'
 import { type Attention, attentionOf } from '../rules/attention.ts'
+import { fillPoints } from '../rules/fill-points.ts'
 import { count, counted, duration } from '../rules/words.ts'
 import { Empty, Failure, Loading, Panel, Screen, Status, Tile, Time } from '../ui/parts.tsx'
 import { Plot } from '../ui/plot.tsx'
@@ -46,7 +47,13 @@ export function Overview() {
   )
 }
 
-function Headline({ summary, attention }: { readonly summary: AllEndpoints; readonly attention: readonly Attention[] }) {
+function Headline({
+  summary,
+  attention,
+}: {
+  readonly summary: AllEndpoints
+  readonly attention: readonly Attention[]
+}) {
   const total = summary.items.length
   if (total === 0) return null
   if (attention.length === 0)
@@ -99,7 +106,13 @@ function AttentionItem({ entry }: { readonly entry: Attention }) {
   )
 }
 
-function Tiles({ summary, statistics }: { readonly summary: AllEndpoints; readonly statistics: Statistics | undefined }) {
+function Tiles({
+  summary,
+  statistics,
+}: {
+  readonly summary: AllEndpoints
+  readonly statistics: Statistics | undefined
+}) {
   const total = (pick: (item: AllEndpoints['items'][number]) => number): number =>
     summary.items.reduce((sum, item) => sum + pick(item), 0)
   const points = statistics?.points ?? []
@@ -109,18 +122,19 @@ function Tiles({ summary, statistics }: { readonly summary: AllEndpoints; readon
   const delay = latest(points, ({ delayMs }) => delayMs)
   return (
     <dl className="tiles">
-      <Tile label="Attempts, last hour" value={count(attempts)} />
+      <Tile label="Attempts" value={count(attempts)} note="last hour" />
       <Tile
         label="Acknowledged"
         value={attempts === 0 ? '–' : `${((100 * acknowledged) / attempts).toFixed(1)} %`}
-        note="of the attempts"
+        note="last hour"
       />
-      <Tile label="Answer time, p95" value={answer === undefined ? '–' : duration(answer.p95)} note="latest minute" />
-      <Tile label="Event to POST, p95" value={delay === undefined ? '–' : duration(delay.p95)} note="latest minute" />
-      <Tile label="Waiting for a retry" value={count(total(({ waiting }) => waiting))} />
+      <Tile label="Answer time" value={answer === undefined ? '–' : duration(answer.p95)} note="p95, latest minute" />
+      <Tile label="Event to POST" value={delay === undefined ? '–' : duration(delay.p95)} note="p95, latest minute" />
+      <Tile label="Waiting" value={count(total(({ waiting }) => waiting))} note="for a retry" />
       <Tile
         label="Parked"
         value={count(total(({ parked }) => parked))}
+        note="no longer retried"
         tone={total(({ parked }) => parked) > 0 ? 'bad' : 'quiet'}
       />
     </dl>
@@ -132,7 +146,8 @@ const latest = (
   pick: (point: StatisticsPoint) => Percentiles | null,
 ): Percentiles | undefined => points.map(pick).findLast((percentiles) => percentiles !== null) ?? undefined
 
-function Traffic({ statistics: { points } }: { readonly statistics: Statistics }) {
+function Traffic({ statistics }: { readonly statistics: Statistics }) {
+  const points = useMemo(() => fillPoints(statistics.points, statistics.step, HOURS, Date.now()), [statistics])
   const plot = useMemo(
     () => ({
       times: points.map(({ at }) => at),
@@ -152,7 +167,7 @@ function Traffic({ statistics: { points } }: { readonly statistics: Statistics }
     }),
     [points],
   )
-  if (points.length < 2) return null
+  if (statistics.points.length === 0) return null
   const failed = points.reduce((sum, { attempts, acknowledged }) => sum + attempts - acknowledged, 0)
   return (
     <Panel title="Attempts per minute">

@@ -43,8 +43,8 @@ export function Parked() {
                 {group.parkedReason !== null && outcomePhrase(group.outcome, group.status)}
               </p>
               <p className="muted">
-                {CAUSES[group.parkedReason ?? 'older']} Since{' '}
-                <Time at={group.since} />, latest <Time at={group.latest} />.
+                {CAUSES[group.parkedReason ?? 'older']} Since <Time at={group.since} />, latest{' '}
+                <Time at={group.latest} />.
               </p>
             </div>
             <div className="next">

@@ -133,16 +133,18 @@ function Commands({ leg }: { readonly leg: Leg }) {
   })
   return (
     <span className="row-buttons">
-      {leg.allowedCommands.filter((name) => name !== 'dial').map((name) => (
-        <Button
-          key={name}
-          refusal={refusal('operator')}
-          isBusy={command.isPending}
-          onClick={() => (name === 'hangup' || name === 'transfer' ? setAsking(name) : command.mutate(name))}
-        >
-          {LABELS[name]}
-        </Button>
-      ))}
+      {leg.allowedCommands
+        .filter((name) => name !== 'dial')
+        .map((name) => (
+          <Button
+            key={name}
+            refusal={refusal('operator')}
+            isBusy={command.isPending}
+            onClick={() => (name === 'hangup' || name === 'transfer' ? setAsking(name) : command.mutate(name))}
+          >
+            {LABELS[name]}
+          </Button>
+        ))}
       {asking === 'hangup' && (
         <FormDialog
           title="Hang up?"

@@ -19,6 +19,9 @@ export function Time({ at, ago = false }: { readonly at: string | null; readonly
   )
 }
 
+/** The beginning of an id, which is enough to tell rows apart. The whole id is its tooltip. */
+export const ShortId = ({ value }: { readonly value: string }) => <code title={value}>{value.slice(0, 8)}</code>
+
 /** An id that can be copied. It is never cut. */
 export function Id({ value, label }: { readonly value: string; readonly label: string }) {
   return (
@@ -38,7 +41,9 @@ export function CopyButton({ text, label }: { readonly text: string; readonly la
   }
   return (
     <button type="button" className="copy" aria-label={label} title={label} onClick={() => void copy()}>
-      {isCopied ? '✓' : '⧉'}
+      <svg viewBox="0 0 16 16" aria-hidden="true">
+        {isCopied ? <path d="m3 8.5 3.5 3.5L13 4.5" /> : <path d="M5.5 5.5v-3h8v8h-3m-8-5h8v8h-8z" />}
+      </svg>
       <span className="visually-hidden" role="status">
         {isCopied ? 'Copied' : ''}
       </span>

@@ -80,7 +80,7 @@ function Lead({ subscription }: { readonly subscription: Subscription }) {
             Last failure <Time at={health.lastFailureAt} />, last success <Time at={health.lastSuccessAt} />.{' '}
           </>
         )}
-        {health.openUntil !== null && (
+        {health.state === 'open' && health.openUntil !== null && (
           <>
             It is not contacted until <Time at={health.openUntil} />.{' '}
           </>

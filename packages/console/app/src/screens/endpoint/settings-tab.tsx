@@ -50,5 +50,5 @@ function Changes({ subscriptionId }: { readonly subscriptionId: string }) {
   const entries = data.pages.flatMap(({ items }) => items).filter(({ on }) => on['subscriptionId'] === subscriptionId)
   const more = hasNextPage ? { isLoading: isFetchingNextPage, load: () => void fetchNextPage() } : undefined
   if (entries.length === 0 && more === undefined) return <Empty title="No change is recorded." />
-  return <AuditTable entries={entries} more={more} />
+  return <AuditTable isOfOneEndpoint entries={entries} more={more} />
 }

@@ -2,6 +2,7 @@ import { useQuery } from '@tanstack/react-query'
 import { useMemo } from 'react'
 import type { Policy, Statistics, Subscription } from '../../api/model.ts'
 import { policyQuery, statisticsQuery } from '../../api/queries.ts'
+import { fillPoints } from '../../rules/fill-points.ts'
 import { count, counted, duration } from '../../rules/words.ts'
 import { useFilters } from '../../search-params.ts'
 import { Choice } from '../../ui/fields.tsx'
@@ -34,21 +35,25 @@ export function StatisticsTab({ subscription }: { readonly subscription: Subscri
         <Empty title="Nothing was sent to this endpoint in this period." />
       )}
       {data?.points.some(({ attempts }) => attempts > 0) === true && (
-        <Plots statistics={data} policy={policy} subscription={subscription} />
+        <Plots statistics={data} hours={Number(hours) || 1} policy={policy} subscription={subscription} />
       )}
     </>
   )
 }
 
 function Plots({
-  statistics: { points, step },
+  statistics,
+  hours,
   policy,
   subscription,
 }: {
   readonly statistics: Statistics
+  readonly hours: number
   readonly policy: Policy | undefined
   readonly subscription: Subscription
 }) {
+  const { step } = statistics
+  const points = useMemo(() => fillPoints(statistics.points, step, hours, Date.now()), [statistics, step, hours])
   const times = useMemo(() => points.map(({ at }) => at), [points])
   const bands = useMemo(() => coolDownOf(subscription), [subscription])
   const answers = useMemo((): readonly Series[] => {

@@ -10,6 +10,7 @@ import { duration, outcomePhrase, shortUrl } from '../../rules/words.ts'
 import { usePerson } from '../../session/person.ts'
 import { Dialog } from '../../ui/dialog.tsx'
 import { Button, Failure, Id, Loading, Status, Time } from '../../ui/parts.tsx'
+import { Sentence } from '../../ui/sentence.tsx'
 import { useAction } from '../../ui/use-action.ts'
 import { Report } from '../endpoint/check-tab.tsx'
 import { SlotLine } from './slot-line.tsx'
@@ -40,7 +41,9 @@ export function Verdict({
         </h2>
         {repair && <RepairButton event={event} explanation={explanation} repair={repair} />}
       </div>
-      <p className="sentence">{explanation.explanation}</p>
+      <p className="sentence">
+        <Sentence text={explanation.explanation} />
+      </p>
       {repair && <p className="hint">{repair.promise}</p>}
       {explanation.deliveryId !== null && explanation.verdict !== 'not-subscribed' && (
         <details open={isShown} onToggle={(toggled) => setShown(toggled.currentTarget.open)}>
@@ -124,12 +127,13 @@ function Attempts({ delivery: { attempts } }: { readonly delivery: Delivery }) {
   if (attempts.length === 0) return <p className="muted">No attempt was made so far.</p>
   return (
     <ol className="attempts">
-      {attempts.map(({ attempt, at, outcome, status, durationMs, answer }) => (
+      {attempts.map(({ attempt, run, at, outcome, status, durationMs, answer }) => (
         <li key={attempt}>
           <div>
             <Status tone={outcome === 'delivered' ? 'good' : 'bad'}>Attempt {attempt}</Status>
             <span>
-              <Time at={at} /> the endpoint {outcomePhrase(outcome, status)} after {duration(durationMs)}.
+              <Time at={at} /> the endpoint {outcomePhrase(outcome, status)} after {duration(durationMs)}
+              {run > 1 && `, in run ${run}`}.
             </span>
           </div>
           {answer !== undefined && <code className="answer">{answer}</code>}
