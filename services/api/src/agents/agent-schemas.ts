@@ -1,6 +1,7 @@
 import { callStatusSchema, DeviceStatus, numberedSchema, statusCodeSchema } from '@switchhook/contracts'
 import { callLegSchema } from '../calls/call-leg.ts'
 import { component } from '../http/component.ts'
+import { pageSchema } from '../http/page-schema.ts'
 
 /** One line of readable text, without control characters. */
 const PRINTABLE = '^[^\\u0000-\\u001f\\u007f]*$'
@@ -111,19 +112,7 @@ const agentWithCallsSchema = component('AgentWithCalls', {
   properties: agentProperties,
 })
 
-export const agentPageSchema = component('AgentPage', {
-  type: 'object',
-  description: 'A page of agents.',
-  required: ['items', 'nextCursor'],
-  properties: {
-    items: { type: 'array', description: 'The agents of this page, by URI.', items: agentWithCallsSchema },
-    nextCursor: {
-      type: ['string', 'null'],
-      description: 'The `cursor` of the next page; null: this is the last page.',
-      examples: [null],
-    },
-  },
-})
+export const agentPageSchema = pageSchema('AgentPage', 'A page of agents.', agentWithCallsSchema, 'by URI')
 
 const callStateProperties = {
   agentUri,

@@ -3,7 +3,7 @@ import type { Platform } from '@switchhook/platform'
 import type { EventList } from '@switchhook/store'
 import type { Center } from '../center/center.ts'
 import { component } from '../http/component.ts'
-import { pageParameters } from '../http/page-schema.ts'
+import { pageParameters, pageSchema } from '../http/page-schema.ts'
 import type { Route } from '../http/route.ts'
 import { callLegSchema, createCallLegs, type LegPage } from './call-leg.ts'
 import { callIdParam } from './call-schemas.ts'
@@ -42,20 +42,7 @@ const query = {
   ...pageParameters,
 } as const
 
-const callPageSchema = component('CallPage', {
-  type: 'object',
-  description: 'A page of call legs.',
-  required: ['items', 'nextCursor'],
-  properties: {
-    items: { type: 'array', description: 'The legs of this page.', items: callLegSchema },
-    nextCursor: {
-      type: ['string', 'null'],
-      description:
-        'The `cursor` of the next page; null: this is the last page. A page can have fewer items than `limit`, or none, and still have a next page.',
-      examples: [null],
-    },
-  },
-})
+const callPageSchema = pageSchema('CallPage', 'A page of call legs.', callLegSchema, 'live ones first')
 
 const callSchema = component('Call', {
   type: 'object',

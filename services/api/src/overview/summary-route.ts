@@ -2,7 +2,7 @@ import type { Subscription } from '@switchhook/contracts'
 import type { StandingReader, SubscriptionQuery, SubscriptionStore } from '@switchhook/store'
 import { moment, momentOrNull } from '../deliveries/delivery-schema.ts'
 import { component } from '../http/component.ts'
-import { pageParameters } from '../http/page-schema.ts'
+import { nextCursorSchema, pageParameters } from '../http/page-schema.ts'
 import type { Route } from '../http/route.ts'
 import { endpointHealthSchema } from '../subscriptions/endpoint-health-schema.ts'
 import { type Health, healthViewOf, subscriptionSchema } from '../subscriptions/subscription-schema.ts'
@@ -53,11 +53,7 @@ const summarySchema = component('Summary', {
         properties: summaryProperties,
       }),
     },
-    nextCursor: {
-      type: ['string', 'null'],
-      description: 'The `cursor` of the next page; null: this is the last page.',
-      examples: [null],
-    },
+    nextCursor: nextCursorSchema,
   },
 })
 
