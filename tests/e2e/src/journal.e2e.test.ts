@@ -62,7 +62,7 @@ async function follow(client: Client, query: string, lastId?: string) {
     }
   }
   void read().catch(() => {})
-  return { events, close: async () => void (await reader?.cancel()) }
+  return { events, close: async () => await reader?.cancel() }
 }
 
 test('an event and its attempt appear in the live stream, and a client resumes at another replica', async () => {
@@ -98,7 +98,9 @@ test('an event and its attempt appear in the live stream, and a client resumes a
   const last = await publish()
   await eventually(() => {
     const seen = resumed.events.filter(({ event: name }) => name === 'event').map(({ data }) => data['eventId'])
-    expect(seen.toSorted()).toEqual([...missed, last].toSorted())
+    // Events that happen together can appear in any order.
+    expect(seen).toHaveLength(3)
+    expect(new Set(seen)).toEqual(new Set([...missed, last]))
   }, PATIENT)
   expect(resumed.events.some(({ event: name }) => name === 'gap')).toBe(false)
   await resumed.close()

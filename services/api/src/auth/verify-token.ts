@@ -72,7 +72,13 @@ function createVerifier(issuer: TrustedIssuer): (token: string, kid: string | un
     const isOther = subject !== undefined && subject !== clientId
     const expiresAtMs = Number(claims['exp']) * 1_000
     return {
-      caller: { tenant: issuer.tenant, clientId, issuer: issuer.issuer, expiresAtMs, ...(isOther && { subject }) },
+      caller: {
+        tenant: issuer.tenant,
+        clientId,
+        issuer: issuer.issuer,
+        ...(Number.isFinite(expiresAtMs) && { expiresAtMs }),
+        ...(isOther && { subject }),
+      },
       expiresAtMs,
       // The key cache keeps the same object while the keys are unchanged.
       hasCurrentKeys: async () => (await issuer.keysFor(kid)) === keys,

@@ -126,6 +126,8 @@ export function startListener(
       const page = await history.after(passed, PAGE)
       if (isFirst && passed !== BEGINNING && !(await history.exists(passed))) {
         write(gapText(passed, page[0]?.id ?? place()))
+        // A place that no event has reached yet would hide all events until then.
+        if (isBefore(place(), passed)) passed = place()
       }
       isFirst = false
       for (const entry of page) {
