@@ -54,7 +54,12 @@ test('an event is found by its id, with its data as it was written and the subsc
   const entry = await reader.find(tenant, eventId)
   expect(entry).toEqual({
     id: expect.stringMatching(/^\d{13}-\d{1,3}$/),
-    ...{ eventId, eventType, occurredAt, fannedOutAt, dataJson, subscriptionIds },
+    eventId,
+    eventType,
+    occurredAt,
+    fannedOutAt,
+    dataJson,
+    subscriptionIds,
     subscriptionCount: 2,
   })
   expect(await reader.read(tenant, entry?.id ?? '')).toEqual(entry)

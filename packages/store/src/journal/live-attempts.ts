@@ -31,7 +31,7 @@ export interface LiveAttempts {
  */
 export interface LiveAttemptStore {
   /** Called by workers, once per tenant and batch. */
-  publish(tenant: string | null, attempts: readonly LiveAttempt[], left: number): Promise<void>
+  readonly publish: (tenant: string | null, attempts: readonly LiveAttempt[], left: number) => Promise<void>
   /** Asks workers to publish the tenant's attempts for the next 15 seconds. */
   listen(tenant: string | null): Promise<void>
   /** The place of the newest batch. */
@@ -49,7 +49,7 @@ const MOST_BATCHES = 200
 
 export function createLiveAttemptStore(redis: Redis): LiveAttemptStore {
   return {
-    async publish(tenant, attempts, left) {
+    publish: async (tenant, attempts, left) => {
       const key = attemptsKey(tenant)
       await redis[run]((commands) =>
         Promise.all([

@@ -43,6 +43,7 @@ test.each([
     tenant: 'acme',
     issuer: ISSUER,
     role: 'admin',
+    expiresAtMs: expect.any(Number),
     ...named,
   })
 })

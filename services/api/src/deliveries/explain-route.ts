@@ -77,6 +77,7 @@ export function createExplainRoute({
       subscriptions.list(tenant),
     ])
     if (event !== undefined && event.tenant !== tenant) throw unknownEvent()
+    const data = dataOf(journaled)
     const known = new Map(present.map((subscription) => [subscription.id, subscription]))
     const ids = [...new Set([...known.keys(), ...((event ?? journaled)?.subscriptionIds ?? [])])]
     const deliveries = await recordsOf(eventId, ids)
@@ -95,14 +96,14 @@ export function createExplainRoute({
           subscription !== undefined && isStillToCome(delivery, event, subscriptionId)
             ? await healthOf(subscription)
             : HEALTHY,
-        isBodyDropped: await isBodyDropped(delivery),
+        isBodyDropped: data === null && (await isBodyDropped(delivery)),
         ...(event !== undefined && { event }),
         ...(event === undefined && journaled !== undefined && { journaled }),
         ...(subscription !== undefined && { subscription }),
         ...(delivery !== undefined && { delivery }),
       })
     })
-    return { eventId, ...stored, data: dataOf(journaled), subscriptions: (await Promise.all(explanations)).map(viewOf) }
+    return { eventId, ...stored, data, subscriptions: (await Promise.all(explanations)).map(viewOf) }
   }
 
   return {

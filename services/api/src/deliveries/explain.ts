@@ -38,7 +38,7 @@ export interface Facts {
   /** The current subscription; absent if it was deleted. */
   readonly subscription?: Subscription
   readonly delivery?: ListedDelivery
-  /** The body of a parked delivery is no longer kept. */
+  /** The body of a parked delivery is no longer kept, and the journal does not have it either. */
   readonly isBodyDropped?: boolean
   /** The current health of the endpoint. */
   readonly health: EndpointHealth
@@ -194,7 +194,7 @@ function endSentence({ eventType, delivery, subscription }: Facts): string {
   const end = `it will be ${delivery.run > 1 ? 'parked again' : 'withdrawn'} when it is due`
   if (subscription === undefined) return ` The subscription was deleted, so ${end}.`
   if (!subscription.enabled) return ` The subscription is disabled: unless you enable it, ${end}.`
-  return delivery.trial !== undefined || receivesType(subscription, eventType)
+  return delivery.trial !== undefined || delivery.isRequested === true || receivesType(subscription, eventType)
     ? ''
     : ` The subscription no longer receives ${eventType}: unless you add it again, ${end}.`
 }

@@ -19,6 +19,7 @@ test('every page with a nextCursor has the same description', () => {
     'CallPage',
     'DeliveryPage',
     'EventPage',
+    'RecoveryPage',
     'Summary',
   ])
   expect(new Set(pages.map(([, { properties }]) => JSON.stringify(properties?.['nextCursor']))).size).toBe(1)

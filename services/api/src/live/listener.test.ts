@@ -215,6 +215,18 @@ test('a listener whose place was trimmed gets a gap before the oldest event', as
   ])
 })
 
+test('a listener with a place in the future gets a gap and the next events', async () => {
+  const journal = journalOf([entryAt(9_000)])
+  journal.place = '9-0'
+  const { listener, shown } = listen(journal, { resumeAfter: '9999999999999-0' })
+  await settled()
+  listener.offer(batchOf([entryAt(9_001)]))
+  expect(shown().map(({ event, id, data }) => [event, id ?? data])).toEqual([
+    ['gap', { after: '9999999999999-0', resumedAt: '9-0' }],
+    ['event', '9-1'],
+  ])
+})
+
 test('if the history cannot be read, the connection is closed, so that the client comes back', async () => {
   const journal = journalOf([])
   const away = () => Promise.reject(new Error('away'))

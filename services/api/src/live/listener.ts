@@ -76,8 +76,22 @@ export function startListener(
     writtenAtMs = nowMs()
   }
 
+  /** Texts of the present batch, which are written together. */
+  const gathered: string[] = []
+  let gatheredLength = 0
+
+  function gather(text: string): void {
+    gathered.push(text)
+    gatheredLength += text.length
+  }
+
+  function writeGathered(): void {
+    if (gathered.length > 0) write(gathered.splice(0).join(''))
+    gatheredLength = 0
+  }
+
   function hasRoom(): boolean {
-    if (output.bufferedBytes() < MOST_BUFFERED_BYTES) {
+    if (output.bufferedBytes() + gatheredLength < MOST_BUFFERED_BYTES) {
       blockedSinceMs = undefined
       return true
     }
@@ -86,7 +100,7 @@ export function startListener(
   }
 
   function reportGap(resumedAt: JournalId): void {
-    if (missedAfter !== undefined) write(gapText(missedAfter, resumedAt))
+    if (missedAfter !== undefined) gather(gapText(missedAfter, resumedAt))
     missedAfter = undefined
   }
 
@@ -97,7 +111,7 @@ export function startListener(
       return
     }
     reportGap(at)
-    write(item.text())
+    gather(item.text())
   }
 
   async function untilRoom(): Promise<boolean> {
@@ -112,6 +126,8 @@ export function startListener(
       const page = await history.after(passed, PAGE)
       if (isFirst && passed !== BEGINNING && !(await history.exists(passed))) {
         write(gapText(passed, page[0]?.id ?? place()))
+        // A place that no event has reached yet would hide all events until then.
+        if (isBefore(place(), passed)) passed = place()
       }
       isFirst = false
       for (const entry of page) {
@@ -149,12 +165,14 @@ export function startListener(
       }
       for (const attempt of batch.attempts) show(attempt, passed)
       if (isBefore(passed, batch.place)) passed = batch.place
+      writeGathered()
     },
     tick() {
       const isReading = hasRoom()
       if (blockedSinceMs !== undefined && nowMs() - blockedSinceMs >= STUCK_MS) return output.destroy()
       if (!isReading || !isLive) return
       reportGap(passed)
+      writeGathered()
       // The place moves on even if no event matches, so that a resumption need not read them again.
       if (nowMs() - writtenAtMs >= PING_MS) write(`${commentText('ping').trimEnd()}\n${placeText(passed)}`)
     },

@@ -17,7 +17,7 @@ export interface LiveHubDeps {
 }
 
 /** A place for one listener. */
-export interface Seat {
+interface Seat {
   /**
    * Begins to write to the output. The seat is free again when the output is closed.
    * @param closeInMs undefined: the stream has no end

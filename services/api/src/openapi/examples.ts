@@ -82,6 +82,15 @@ const ANSWERS: Readonly<Record<string, object>> = {
   'changeSubscription 200': { enabled: false },
   'redeliver 202': { state: 'pending', parkedReason: null, parkedAt: null, run: 2 },
   'recover 202': { sent: 0, remaining: 1280, perSecond: 1, updatedAt: '2026-11-20T19:30:00.000Z' },
+  'backfill 202': {
+    kind: 'backfill',
+    reason: null,
+    eventTypes: ['call.status'],
+    sent: 0,
+    remaining: 1280,
+    perSecond: 1,
+    updatedAt: '2026-11-20T19:30:00.000Z',
+  },
   'cancelRecovery 200': {
     state: 'cancelled',
     cancelledBecause: 'requested',

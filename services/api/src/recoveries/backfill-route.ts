@@ -32,9 +32,9 @@ export function createBackfillRoute(deps: BackfillRouteDeps): Route<BackfillRequ
     role: 'operator',
     summary: 'Send earlier events to a subscription',
     description:
-      'Sends the events of a window that did not go to the subscription, the oldest first, as new deliveries: for a subscription that came later, was disabled, or did not ' +
-      'for their types. The events come from the journal (the latest 20,000 of the tenant for 24 hours, by default). It runs as a recovery does: it begins with one delivery per second, speeds up, pauses and can be cancelled, ' +
-      'and one recovery or backfill of a subscription runs at a time. With `dryRun`, the answer is 200 with a count, and nothing is sent. ' +
+      'Sends the events of a window that did not go to the subscription, the oldest first, as new deliveries: because it was created later, was disabled, or did not ask ' +
+      'for their types. The events come from the journal (the latest 20,000 of the tenant for 24 hours, by default). It runs as a recovery does: it begins with one delivery per second, ' +
+      'speeds up, pauses and can be cancelled, and one recovery or backfill of a subscription runs at a time. With `dryRun`, the answer is 200 with a count, and nothing is sent. ' +
       'The delivery id is that of every delivery of the event to this subscription, so a receiver recognises an event that it has.',
     idempotent: true,
     audit: {

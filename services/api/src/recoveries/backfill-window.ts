@@ -3,7 +3,7 @@ import { type JournalEntry, type JournalReader, journalIdAt, microsOf } from '@s
 import type { Item } from './recovery.ts'
 
 /** The events of the journal that a backfill sends to a subscription. */
-export interface BackfillRange {
+interface BackfillRange {
   /** In µs since 1970, as text; exclusive. */
   readonly after: string
   /** Likewise; inclusive. */
@@ -12,7 +12,7 @@ export interface BackfillRange {
 }
 
 /** A subscription with its tenant. */
-export interface BackfillTarget {
+interface BackfillTarget {
   readonly tenant: string | null
   readonly subscriptionId: SubscriptionId
 }

@@ -1,6 +1,6 @@
 import { type ClientRequest, get, type IncomingMessage } from 'node:http'
 
-export interface StreamedEvent {
+interface StreamedEvent {
   readonly event: string
   readonly id?: string
   readonly data: Readonly<Record<string, unknown>>

@@ -55,9 +55,18 @@ test.each<[Decision, string]>([
   [{ kind: 'withdrawn' }, 'withdrawn'],
 ])('after the decision %j the stream shows the state %s', (decision, state) => {
   expect(liveAttemptOf(delivery, attempt, decision)).toEqual({
-    ...{ deliveryId, subscriptionId, eventId, eventType: 'call.status', state },
-    ...{ callId: 'c-1', agentUri: 'sip:alice@acme.example' },
-    ...{ attempt: 1, at: attempt.at, outcome: 'answered', status: 503, durationMs: 42 },
+    deliveryId,
+    subscriptionId,
+    eventId,
+    eventType: 'call.status',
+    callId: 'c-1',
+    agentUri: 'sip:alice@acme.example',
+    attempt: 1,
+    at: attempt.at,
+    outcome: 'answered',
+    status: 503,
+    durationMs: 42,
+    state,
   })
 })
 

@@ -11,9 +11,9 @@ export interface LiveReportsDeps {
 export interface LiveReports {
   readonly listener: Pick<Required<DeliveryListener>, 'concluded'>
   /** Called with each look: whether somebody reads the tenant's live stream. */
-  noteListened(tenant: string | null, isListened: boolean): void
+  readonly noteListened: (tenant: string | null, isListened: boolean) => void
   /** Publishes what was gathered so far. */
-  flush(): Promise<void>
+  readonly flush: () => Promise<void>
 }
 
 interface Gathered {
@@ -49,7 +49,7 @@ export function createLiveReports({ publish, log }: LiveReportsDeps): LiveReport
 
   return {
     flush,
-    noteListened(tenant, isListened) {
+    noteListened: (tenant, isListened) => {
       if (isListened) listened.add(tenant)
       else listened.delete(tenant)
     },

@@ -11,7 +11,7 @@ export function fillPoints(
   step: keyof typeof STEP_MS,
   hours: number,
   untilMs: number,
-): readonly StatisticsPoint[] {
+): StatisticsPoint[] {
   const stepMs = STEP_MS[step]
   const known = new Map(points.map((point) => [Math.floor(Date.parse(point.at) / stepMs), point]))
   const last = Math.floor(untilMs / stepMs)
