@@ -2,11 +2,14 @@
 PNPM := npx --yes pnpm@12.21.0
 INSTALLED := node_modules/.installed
 LOCAL := node tools/local/dist/main.js
+# The console is built again only if one of its sources is newer than the result.
+CONSOLE := packages/console/dist/app/index.html
+CONSOLE_SOURCES := packages/console/vite.config.ts $(shell find packages/console/app -type f)
 
 export PATH := $(CURDIR)/node_modules/.bin:$(PATH)
 
 .DEFAULT_GOAL := help
-.PHONY: help install build check test cluster pbx demo bench profile chaos drill upgrade-test up down try-containers format release images docs chart alerts
+.PHONY: help install build console check test cluster pbx demo bench profile chaos drill upgrade-test up down try-containers format release images docs chart alerts pictures
 
 # $(call step,name,command): one line with the time it took; the command's output only when it fails.
 step = @printf '  %-20s' '$(1)'; began=$$(date +%s); said=$$( { $(2); } 2>&1 ) && echo "ok  $$(($$(date +%s) - began)) s" || \
@@ -21,14 +24,19 @@ $(INSTALLED): pnpm-lock.yaml pnpm-workspace.yaml $(wildcard package.json package
 	$(call step,install,$(PNPM) install --frozen-lockfile)
 	@touch $@
 
-build: $(INSTALLED)
+build: $(INSTALLED) $(CONSOLE)
 	$(call step,build,tsc -b)
+
+console: $(CONSOLE) ## build the files of the console, which the api serves at /console
+
+$(CONSOLE): $(INSTALLED) $(CONSOLE_SOURCES)
+	$(call step,console,packages/console/node_modules/.bin/vite build --config packages/console/vite.config.ts)
 
 # Types before lint: the type-aware linter reads the declarations that the compiler has built.
 # The linter also keeps the architecture: no import cycles, no upward imports, one door per package (.oxlintrc.json).
 check: $(INSTALLED) ## check format, types, lint, architecture, unused code and unit tests, in seconds
 	$(call step,format,biome ci .)
-	$(call step,types,tsc -b && tsc -p tsconfig.test.json)
+	$(call step,types,tsc -b && tsc -p tsconfig.test.json && tsc -p packages/console/app)
 	$(call step,lint,oxlint --type-aware --deny-warnings)
 	$(call step,unused code,knip)
 	$(call step,unit tests,jest --selectProjects unit)
@@ -37,7 +45,7 @@ TEST_REPORTERS := --reporters=./tests/jest/progress.mjs --reporters=summary --re
 
 # One test file at a time: some tests kill parts of the shared stack or raise an alarm on the shared broker.
 test: build ## run every test, as CI does
-	@jest --selectProjects unit it e2e --maxWorkers=1 $(TEST_REPORTERS)
+	@jest --selectProjects unit it e2e browser --maxWorkers=1 $(TEST_REPORTERS)
 
 cluster: build ## kill nodes of a RabbitMQ cluster and of Redis with replicas one by one (docs/scaling.md)
 	@jest --selectProjects cluster --maxWorkers=1
@@ -86,10 +94,11 @@ images: ## build the images of a release with buildx, or push them with OUTPUT=p
 	@mkdir -p .local/images
 	docker buildx bake --file infra/docker/bake.hcl
 
-docs: $(INSTALLED) ## write the generated documents from the code and from the benchmarks
+docs: $(INSTALLED) ## write the generated documents and the console's types from the code and from the benchmarks
 	@node --conditions=source services/api/src/openapi/write-document.ts
 	@node --conditions=source tools/reference/src/write-configuration.ts
 	@node --conditions=source tools/cells/src/main.ts
+	@node --conditions=source packages/console/src/write-types.ts
 
 chart: $(INSTALLED) ## render the Helm chart into infra/helm/rendered and write docs/helm-values.md
 	@node tools/chart/src/main.ts
@@ -98,3 +107,5 @@ chart: $(INSTALLED) ## render the Helm chart into infra/helm/rendered and write 
 alerts: ## print the alert rules with full links to the runbook (RUNBOOKS=<url of the folder docs>)
 	@test -n '$(RUNBOOKS)' || { echo 'set RUNBOOKS to the URL at which you publish the folder docs'; exit 1; }
 	@sed 's|runbook_url: docs/|runbook_url: $(patsubst %/,%,$(RUNBOOKS))/|' infra/monitoring/alerts.yml
+pictures: build ## take the pictures of docs/console.md in a real Chromium
+	@PICTURES=$(CURDIR)/docs/images/console jest screens --selectProjects browser --maxWorkers=1

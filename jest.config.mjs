@@ -1,7 +1,7 @@
 /**
  * Test layers by file name: `x.test.ts` does no I/O, `x.it.test.ts` uses a real RabbitMQ and Redis, `x.e2e.test.ts` uses
- * the running stack over HTTP only, `x.cluster.test.ts` starts its own clusters, which takes minutes, and
- * `x.pbx.test.ts` starts a real Asterisk.
+ * the running stack over HTTP only, `x.browser.test.ts` drives the console in a real Chromium, `x.cluster.test.ts` starts
+ * its own clusters, which takes minutes, and `x.pbx.test.ts` starts a real Asterisk.
  */
 const common = {
   rootDir: import.meta.dirname,
@@ -26,7 +26,7 @@ export default {
   // An upper bound for waiting on other processes. Tests await conditions, never this time.
   testTimeout: 30_000,
   projects: [
-    { ...common, displayName: 'unit', testMatch: ['**/src/**/!(*.it|*.e2e|*.cluster|*.pbx).test.ts'] },
+    { ...common, displayName: 'unit', testMatch: ['**/src/**/!(*.it|*.e2e|*.browser|*.cluster|*.pbx).test.ts'] },
     {
       ...common,
       displayName: 'it',
@@ -40,6 +40,13 @@ export default {
       testMatch: ['**/src/**/*.e2e.test.ts'],
       globalSetup: '<rootDir>/tests/jest/start-stack.mjs',
       globalTeardown: '<rootDir>/tests/jest/stop-stack.mjs',
+    },
+    {
+      ...common,
+      displayName: 'browser',
+      testMatch: ['**/src/**/*.browser.test.ts'],
+      globalSetup: '<rootDir>/tests/jest/start-console.mjs',
+      globalTeardown: '<rootDir>/tests/jest/stop-console.mjs',
     },
     {
       ...common,

@@ -1,6 +1,6 @@
 export { composeProvider, missingDocker } from './compose-provider.ts'
 export { type Home, openHome } from './home.ts'
-export { prometheusBinary } from './install-with-apt.ts'
+export { chromiumBinary, prometheusBinary } from './install-with-apt.ts'
 export { localProvider } from './local-provider.ts'
 export { type ClusterNode, startPrivateCluster } from './private-cluster.ts'
 export { controlPrivateRabbitmq } from './private-rabbitmq.ts'

@@ -47,3 +47,16 @@ export async function prometheusBinary(say: Say): Promise<string> {
   if (binary === undefined) throw new BackingUnavailable('prometheus is installed, but its program is not on PATH')
   return binary
 }
+
+/**
+ * Finds a Chromium on this machine, or installs Debian's. The tests of the console drive it.
+ * @throws BackingUnavailable
+ */
+export async function chromiumBinary(say: Say): Promise<string> {
+  if (findChromium() === undefined) await installWithApt(['chromium'], say)
+  const binary = findChromium()
+  if (binary === undefined) throw new BackingUnavailable('chromium is installed, but its program is not on PATH')
+  return binary
+}
+
+const findChromium = (): string | undefined => findBinary('chromium') ?? findBinary('google-chrome')

@@ -67,7 +67,7 @@ export {
 } from './events/call.ts'
 export { callStatusSchema } from './events/call-status-schema.ts'
 export { describeEvents } from './events/describe-events.ts'
-export { type Envelope, envelopesOf } from './events/envelope.ts'
+export { type Envelope, envelopesOf, envelopesWith } from './events/envelope.ts'
 export {
   EVENT_TYPES,
   type EventType,
@@ -83,7 +83,13 @@ export {
   EVENT_CATALOGUE,
   type EventTypeDescription,
 } from './events/event-catalogue.ts'
-export { canonicalCallId, type EventSubject, MAX_SUBJECT_LENGTH, subjectOf } from './events/event-subject.ts'
+export {
+  canonicalCallId,
+  type EventSubject,
+  MAX_SUBJECT_LENGTH,
+  numberEnding,
+  subjectOf,
+} from './events/event-subject.ts'
 export {
   type DeliveryParked,
   type EndpointFailing,

@@ -5,9 +5,16 @@ export { type AsteriskDeps, type AsteriskPlatform, createAsterisk } from './aste
 export type { Trunk } from './asterisk/dial-string.ts'
 export type { LinkState } from './asterisk/link.ts'
 export type { PbxChange, PbxMemory, PbxRecord } from './asterisk/store/memory.ts'
-export { type CommandOnLeg, checkCommand, isSameAddress, type Verdict } from './call-model/check-command.ts'
+export {
+  allowedCommands,
+  type CommandOnLeg,
+  checkCommand,
+  isSameAddress,
+  type Verdict,
+} from './call-model/check-command.ts'
 export { applyReport, type Leg } from './call-model/leg.ts'
 export {
+  type AgentPage,
   type DeviceReport,
   type DialCommand,
   type Ending,

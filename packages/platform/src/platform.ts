@@ -22,6 +22,13 @@ export interface ProvisionedAgent {
   readonly remoteAnswer?: boolean
 }
 
+/** A part of a list of agents. */
+export interface AgentPage {
+  readonly limit: number
+  /** The URI after which the page begins; absent: the first page. */
+  readonly after?: string
+}
+
 /** The leg that a command acts on: one agent's part of one call. */
 export interface LegCommand {
   readonly tenant: string | null
@@ -161,6 +168,8 @@ export interface Platform {
   stop(): Promise<void>
   /** The agent of exactly this tenant, or undefined if the platform does not have it. */
   findAgent(tenant: string | null, agentUri: string): Promise<ProvisionedAgent | undefined>
+  /** Agents of exactly this tenant in the order of their URIs: at most `limit`, those after `after`. */
+  listAgents(tenant: string | null, page: AgentPage): Promise<readonly ProvisionedAgent[]>
   /**
    * Starts a call under the given id: the leg is reported as initiated, then usually proceeding, connected, ended. If
    * the destination is an agent, that agent's leg of the same call is reported as alerting. A call that cannot be set

@@ -8,7 +8,12 @@ export {
 } from './breaker/breaker-store.ts'
 export { type Contact, type ContactStore, createContactStore } from './breaker/contact-store.ts'
 export { createOutageStore, type Outage, type OutageStore } from './breaker/outage-store.ts'
-export { createDeliveryArchive, type DeliveryArchive, type Redeliverer } from './deliveries/delivery-archive.ts'
+export {
+  createDeliveryArchive,
+  type DeliveryArchive,
+  type Redeliverer,
+  type Sendable,
+} from './deliveries/delivery-archive.ts'
 export type { DeliveryRecord, DeliveryState } from './deliveries/delivery-record.ts'
 export {
   createDeliveryStore,
@@ -36,9 +41,37 @@ export {
 } from './delivery-log/delivery-log-reader.ts'
 export { createEventList, type EventList } from './delivery-log/event-list.ts'
 export type { EventRecord, LoggedEvent } from './delivery-log/event-record.ts'
+export {
+  createDeliveryPolicyStore,
+  type DeliveryPolicy,
+  type DeliveryPolicyStore,
+} from './installation/delivery-policy.ts'
 export { type Installation, type InstallationOptions, openInstallation } from './installation/installation.ts'
 export { originOf, type StoredInstallation, type Verdict } from './installation/installation-rule.ts'
 export { createInstallationStore, type InstallationStore } from './installation/installation-store.ts'
+export {
+  createJournal,
+  type Journal,
+  type JournalEntry,
+  type JournalId,
+  type JournalLimits,
+} from './journal/journal.ts'
+export {
+  BEGINNING,
+  createJournalReader,
+  isBefore,
+  isJournalId,
+  type JournalReader,
+  journalIdAt,
+  microsOf,
+} from './journal/journal-reader.ts'
+export {
+  createLiveAttemptStore,
+  LISTEN_AGAIN_MS,
+  type LiveAttempt,
+  type LiveAttemptStore,
+  type LiveAttempts,
+} from './journal/live-attempts.ts'
 export { createListCursor } from './paging.ts'
 export { assertDurable, type DurabilityRule } from './redis/durability.ts'
 export { type Log, openRedis, type Redis } from './redis/redis.ts'
@@ -62,6 +95,16 @@ export {
   type StateStore,
 } from './state/state-store.ts'
 export { createTimerStore, type DueTimer, type TimerStore } from './state/timer-store.ts'
+export { addCounts, type Counts, countAttempt, countParked, type Figures, OUTCOME_CODES } from './statistics/counts.ts'
+export {
+  type Addition,
+  createStatisticsStore,
+  STATISTICS_STEPS,
+  type StatisticsPoint,
+  type StatisticsQuery,
+  type StatisticsStep,
+  type StatisticsStore,
+} from './statistics/statistics-store.ts'
 export { type CheckStore, createCheckStore } from './subscriptions/check-store.ts'
 export type { MatchedSubscription } from './subscriptions/subscription-index.ts'
 export type { SubscriptionPage, SubscriptionQuery } from './subscriptions/subscription-order.ts'
@@ -70,3 +113,6 @@ export {
   type SubscriptionChange,
   type SubscriptionStore,
 } from './subscriptions/subscription-store.ts'
+export { createStandingReader, type Standing, type StandingReader } from './tenant-lists/standing.ts'
+export { createTenantLog, type TenantLog } from './tenant-lists/tenant-log.ts'
+export { createTenantParked, type ParkedCause, type TenantParked } from './tenant-lists/tenant-parked.ts'

@@ -20,6 +20,7 @@ test('two tenants never share a key', () => {
       expect(keys.revisionKey(one)).not.toBe(keys.revisionKey(two))
       expect(keys.eventsKey(one)).not.toBe(keys.eventsKey(two))
       expect(keys.checksKey(one)).not.toBe(keys.checksKey(two))
+      expect(keys.statisticsKey(one, null, '1m', 1)).not.toBe(keys.statisticsKey(two, null, '1m', 1))
       expect(keys.auditKey(one)).not.toBe(keys.auditKey(two))
       expect(keys.stateKey(one, name)).not.toBe(keys.stateKey(two, otherName))
       expect(keys.timerMember(one, name)).not.toBe(keys.timerMember(two, otherName))

@@ -89,6 +89,36 @@ export const pendingWindowKey = (tenant: string | null): string => `sh:{t:${esca
 export const pendingKey = (tenant: string | null, window: number, bucket: number): string =>
   `sh:{t:${escapeTenant(tenant)}}:pending:${window}:${bucket}`
 
+// Statistics
+
+/** zset: subscription with statistics of its own → when it was last counted, ms · 35 days from the last one · worker */
+export const countedSubscriptionsKey = (tenant: string | null): string => `sh:{t:${escapeTenant(tenant)}}:counted`
+
+/**
+ * hash: position of a minute (hour) among 120 → its counts (counts.ts); no subscription: of the whole tenant · from its
+ * first cell, 26 hours (35 days) · worker
+ */
+export const statisticsKey = (
+  tenant: string | null,
+  subscription: SubscriptionId | null,
+  step: '1m' | '1h',
+  hash: number,
+): string => `sh:{t:${escapeTenant(tenant)}}:statistics:${subscription ?? ''}:${step}:${hash}`
+
+// Journal and live stream
+
+/** stream: a tenant's events with their data (journal.ts) · EVENT_JOURNAL_RETENTION from the last one · fanout */
+export const journalKey = (tenant: string | null): string => `sh:{t:${escapeTenant(tenant)}}:journal`
+
+/** zset: event id → its place in the journal, µs · as the journal · fanout */
+export const journalIndexKey = (tenant: string | null): string => `sh:{t:${escapeTenant(tenant)}}:journal:index`
+
+/** string: empty; somebody reads the tenant's live stream · 15 seconds · api */
+export const listeningKey = (tenant: string | null): string => `sh:{t:${escapeTenant(tenant)}}:listening`
+
+/** stream: attempts for the live stream (live-attempts.ts) · a minute from the last one · worker */
+export const attemptsKey = (tenant: string | null): string => `sh:{t:${escapeTenant(tenant)}}:attempts`
+
 // Calls, agents and recoveries. They share a tag with the outbox and the timers, because one step changes all three.
 
 /** string: `<version>:<JSON>`, for example the state of a call · see `StateChange` · api */
@@ -130,6 +160,9 @@ export const auditKey = (tenant: string | null): string => `sh:{t:${escapeTenant
 
 /** hash: the installation's id; ids that an operator adopted or discarded · forever · any service, operator commands */
 export const INSTALLATION_KEY = 'sh:installation'
+
+/** string: JSON of the delivery policy (delivery-policy.ts) · a day from the last report · worker */
+export const POLICY_KEY = 'sh:policy'
 
 /** string: empty, written to find out whether Redis accepts writes · 1 second · any service */
 export const PROBE_KEY = 'sh:probe'

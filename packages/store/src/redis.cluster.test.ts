@@ -21,6 +21,7 @@ import { createIdempotencyStore } from './requests/idempotency-store.ts'
 import { createOutbox } from './state/outbox.ts'
 import { createStateStore } from './state/state-store.ts'
 import { createTimerStore } from './state/timer-store.ts'
+import { createStatisticsStore } from './statistics/statistics-store.ts'
 import { matchOf } from './subscriptions/subscription-index.ts'
 import { createSubscriptionStore } from './subscriptions/subscription-store.ts'
 
@@ -85,8 +86,7 @@ async function useEveryStore(tenant: string): Promise<void> {
   const subscription = await subscriptions.create(subscriptionOf(tenant))
   expect(await subscriptions.matching(tenant, 'call.status')).toEqual([matchOf(subscription)])
   // The first page builds the order, the second reads it.
-  for (const _ of [1, 2])
-    expect((await subscriptions.page(tenant, { limit: 10 })).items).toEqual([matchOf(subscription)])
+  for (const _ of [1, 2]) expect((await subscriptions.page(tenant, { limit: 10 })).items).toEqual([subscription])
 
   const event = eventOf(tenant)
   const change = {
@@ -139,6 +139,21 @@ async function useEveryStore(tenant: string): Promise<void> {
   await eventually(async () => expect(await breakers.claimProbe(endpoint, 1_000)).toBeDefined())
   expect((await breakers.look(endpoint)).subscription).toEqual(subscription)
   await breakers.noteAnswer(endpoint)
+
+  const statistics = createStatisticsStore(redis, { subscriptions: 1 })
+  const counts = new Map([['.a', 1]])
+  const [nowMs, step] = [Date.now(), '1m'] as const
+  const additions = [subscription.id, newSubscriptionId(), null].map((subscriptionId) => ({
+    subscriptionId,
+    atMs: nowMs,
+    counts,
+  }))
+  await statistics.add(tenant, additions, nowMs)
+  // The other subscription gives way, so its hashes are removed.
+  await statistics.add(tenant, additions.slice(1), nowMs + 2 * HOUR_MS)
+  const range = { step, fromMs: nowMs, toMs: nowMs + 1, nowMs }
+  expect(await statistics.points(tenant, subscription.id, range)).toEqual([])
+  expect(await statistics.points(tenant, null, range)).toMatchObject([{ attempts: 2 }])
 
   const limit = { requestsPerClient: 1, forgotten: () => {} }
   const requests = createIdempotencyStore(redis, { leaseMs: 1_000, retentionMs: 1_000 }, limit)

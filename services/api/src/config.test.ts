@@ -34,7 +34,23 @@ test('on premise, trusted networks are sufficient', () => {
   expect(authOptionsOf(config).trustedNetworks).toEqual(['10.0.0.0/8', 'fd00::/8'])
 })
 
+test('an issuer can say which claim gives which role', () => {
+  const issuer = { ...ISSUER, roles: { claim: 'roles', viewer: ['reader'], admin: ['owner', 'root'] } }
+  expect(authOptionsOf(load({ AUTH_ISSUERS: JSON.stringify([issuer]) })).issuers).toEqual([issuer])
+})
+
 test.each<[string, Record<string, string>, string]>([
+  [
+    'roles without a claim',
+    { AUTH_ISSUERS: JSON.stringify([{ ...ISSUER, roles: { admin: ['x'] } }]) },
+    '/0/roles/claim',
+  ],
+  ['a claim that gives no role', { AUTH_ISSUERS: JSON.stringify([{ ...ISSUER, roles: { claim: 'x' } }]) }, '/0/roles'],
+  [
+    'an unknown role',
+    { AUTH_ISSUERS: JSON.stringify([{ ...ISSUER, roles: { claim: 'x', root: ['y'] } }]) },
+    '/0/roles/root',
+  ],
   ['trusted networks in the cloud', { TRUSTED_NETWORKS: '10.0.0.0/8' }, 'TRUSTED_NETWORKS'],
   [
     'trusted networks in the cloud, in so many words',

@@ -30,10 +30,11 @@ export const apiFields = {
   API_PORT: described('Port of the REST API; 0: any free port.', port(8080)),
   DEPLOYMENT: described('`on-premise` allows `TRUSTED_NETWORKS`.', choice(['cloud', 'on-premise'], 'cloud')),
   AUTH_ISSUERS: described(
-    'Identity providers whose tokens are accepted: JSON `[{"issuer", "audience", "tenant", "jwksUri"?}]`.',
+    'Identity providers whose tokens are accepted: JSON `[{"issuer", "audience", "tenant", "jwksUri"?, "roles"?}]` ([roles](security.md#roles)).',
     json<readonly Issuer[]>(issuersSchema, '[]'),
     'none',
   ),
+  CONSOLE: described('Whether the api serves the [console](console.md) at `/console`.', choice(['on', 'off'], 'on')),
   TRUSTED_NETWORKS: described('Networks (CIDRs) that need no token; on premise only.', networks(''), 'none'),
   TRUSTED_NETWORK_TENANT: described(
     'Tenant of requests without a token. Unset: they act for the installation itself.',
@@ -61,12 +62,24 @@ export const apiFields = {
     optional(flag()),
     '`true` in production, otherwise `false`',
   ),
+  EGRESS_ADDRESSES: described(
+    'Addresses or networks (CIDRs) that webhooks come from, shown to subscribers for their firewalls. It changes nothing else.',
+    networks(''),
+    'none',
+  ),
   WEBHOOK_ALLOWED_NETWORKS: sharedFields.WEBHOOK_ALLOWED_NETWORKS,
   RECEIVER_CHECK_TIMEOUT: described(
     'How long the API waits for a receiver check. Must exceed two `DELIVERY_TIMEOUT`s.',
     duration('30s', { minMs: 1_000, maxMs: 300_000 }),
   ),
+  EVENT_JOURNAL_SIZE: sharedFields.EVENT_JOURNAL_SIZE,
+  EVENT_JOURNAL_RETENTION: sharedFields.EVENT_JOURNAL_RETENTION,
+  STREAM_LISTENERS_PER_TENANT: described(
+    'Listeners of the live stream that one api process accepts per tenant ([live stream](live-stream.md)).',
+    integer({ min: 1, max: 10_000 }, 200),
+  ),
   PARKED_LIMIT_PER_SUBSCRIPTION: sharedFields.PARKED_LIMIT_PER_SUBSCRIPTION,
+  STATISTICS_SUBSCRIPTIONS: sharedFields.STATISTICS_SUBSCRIPTIONS,
   RECOVERY_RATE: described(
     'Deliveries per second that one recovery sends at most.',
     integer({ min: 1, max: 1_000 }, 50),

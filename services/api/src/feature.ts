@@ -1,7 +1,7 @@
 import type { Broker } from '@switchhook/messaging'
 import type { Logger, Metrics, Tracing } from '@switchhook/runtime'
 import type { Vault } from '@switchhook/signing'
-import type { Installation, Redis } from '@switchhook/store'
+import type { Installation, JournalReader, Redis } from '@switchhook/store'
 import type { ApiConfig } from './config.ts'
 import type { Route } from './http/route.ts'
 import type { AheadOfRequest } from './state/read-ahead.ts'
@@ -17,6 +17,7 @@ export interface Base {
   readonly broker: Broker
   readonly installation: Installation
   readonly vault: Vault
+  readonly journal: JournalReader
   /** Publishes within a span; the delivery carries the trace on. */
   readonly publishDelivery: Broker['publishDelivery']
   /** The `traceparent` of the current request; undefined outside a request. */

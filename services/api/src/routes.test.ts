@@ -28,6 +28,24 @@ test('only the documents and the simulator can be used without a token', () => {
   ])
 })
 
+test('every route that needs a token names the role that it needs, and a viewer can read everything', () => {
+  const closed = routes.filter(({ isPublic }) => isPublic !== true)
+  expect(closed.filter(({ role }) => role === undefined).map(({ operationId }) => operationId)).toEqual([])
+  const forViewers = closed.filter(({ role }) => role === 'viewer').map(({ operationId }) => operationId)
+  expect(forViewers).toEqual(closed.filter(({ method }) => method === 'get').map(({ operationId }) => operationId))
+  expect(routes.filter(({ isPublic, role }) => isPublic === true && role !== undefined)).toEqual([])
+})
+
+test('only an admin creates, changes and deletes subscriptions and rotates their secrets', () => {
+  const forAdmins = routes.filter(({ role }) => role === 'admin').map(({ operationId }) => operationId)
+  expect(forAdmins).toEqual([
+    'createSubscription',
+    'changeSubscription',
+    'deleteSubscription',
+    'rotateSubscriptionSecret',
+  ])
+})
+
 test('each webhook route that changes or sends something names its own action in the audit log', () => {
   const changing = routes.filter(({ path, method }) => path.startsWith('/api/v1/webhooks/') && method !== 'get')
   expect(changing.length).toBeGreaterThan(3)

@@ -9,12 +9,15 @@ import {
 } from '@switchhook/runtime'
 import { openBacking } from '@switchhook/service'
 import { openVault } from '@switchhook/signing'
+import { createEventList, createJournalReader } from '@switchhook/store'
 import { createAgentRoutes } from './agents/agent-routes.ts'
 import { createAuditFeature } from './audit/audit-feature.ts'
 import { type KeyTiming, openAuth } from './auth/open-auth.ts'
+import { createCallListRoutes } from './calls/call-list-routes.ts'
 import { createCallRoutes } from './calls/call-routes.ts'
 import { openContactCenter } from './center/open-contact-center.ts'
 import { type ApiConfig, authOptionsOf } from './config.ts'
+import { openConsole } from './console/open-console.ts'
 import { createDeliveriesFeature } from './deliveries/deliveries-feature.ts'
 import type { Base } from './feature.ts'
 import { type IdempotencyTiming, openIdempotency } from './http/idempotency.ts'
@@ -23,6 +26,9 @@ import { createApp } from './http/server/create-app.ts'
 import { type ClientDeadlines, startHttpServer } from './http/server/http-server.ts'
 import { createRequestScope, createRequestTrace } from './http/server/request-trace.ts'
 import { openLimits } from './limits/open-limits.ts'
+import { createLiveFeature } from './live/live-feature.ts'
+import { createMeRoute, type InstalledFeatures } from './me/me-route.ts'
+import { createOverviewFeature } from './overview/overview-feature.ts'
 import { createRecoveriesFeature } from './recoveries/recoveries-feature.ts'
 import { collectRoutes } from './routes.ts'
 import { openState } from './state/state.ts'
@@ -60,7 +66,11 @@ export async function startApi(options: StartApiOptions): Promise<Api> {
   const scope = createRequestScope()
   const publishDelivery = tracePublishDelivery(tracing, (delivery) => broker.publishDelivery(delivery))
   const vault = openVault(config, log)
-  const opened = { config, log, metrics, tracing, redis, broker, installation, vault }
+  const journal = createJournalReader(redis, {
+    size: config.EVENT_JOURNAL_SIZE,
+    retentionMs: config.EVENT_JOURNAL_RETENTION,
+  })
+  const opened = { config, log, metrics, tracing, redis, broker, installation, vault, journal }
   const ofRequest = { traceOfRequest: scope.current, aheadOfRequest: scope.ahead }
   const base: Base = { ...opened, ...ofRequest, publishDelivery, now: Date.now }
 
@@ -71,9 +81,11 @@ export async function startApi(options: StartApiOptions): Promise<Api> {
   const trials = createTrialsFeature(base, subscriptions, deliveries)
   const recoveries = createRecoveriesFeature(base, state, subscriptions)
   shutdown.defer('recoveries', recoveries.close)
+  const overview = createOverviewFeature(base, subscriptions)
   const contactCenter = await openContactCenter(base, state)
   shutdown.defer('platform', contactCenter.close)
   const audit = createAuditFeature(base)
+  const live = createLiveFeature(base)
 
   state.timers.start({ ...contactCenter.timers, ...recoveries.timers })
   shutdown.defer('timers', () => state.timers.stop())
@@ -81,15 +93,30 @@ export async function startApi(options: StartApiOptions): Promise<Api> {
   shutdown.defer('signing keys', () => auth.close())
   await subscriptions.resealSecrets()
 
+  const webConsole = openConsole(config, log)
+  const features: InstalledFeatures = {
+    journal: config.EVENT_JOURNAL_SIZE > 0,
+    simulator: contactCenter.developmentRoutes.length > 0,
+    statistics: true,
+    console: webConsole !== undefined,
+  }
   const app = createApp({
     routes: collectRoutes({
       subscriptions,
       trials,
       deliveries,
       recoveries,
+      live,
+      overview,
       audit,
-      calls: { routes: createCallRoutes(contactCenter) },
+      calls: {
+        routes: [
+          ...createCallRoutes(contactCenter),
+          ...createCallListRoutes({ ...contactCenter, events: createEventList(redis, journal) }),
+        ],
+      },
       agents: { routes: createAgentRoutes({ ...contactCenter, statusNames: config.USER_STATUS_CODES }) },
+      me: { routes: [createMeRoute({ features })] },
       development: { routes: contactCenter.developmentRoutes },
     }),
     steps: {
@@ -101,10 +128,12 @@ export async function startApi(options: StartApiOptions): Promise<Api> {
     metrics,
     log,
     trace: createRequestTrace(tracing, scope),
+    ...(webConsole && { console: webConsole }),
   })
   const { deadlines } = options
   const server = await startHttpServer({ port: config.API_PORT, listener: app, ...(deadlines && { deadlines }) })
   shutdown.defer('http', () => server.close())
+  shutdown.defer('live stream', live.close)
   return {
     port: server.port,
     checks: { redis: readiness.redis, installation: readiness.installation },

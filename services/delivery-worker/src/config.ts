@@ -56,6 +56,7 @@ export const workerFields = {
     'Logs one of this many deliveries that are acknowledged at their first attempt; 1: every one. Failures are always logged.',
     integer({ min: 1, max: 1_000_000 }, 1),
   ),
+  STATISTICS_SUBSCRIPTIONS: sharedFields.STATISTICS_SUBSCRIPTIONS,
   SECRET_KEYS: secretKeysField,
 }
 

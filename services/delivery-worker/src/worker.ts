@@ -14,7 +14,10 @@ import {
   createBreakerStore,
   createCheckStore,
   createContactStore,
+  createDeliveryPolicyStore,
   createDeliveryStore,
+  createLiveAttemptStore,
+  createStatisticsStore,
   createSubscriptionStore,
 } from '@switchhook/store'
 import { consumeReceiverChecks } from './checks/check-receiver.ts'
@@ -27,6 +30,7 @@ import { startNotices } from './notices/start-notices.ts'
 import { createDeliver } from './pipeline/deliver.ts'
 import { createAdmit } from './policy/admit.ts'
 import { createBreaker } from './policy/cooldown.ts'
+import { policyOf, startPolicyReport } from './reporting/policy-report.ts'
 import { startReporting } from './reporting/start-reporting.ts'
 
 /** Subscriptions that share a lane wait for the slowest of them; more lanes mean fewer neighbours. */
@@ -71,14 +75,18 @@ export async function startWorker(service: Service<WorkerConfig>): Promise<Runni
   const maxSockets = 2 * config.DELIVERY_CONCURRENCY + LANES * LANE_DEPTH * config.SUBSCRIPTION_CONCURRENCY
   const client = createEndpointClient(config, maxSockets, log)
   shutdown.defer('connections', () => client.close())
+  const { publish: liveAttempts } = createLiveAttemptStore(redis)
   const reporting = startReporting({
     log,
     metrics,
     tracing,
     contacts: createContactStore(redis),
+    liveAttempts,
     sampleAcknowledged: config.LOG_SAMPLE_ACKNOWLEDGED,
+    statistics: createStatisticsStore(redis, { subscriptions: config.STATISTICS_SUBSCRIPTIONS }),
   })
-  shutdown.defer('contacts', reporting.stop)
+  shutdown.defer('reporting', reporting.stop)
+  shutdown.defer('policy report', startPolicyReport(createDeliveryPolicyStore(redis), policyOf(config)))
   const { listener, meter } = reporting
   const publish = (event: PlatformEvent) => broker.publishEvent(event)
   const { notices, limiter } = startNotices({ config, redis, subscriptions, publish, meter, log })
@@ -95,7 +103,11 @@ export async function startWorker(service: Service<WorkerConfig>): Promise<Runni
   )
   const admit = createAdmit({
     look: installation.confirmAbsence(
-      (delivery: Delivery) => breakers.look(delivery),
+      async (delivery: Delivery) => {
+        const found = await breakers.look(delivery)
+        reporting.noteListened(delivery.tenant, found.isListened)
+        return found
+      },
       ({ subscription }) => subscription !== undefined,
     ),
     isFailing: breaker.isFailing,

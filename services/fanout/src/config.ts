@@ -29,6 +29,8 @@ export const fanoutFields = {
     duration('8d', { minMs: 60_000, maxMs: 365 * 86_400_000 }),
   ),
   DELIVERY_RETENTION: sharedFields.DELIVERY_RETENTION,
+  EVENT_JOURNAL_SIZE: sharedFields.EVENT_JOURNAL_SIZE,
+  EVENT_JOURNAL_RETENTION: sharedFields.EVENT_JOURNAL_RETENTION,
 }
 
 export type FanoutConfig = Config<typeof fanoutFields>

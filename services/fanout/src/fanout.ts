@@ -1,7 +1,7 @@
 import { backlogQueues, serviceTopology } from '@switchhook/messaging'
 import { tracePublishDelivery } from '@switchhook/runtime'
 import { openBacking, type Running, type Service } from '@switchhook/service'
-import { createDeliveryLog, createSubscriptionStore } from '@switchhook/store'
+import { createDeliveryLog, createJournal, createSubscriptionStore } from '@switchhook/store'
 import type { FanoutConfig } from './config.ts'
 import { createLogBuffer } from './delivery-log/log-buffer.ts'
 import { createFanoutMeter, createLogMeter } from './events/fanout-meter.ts'
@@ -17,14 +17,22 @@ export async function startFanout(service: Service<FanoutConfig>): Promise<Runni
   })
 
   const subscriptions = createSubscriptionStore(redis, installation.verify)
+  const journalRetentionMs = config.EVENT_JOURNAL_SIZE > 0 ? config.EVENT_JOURNAL_RETENTION : 0
   const deliveryLog = createDeliveryLog(redis, {
     size: config.DELIVERY_LOG_SIZE,
     retentionMs: config.DELIVERY_LOG_RETENTION,
     eventListSize: config.EVENT_LIST_SIZE,
     eventRetentionMs: config.DELIVERY_RETENTION,
+    eventListRetentionMs: Math.max(config.DELIVERY_RETENTION, journalRetentionMs),
   })
+  const journal = createJournal(redis, { size: config.EVENT_JOURNAL_SIZE, retentionMs: config.EVENT_JOURNAL_RETENTION })
+  const isLogOn = config.DELIVERY_LOG_SIZE > 0
   const logBuffer = createLogBuffer({
-    write: (events) => deliveryLog.write(events, Date.now()),
+    write: async (events) => {
+      // The journal last: while it is behind, the live stream shows no event that cannot be explained yet.
+      if (isLogOn) await deliveryLog.write(events, Date.now())
+      await journal.append(events)
+    },
     dropped: createLogMeter(metrics),
     log,
   })
@@ -42,7 +50,7 @@ export async function startFanout(service: Service<FanoutConfig>): Promise<Runni
           matching: (tenant, eventType) => subscriptions.matching(tenant, eventType),
           publishDelivery: tracePublishDelivery(tracing, publish),
           now: () => new Date(),
-          addToLog: config.DELIVERY_LOG_SIZE === 0 ? () => {} : (event) => logBuffer.add(event),
+          addToLog: isLogOn || config.EVENT_JOURNAL_SIZE > 0 ? (event) => logBuffer.add(event) : () => {},
           fannedOut: (event, deliveries, tookMs) => {
             fannedOut(event, deliveries, tookMs)
             charge(event, deliveries)

@@ -52,6 +52,8 @@ export interface Client {
     body?: unknown,
     headers?: Readonly<Record<string, string>>,
   ): Promise<Reply<T>>
+  /** Begins a response that does not end, such as the live stream. */
+  open(path: string, headers?: Readonly<Record<string, string>>): Promise<Response>
   subscribe(url: string, eventTypes?: readonly string[]): Promise<Subscription>
   /** Returns the call id. */
   dial(agentUri: string, destination: string, more?: object): Promise<string>
@@ -106,6 +108,8 @@ export async function openClient(tenant: keyof typeof CLIENTS, replica: 0 | 1 = 
 
   return {
     request,
+    open: (path, headers = {}) =>
+      fetch(`${base}/api/v1${path}`, { headers: { authorization: `Bearer ${token}`, ...headers } }),
     subscribe: (url, eventTypes = ['call.status']) =>
       expecting(201, 'POST', '/webhooks/subscriptions', { url, eventTypes }),
     dial: async (agentUri, destination, more = {}) => {

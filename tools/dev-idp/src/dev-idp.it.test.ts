@@ -1,5 +1,5 @@
 import { type ChildProcess, spawn } from 'node:child_process'
-import { createPublicKey, type JsonWebKey, verify } from 'node:crypto'
+import { createHash, createPublicKey, type JsonWebKey, verify } from 'node:crypto'
 import { once } from 'node:events'
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -97,6 +97,7 @@ test('a client gets a token for an hour, signed with RS256 by the published key 
     aud: 'switchhook',
     client_id: 'acme-app',
     scope: 'switchhook/.default',
+    roles: ['admin'],
   })
   expect(Number(claims?.['exp']) - Number(claims?.['iat'])).toBe(3599)
 })
@@ -138,6 +139,94 @@ test('tokens stay valid after a restart', async () => {
 
   const second = await start({ DEV_IDP_PORT: port })
   expect(claimsOf(String(body['access_token']), await publishedKeys(`${second.url}/acme`))).toBeDefined()
+})
+
+const REDIRECT_URI = 'http://127.0.0.1:8080/console/'
+const VERIFIER = 'a-verifier-of-at-least-forty-three-characters-0123'
+
+/** A browser without a screen: follows redirects by hand, and keeps cookies. */
+function createBrowser() {
+  const cookies = new Map<string, string>()
+  return async (target: string, body?: URLSearchParams): Promise<Response> => {
+    const cookie = [...cookies].map(([name, value]) => `${name}=${value}`).join('; ')
+    const response = await fetch(target, {
+      redirect: 'manual',
+      headers: { cookie },
+      ...(body && { method: 'POST', body }),
+    })
+    for (const line of response.headers.getSetCookie()) {
+      const [, name = '', value = ''] = /^([^=]+)=([^;]*)/.exec(line) ?? []
+      cookies.set(name, value)
+    }
+    return response
+  }
+}
+
+const authorizationUrl = (more: Record<string, string> = {}): string =>
+  `${url}/acme/auth?${new URLSearchParams({
+    client_id: 'console',
+    redirect_uri: REDIRECT_URI,
+    response_type: 'code',
+    scope: 'openid switchhook/.default',
+    state: 'a-state',
+    code_challenge: createHash('sha256').update(VERIFIER).digest('base64url'),
+    code_challenge_method: 'S256',
+    ...more,
+  })}`
+
+const locationOf = (response: Response): string => new URL(response.headers.get('location') ?? '', url).href
+
+/** Signs a person in. Returns the address that the console is called back with. */
+async function signIn(name: string, password = name): Promise<{ readonly status: number; readonly location: URL }> {
+  const browse = createBrowser()
+  const page = locationOf(await browse(authorizationUrl()))
+  expect(await (await browse(page)).text()).toContain('acme-viewer')
+  const submitted = await browse(page, new URLSearchParams({ name, password }))
+  if (submitted.status !== 303) return { status: submitted.status, location: new URL(url) }
+  const returned = await browse(locationOf(submitted))
+  return { status: returned.status, location: new URL(locationOf(returned)) }
+}
+
+test.each(['viewer', 'operator', 'admin'])(
+  'acme-%s signs in to the console and gets a token with the role',
+  async (role) => {
+    const { location } = await signIn(`acme-${role}`)
+    expect(`${location.origin}${location.pathname}`).toBe(REDIRECT_URI)
+    expect(location.searchParams.get('state')).toBe('a-state')
+    const first = await requestToken(`${url}/acme`, {
+      grant_type: 'authorization_code',
+      client_id: 'console',
+      code: String(location.searchParams.get('code')),
+      redirect_uri: REDIRECT_URI,
+      code_verifier: VERIFIER,
+    })
+    expect(first.status).toBe(200)
+    const claims = claimsOf(String(first.body['access_token']), await publishedKeys(`${url}/acme`))
+    expect(claims).toMatchObject({ aud: 'switchhook', client_id: 'console', sub: `acme-${role}`, roles: [role] })
+
+    const refreshed = await requestToken(`${url}/acme`, {
+      grant_type: 'refresh_token',
+      client_id: 'console',
+      refresh_token: String(first.body['refresh_token']),
+    })
+    expect(claimsOf(String(refreshed.body['access_token']), await publishedKeys(`${url}/acme`))).toMatchObject({
+      aud: 'switchhook',
+      roles: [role],
+    })
+  },
+)
+
+test.each([
+  ['a wrong password', 'acme-admin', 'guess'],
+  ['a person of another tenant', 'globex-admin', 'globex-admin'],
+])('%s is refused', async (_name, name, password) => {
+  expect(await signIn(name, password)).toMatchObject({ status: 401 })
+})
+
+test('a code goes only to the console on this machine', async () => {
+  const response = await createBrowser()(authorizationUrl({ redirect_uri: 'https://console.example/console/' }))
+  expect(response.status).toBe(400)
+  expect(response.headers.get('location')).toBeNull()
 })
 
 test('refuses to run in production', async () => {

@@ -11,7 +11,7 @@ export interface IdentityProvider {
   close(): Promise<void>
 }
 
-type Handler = (request: IncomingMessage, response: ServerResponse) => unknown
+type Handler = (request: IncomingMessage, response: ServerResponse) => Promise<void>
 
 /**
  * Serves every tenant on one port, each below its own path. Port 0 means any free port. On every interface, the issuer is
@@ -33,8 +33,11 @@ export async function startIdentityProvider(options: {
     }
     // The provider handles its path as the root, and uses originalUrl for URLs that it returns.
     Object.assign(request, { originalUrl: request.url, url: rest.startsWith('/') ? rest : `/${rest}` })
-    // The provider answers every error itself.
-    void handle(request, response)
+    handle(request, response).catch(() => {
+      // Such as a body that was cut off.
+      if (!response.headersSent) response.writeHead(500)
+      response.end()
+    })
   })
   await once(server.listen(options.port, options.host), 'listening')
   const baseUrl = `http://127.0.0.1:${(server.address() as AddressInfo).port}`
@@ -45,7 +48,7 @@ export async function startIdentityProvider(options: {
   )
   for (const tenant of options.tenants) {
     const key = keys[tenant.tenant]
-    if (key !== undefined) handlers.set(tenant.tenant, tenantProvider(baseUrl, tenant, key).callback())
+    if (key !== undefined) handlers.set(tenant.tenant, tenantProvider(baseUrl, tenant, key))
   }
   return {
     baseUrl,

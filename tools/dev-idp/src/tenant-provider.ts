@@ -1,14 +1,29 @@
 import { randomBytes } from 'node:crypto'
-import { type Adapter, errors, type JWK, Provider } from 'oidc-provider'
+import type { IncomingMessage, ServerResponse } from 'node:http'
+import { errors, interactionPolicy, type JWK, type KoaContextWithOIDC, Provider } from 'oidc-provider'
+import { memoryStorage } from './memory-storage.ts'
+import { CONSOLE_CLIENT, peopleOf, ROLES_CLAIM } from './people.ts'
+import { handleSignIn, SIGN_IN_PATH } from './sign-in.ts'
 import { addressesOf, DEV_AUDIENCE, DEV_SCOPE, type DevTenant, PATHS } from './tenants.ts'
 
 /** A resource must be an absolute URI (RFC 8707, section 2). Clients may omit it. */
 const RESOURCE = `urn:${DEV_AUDIENCE}`
 
-/** An OAuth 2.0 server for one tenant: client credentials only, RS256 access tokens, discovery and keys. */
-export function tenantProvider(baseUrl: string, { tenant, clientId, clientSecret }: DevTenant, key: JWK): Provider {
-  return new Provider(addressesOf(baseUrl, tenant).issuer, {
-    adapter: emptyStorage,
+/**
+ * An OAuth 2.0 server for one tenant: client credentials for applications, the authorization code flow with PKCE for the
+ * console; RS256 access tokens, discovery and keys. The returned function handles paths below the issuer.
+ */
+export function tenantProvider(
+  baseUrl: string,
+  { tenant, clientId, clientSecret }: DevTenant,
+  key: JWK,
+): (request: IncomingMessage, response: ServerResponse) => Promise<void> {
+  const people = peopleOf(tenant)
+  const policy = interactionPolicy.base()
+  // People are not asked for consent: there is only one application.
+  policy.remove('consent')
+  const provider = new Provider(addressesOf(baseUrl, tenant).issuer, {
+    adapter: memoryStorage(),
     jwks: { keys: [key] },
     clients: [
       {
@@ -19,12 +34,31 @@ export function tenantProvider(baseUrl: string, { tenant, clientId, clientSecret
         redirect_uris: [],
         response_types: [],
       },
+      CONSOLE_CLIENT,
     ],
-    // The library requires cookie keys, although no user ever logs in.
     cookies: { keys: [randomBytes(32).toString('base64url')] },
-    scopes: [DEV_SCOPE],
+    scopes: ['openid', DEV_SCOPE],
     routes: PATHS,
-    ttl: { ClientCredentials: 3_599 },
+    ttl: {
+      ClientCredentials: 3_599,
+      AccessToken: 3_599,
+      RefreshToken: 86_400,
+      Session: 86_400,
+      Grant: 86_400,
+      Interaction: 600,
+    },
+    pkce: { required: () => true },
+    clientBasedCORS: () => true,
+    findAccount: (_ctx, accountId) =>
+      people.some(({ name }) => name === accountId) ? { accountId, claims: () => ({ sub: accountId }) } : undefined,
+    extraTokenClaims: (_ctx, token) => {
+      const person = 'accountId' in token ? people.find(({ name }) => name === token.accountId) : undefined
+      // Applications may do everything.
+      return { [ROLES_CLAIM]: [person?.role ?? 'admin'] }
+    },
+    issueRefreshToken: (_ctx, client) => client.grantTypeAllowed('refresh_token'),
+    loadExistingGrant: grantEverything,
+    interactions: { policy, url: (_ctx, { uid }) => `/${tenant}${SIGN_IN_PATH}${uid}` },
     features: {
       clientCredentials: { enabled: true },
       devInteractions: { enabled: false },
@@ -33,27 +67,40 @@ export function tenantProvider(baseUrl: string, { tenant, clientId, clientSecret
       resourceIndicators: {
         enabled: true,
         defaultResource: () => RESOURCE,
-        getResourceServerInfo: (ctx, resource) => {
+        useGrantedResource: () => true,
+        getResourceServerInfo: (ctx, resource, client) => {
           if (resource !== RESOURCE) throw new errors.InvalidTarget()
-          const scope = ctx.oidc.params?.['scope']
-          if (scope !== DEV_SCOPE)
-            throw new errors.InvalidScope(`scope must be ${DEV_SCOPE}`, typeof scope === 'string' ? scope : '')
+          checkScope(ctx, client.clientId)
           return { scope: DEV_SCOPE, audience: DEV_AUDIENCE, accessTokenFormat: 'jwt', jwt: { sign: { alg: 'RS256' } } }
         },
       },
     },
   })
+  const handle = provider.callback()
+  return async (request, response) => {
+    if (request.url?.startsWith(SIGN_IN_PATH) === true)
+      await handleSignIn(provider, { tenant, people }, request, response)
+    // The provider answers every error itself.
+    else await handle(request, response)
+  }
 }
 
-/** The provider stores nothing: its clients are fixed, and its access tokens are self-contained. */
-const emptyStorage = (): Adapter => ({
-  upsert: nothing,
-  find: nothing,
-  findByUserCode: nothing,
-  findByUid: nothing,
-  consume: nothing,
-  destroy: nothing,
-  revokeByGrantId: nothing,
-})
+/** Applications request one scope only, as the specification says. */
+function checkScope(ctx: KoaContextWithOIDC, clientId: string): void {
+  const scope = ctx.oidc.params?.['scope']
+  if (clientId === CONSOLE_CLIENT.client_id || scope === DEV_SCOPE) return
+  throw new errors.InvalidScope(`scope must be ${DEV_SCOPE}`, typeof scope === 'string' ? scope : '')
+}
 
-const nothing = async (): Promise<undefined> => undefined
+/** Grants the console what it asks for. */
+async function grantEverything(ctx: KoaContextWithOIDC) {
+  const { client, session, provider } = ctx.oidc
+  const grantId = session?.grantIdFor(client?.clientId ?? '')
+  const existing = grantId === undefined ? undefined : await provider.Grant.find(grantId)
+  if (existing !== undefined) return existing
+  const grant = new provider.Grant({ clientId: client?.clientId ?? '', accountId: session?.accountId ?? '' })
+  grant.addOIDCScope('openid')
+  grant.addResourceScope(RESOURCE, DEV_SCOPE)
+  await grant.save()
+  return grant
+}

@@ -193,6 +193,7 @@ test('the schema of the headers changes only on purpose: messages can be hours o
       ],
       "type": "object",
     },
+    "sh-requested": {},
     "sh-run": {
       "minimum": 1,
       "type": "integer",

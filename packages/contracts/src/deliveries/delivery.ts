@@ -54,6 +54,8 @@ export interface Delivery {
   readonly signing?: Signing
   /** Present only on test deliveries and receiver checks. */
   readonly trial?: Trial
+  /** The tenant asked for this delivery: its subscription need not receive the event type. */
+  readonly isRequested?: true
   readonly body: Buffer
 }
 
@@ -76,6 +78,7 @@ export interface DeliveryHeaders {
   readonly traceparent?: string
   readonly 'sh-signing'?: Signing
   readonly 'sh-trial'?: Trial
+  readonly 'sh-requested'?: true
   /** The installation that published the message. Set at each publish, so it is not part of a Delivery. */
   readonly 'sh-installation'?: string
 }
@@ -121,6 +124,7 @@ export const deliveryHeadersSchema = {
     // Any type: an unreadable value is ignored, because it must not prevent a delivery.
     traceparent: {},
     'sh-trial': {},
+    'sh-requested': {},
     'sh-signing': signingSchema,
     'sh-installation': { type: 'string', format: 'uuid' },
   },
@@ -146,6 +150,7 @@ export function deliveryHeaders(delivery: Delivery, installation?: InstallationI
     ...(delivery.traceparent !== undefined && { traceparent: delivery.traceparent }),
     ...(delivery.signing !== undefined && { 'sh-signing': delivery.signing }),
     ...(delivery.trial !== undefined && { 'sh-trial': delivery.trial }),
+    ...(delivery.isRequested === true && { 'sh-requested': true }),
     ...(installation !== undefined && { 'sh-installation': installation }),
   }
 }
@@ -174,6 +179,7 @@ export function parseDelivery(content: Buffer, headers: unknown): Delivery {
     ...(traceparent !== undefined && { traceparent }),
     ...(h['sh-signing'] !== undefined && { signing: h['sh-signing'] }),
     ...(trial !== undefined && { trial }),
+    ...(h['sh-requested'] === true && { isRequested: true }),
     body: content,
   }
 }

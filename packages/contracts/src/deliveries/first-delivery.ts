@@ -1,4 +1,4 @@
-import { envelopesOf } from '../events/envelope.ts'
+import { envelopesWith } from '../events/envelope.ts'
 import type { EventType, PlatformEvent } from '../events/event.ts'
 import { exampleDataOf } from '../events/event-catalogue.ts'
 import { deliveryIdOf, type EventId, newEventId } from '../ids.ts'
@@ -10,13 +10,15 @@ import type { Trial } from './trial.ts'
  * Prepares the deliveries of one event, each at slot 0. Shared parts are computed once per event. The same event always
  * gives the same ids and bodies.
  * @param firstDueAt ISO 8601, UTC
+ * @param dataJson the data of the event, serialised
  */
 export function firstDeliveriesOf(
-  event: PlatformEvent,
+  event: Omit<PlatformEvent, 'data'>,
   firstDueAt: string,
+  dataJson: string,
 ): (subscription: Pick<Subscription, 'id' | 'url'>) => Delivery {
   const { eventId, eventType, tenant, traceparent } = event
-  const envelope = envelopesOf(event)
+  const envelope = envelopesWith(event, dataJson)
   return ({ id, url }) => {
     const deliveryId = deliveryIdOf(eventId, id)
     return {
@@ -44,5 +46,5 @@ export function exampleDeliveryOf(
   const occurredAt = at.toISOString()
   const data = exampleDataOf(eventType, { at, newGuid: newEventId })
   const event = { eventId, eventType, occurredAt, tenant: subscription.tenant, data }
-  return { ...firstDeliveriesOf(event, occurredAt)(subscription), trial }
+  return { ...firstDeliveriesOf(event, occurredAt, JSON.stringify(data))(subscription), trial }
 }

@@ -12,6 +12,7 @@ export const FAILURES = {
   'unknown-status-code': { status: 400, title: 'The user status code is missing or unknown' },
   'missing-agent-uri': { status: 400, title: 'The field agentUri is required' },
   unauthorized: { status: 401, title: 'A valid access token is required' },
+  forbidden: { status: 403, title: 'The role of the caller does not allow this operation' },
   'not-found': { status: 404, title: 'No such resource' },
   'subscription-not-found': { status: 404, title: 'No such subscription' },
   'delivery-not-found': { status: 404, title: 'No such delivery, or its record has expired' },
@@ -23,11 +24,13 @@ export const FAILURES = {
   'invalid-call-state': { status: 409, title: 'The command is not allowed in the current state of the call' },
   'transfer-in-progress': { status: 409, title: 'Another transfer of this call is in progress' },
   'agent-device-unavailable': { status: 409, title: "The agent's device is not available" },
-  'delivery-not-parked': { status: 409, title: 'Only a parked delivery can be sent again' },
+  'delivery-not-parked': { status: 409, title: 'The delivery cannot be sent again now' },
   'delivery-without-body': {
     status: 409,
-    title: 'The body of this delivery was removed because too many deliveries are parked; it cannot be sent again',
+    title: 'The body of this delivery is no longer kept; it cannot be sent again',
   },
+  'event-without-body': { status: 409, title: 'The journal does not have the body of this event' },
+  'journal-off': { status: 409, title: 'The event journal is turned off in this installation' },
   'subscription-disabled': { status: 409, title: 'The subscription is disabled' },
   'subscription-deleted': { status: 409, title: 'The subscription of this delivery was deleted' },
   'too-many-secrets': { status: 409, title: 'Too many previous secrets are still active; wait for one to expire' },
@@ -45,6 +48,7 @@ export const FAILURES = {
   'unsupported-media-type': { status: 415, title: 'The body must be application/json' },
   'idempotency-key-reused': { status: 422, title: 'The Idempotency-Key was used with a different request' },
   'rate-limited': { status: 429, title: 'Too many requests; retry later' },
+  'too-many-listeners': { status: 429, title: 'Too many listeners read the live stream; retry later' },
   'too-many-checks': { status: 429, title: 'Too many endpoint checks are running; retry in a few seconds' },
   internal: { status: 500, title: 'Internal error' },
   'platform-unavailable': { status: 503, title: 'The contact center is unavailable; the command was not executed' },
@@ -61,6 +65,7 @@ export interface FailureExtra {
   readonly status?: number
   readonly knownEventTypes?: readonly string[]
   readonly knownStatusCodes?: readonly { readonly code: number; readonly name: string }[]
+  readonly requiredRole?: string
   readonly currentState?: number
   readonly allowedCommands?: readonly string[]
 }

@@ -14,8 +14,17 @@ export interface Envelope {
  * Prepares the webhook bodies of one event. The part that all its deliveries share is serialised once. Every attempt
  * POSTs exactly the resulting bytes.
  */
-export function envelopesOf(event: PlatformEvent): (deliveryId: DeliveryId) => Buffer {
-  const { eventType, occurredAt, tenant, data } = event
-  const shared = JSON.stringify({ eventType, occurredAt, tenant, data }).slice(1)
+export const envelopesOf = (event: PlatformEvent): ((deliveryId: DeliveryId) => Buffer) =>
+  envelopesWith(event, JSON.stringify(event.data))
+
+/**
+ * Like `envelopesOf`, for data that is serialised already, such as that of the journal. The same text always gives the
+ * same bytes; parsing it could change numbers (`1.0`).
+ */
+export function envelopesWith(
+  { eventType, occurredAt, tenant }: Pick<PlatformEvent, 'eventType' | 'occurredAt' | 'tenant'>,
+  dataJson: string,
+): (deliveryId: DeliveryId) => Buffer {
+  const shared = `${JSON.stringify({ eventType, occurredAt, tenant }).slice(1, -1)},"data":${dataJson}}`
   return (deliveryId) => Buffer.from(`{"deliveryId":"${deliveryId}",${shared}`)
 }

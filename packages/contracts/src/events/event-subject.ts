@@ -5,6 +5,8 @@ export interface EventSubject {
   readonly callId: string | null
   readonly agentUri: string | null
   readonly correlationId: string | null
+  /** Phone number of the other party, as digits with or without a leading `+`. */
+  readonly number?: string | null
 }
 
 /** Longer values are not indexed. */
@@ -17,7 +19,22 @@ export function subjectOf(data: Readonly<Record<string, unknown>>): EventSubject
     callId: callId === null ? null : canonicalCallId(callId),
     agentUri: textOf(data['agentUri']),
     correlationId: textOf(data['correlationId']),
+    number: numberOf(data['remoteParty']),
   }
+}
+
+/** A phone number without separators. */
+const canonicalNumber = (number: string): string => number.replaceAll(/[^\d+]/g, '')
+
+/**
+ * The digits that all spellings of a phone number end with: without separators, `+`, and leading zeros, which are the
+ * prefix of an international or a long-distance call.
+ */
+export const numberEnding = (number: string): string => number.replaceAll(/\D/g, '').replace(/^0+/, '')
+
+function numberOf(party: unknown): string | null {
+  const number = textOf(typeof party === 'object' && party !== null ? (party as { number?: unknown }).number : null)
+  return number === null || !/^[+\d]/.test(number) ? null : canonicalNumber(number)
 }
 
 /** GUIDs in lower case; other ids unchanged. */

@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { type CallId, CallState } from '@switchhook/contracts'
+import { createAgentList } from '../list-agents.ts'
 import {
   type LegCommand,
   type Platform,
@@ -71,6 +72,7 @@ export function createAsterisk(deps: AsteriskDeps): AsteriskPlatform {
   const { server, app, memory, onError, now } = deps
   if (!APP_NAME.test(app)) throw new TypeError(`not the name of an application: ${JSON.stringify(app)}`)
   const agents = pbxAgents(deps.agents)
+  const listAgents = createAgentList(deps.agents.map(provisioned))
   const ari = createAriClient(server)
   const store = createSessionStore(memory)
   const parties = createParties({ agents, trunk: deps.trunk, defaultCli: deps.defaultCli, liveCalls: deps.liveCalls })
@@ -211,6 +213,7 @@ export function createAsterisk(deps: AsteriskDeps): AsteriskPlatform {
       const agent = agents.find(tenant, agentUri)
       return agent && provisioned(agent)
     },
+    listAgents: async (tenant, page) => listAgents(tenant, page),
     dial: (command) =>
       track(
         (async () => {

@@ -42,6 +42,9 @@ const ALLOWED: Readonly<Record<CallState, readonly CommandOnLeg[]>> = {
   [CallState.failed]: [],
 }
 
+/** The commands that change something on this leg now. The platform may still refuse one. */
+export const allowedCommands = ({ state }: Pick<CallStatus, 'state'>): readonly CommandOnLeg[] => ALLOWED[state]
+
 /** The commands whose result the leg already has: a repeated command must not look like an error. */
 const ALREADY: Readonly<Partial<Record<CallState, readonly CommandOnLeg[]>>> = {
   [connected]: ['answer', 'resume'],

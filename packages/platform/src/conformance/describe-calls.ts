@@ -136,6 +136,18 @@ export function describeCalls(fixture: Fixture): void {
     expect(await fixture.platform.findAgent('another tenant', fixture.harness.alice)).toBeUndefined()
   })
 
+  test('the agents of a tenant are listed by URI, in pages', async () => {
+    const { tenant, alice, bob, carol } = fixture.harness
+    const inOrder = [alice, bob, carol].toSorted()
+    const uris = async (page: { limit: number; after?: string }, of = tenant) =>
+      (await fixture.platform.listAgents(of, page)).map(({ agentUri }) => agentUri)
+    expect(await uris({ limit: 100 })).toEqual(inOrder)
+    const [first = ''] = await uris({ limit: 1 })
+    expect([first, ...(await uris({ limit: 2, after: first }))]).toEqual(inOrder)
+    expect(await uris({ limit: 2, after: inOrder.at(-1) ?? '' })).toEqual([])
+    expect(await uris({ limit: 100 }, 'another tenant')).toEqual([])
+  })
+
   test('a device that goes offline ends its calls, and is reported offline and online again', async () => {
     const callId = await fixture.customerCall()
     await fixture.harness.setDevice(fixture.harness.alice, false)

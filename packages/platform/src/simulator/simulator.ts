@@ -13,6 +13,7 @@
  */
 
 import { type CallId, CallState, newCallId } from '@switchhook/contracts'
+import { createAgentList } from '../list-agents.ts'
 import type { LegCommand, Platform, PlatformListener, ProvisionedAgent } from '../platform.ts'
 import { createDirectory } from './agents.ts'
 import { beginDial, beginInbound } from './begin-call.ts'
@@ -60,6 +61,7 @@ export interface Simulator extends Platform {
 export function createSimulator(deps: SimulatorDeps): Simulator {
   const { agents, scenario, storage, liveCalls, onError, now } = deps
   const { find, partyOf } = createDirectory(agents)
+  const listAgents = createAgentList(agents)
   const tenants = [...new Set(agents.map(({ tenant }) => tenant))]
   let listener: PlatformListener | undefined
   const inProgress = new Set<Promise<unknown>>()
@@ -161,6 +163,7 @@ export function createSimulator(deps: SimulatorDeps): Simulator {
       await track(timerDue(tenant, payload as StepTimer | DeviceTimer | ScenarioTimer))
     },
     findAgent: async (tenant, agentUri) => find(tenant, agentUri),
+    listAgents: async (tenant, page) => listAgents(tenant, page),
     findAnyAgent: (agentUri, tenant) =>
       agents.find((agent) => agent.agentUri === agentUri && (tenant === undefined || agent.tenant === tenant)),
     dial: ({ destination, ...call }) => dialParty(call, destination, call),

@@ -67,9 +67,21 @@ export const sharedFields = {
     'How long an acknowledged delivery can be looked up; about 0.6 KB of Redis memory each.',
     duration('1h', { minMs: 60_000 }),
   ),
+  EVENT_JOURNAL_SIZE: described(
+    'Events kept per tenant with their data, to show, stream and send them again; about 1.2 KB of Redis memory each; `0` turns the journal off ([journal](journal.md)).',
+    integer({ min: 0, max: 1_000_000 }, 20_000),
+  ),
+  EVENT_JOURNAL_RETENTION: described(
+    'How long the journal keeps an event ([journal](journal.md)).',
+    duration('24h', { minMs: 60_000, maxMs: 365 * 86_400_000 }),
+  ),
   PARKED_LIMIT_PER_SUBSCRIPTION: described(
     'Parked deliveries of one subscription that keep their body; the same number of older ones is kept without it ([notices](notices.md#parked-deliveries)).',
     integer({ min: 1, max: 100_000_000 }, 100_000),
+  ),
+  STATISTICS_SUBSCRIPTIONS: described(
+    'Subscriptions of one tenant that have statistics of their own at a time; about 0.1 MB of Redis memory each. The tenant as a whole always has statistics ([statistics](statistics.md)).',
+    integer({ min: 0, max: 100_000 }, 500),
   ),
   WEBHOOK_ALLOWED_NETWORKS: described(
     'Private networks (CIDRs) that webhooks may be sent to. Without it, only public addresses are allowed.',

@@ -1,16 +1,18 @@
 -- Reads the state of an endpoint's breaker and, if asked for, its subscription. Changes nothing.
--- KEYS    1 breaker   2 subscriptions
+-- KEYS    1 breaker   2 subscriptions   3 the tenant's listening key
 -- ARGV    1 subscription, '' to leave it out
 -- result  'closed', 'open' (in its cool-down) or 'probing' (the cool-down is over); failures in a row; end of the
---         cool-down in ms since 1970, 0 for none; the subscription as JSON, '' for none
+--         cool-down in ms since 1970, 0 for none; the subscription as JSON, '' for none; 1 if somebody reads the tenant's
+--         live stream, else 0
 local subscription = ''
 if ARGV[1] ~= '' then
   subscription = redis.call('HGET', KEYS[2], ARGV[1]) or ''
 end
+local listened = redis.call('EXISTS', KEYS[3])
 local failures, openUntil = unpack(redis.call('HMGET', KEYS[1], 'failures', 'openUntil'))
 if not openUntil then
-  return { 'closed', tonumber(failures or 0), '0', subscription }
+  return { 'closed', tonumber(failures or 0), '0', subscription, listened }
 end
 local time = redis.call('TIME')
 local now = time[1] * 1000 + math.floor(time[2] / 1000)
-return { tonumber(openUntil) > now and 'open' or 'probing', tonumber(failures), openUntil, subscription }
+return { tonumber(openUntil) > now and 'open' or 'probing', tonumber(failures), openUntil, subscription, listened }

@@ -1,22 +1,31 @@
--- Begins the next run of a parked delivery. Until the run is noted as published, it can be begun again: by the same sender
--- at any time, by another one when the sender's lease is over.
+-- Begins the next run of a delivery, or the first run of a new one. Until the run is noted as published, it can be begun
+-- again: by the same sender at any time, by another one when the sender's lease is over.
 -- KEYS    1 record   2 body   3 sender
--- ARGV    1 the run that must have been parked, '' for any   2 this sender   3 the sender's lease in ms
--- result  the record; '' if it is not parked, or another run is; 'busy' if another sender holds the lease; 'without-body'
---         if its body was released; nil if there is no record
+-- ARGV    1 the run that must have ended, 0 for a new delivery, '' for any   2 this sender   3 the sender's lease in ms
+--         4 which deliveries: 'parked', 'any' that is not due now, or only a 'new' one   5 '1' if the sender has the body
+--         6 the record of a new delivery, '' for none   7 how long that record is kept until the run is published, ms
+-- result  the record; '' if it is in another state, or another run has ended; 'busy' if another sender holds the lease;
+--         'without-body' if there is no body; nil if there is no record
 local stored = redis.call('GET', KEYS[1])
 if not stored then
-  return false
+  if ARGV[6] == '' or (ARGV[1] ~= '' and ARGV[1] ~= '0') then
+    return false
+  end
+  redis.call('SET', KEYS[1], ARGV[6], 'PX', ARGV[7])
+  redis.call('SET', KEYS[3], ARGV[2], 'PX', ARGV[3])
+  return ARGV[6]
 end
 local run, state, rest = string.match(stored, '^(%d+) %-?%d+ (%a+)(\n.*)$')
-if state ~= 'parked' and state ~= 'unsent' then
+local ended = state == 'unsent' and run - 1 or tonumber(run)
+local fits = {
+  parked = state == 'parked' or state == 'unsent',
+  any = state ~= 'pending',
+  new = state == 'unsent' and ended == 0,
+}
+if not fits[ARGV[4]] or (ARGV[1] ~= '' and tonumber(ARGV[1]) ~= ended) then
   return ''
 end
-local parkedRun = state == 'unsent' and run - 1 or tonumber(run)
-if ARGV[1] ~= '' and tonumber(ARGV[1]) ~= parkedRun then
-  return ''
-end
-if redis.call('EXISTS', KEYS[2]) == 0 then
+if ARGV[5] ~= '1' and redis.call('EXISTS', KEYS[2]) == 0 then
   return 'without-body'
 end
 if state == 'unsent' then
@@ -26,7 +35,7 @@ if state == 'unsent' then
   end
 end
 redis.call('SET', KEYS[3], ARGV[2], 'PX', ARGV[3])
-if state == 'parked' then
+if state ~= 'unsent' then
   stored = string.format('%d -1 unsent', run + 1) .. rest
   redis.call('SET', KEYS[1], stored, 'KEEPTTL')
 end

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import type { Attempt, Delivery, Subscription } from '@switchhook/contracts'
-import { breakerKey, subscriptionsKey } from '../keys.ts'
+import { breakerKey, listeningKey, subscriptionsKey } from '../keys.ts'
 import { type Redis, run } from '../redis/redis.ts'
 import { parseSubscription } from '../subscriptions/subscription-store.ts'
 
@@ -51,10 +51,12 @@ export type Probe = string
 export interface BreakerStore {
   /** Reads the breaker in one round trip. */
   health(endpoint: Endpoint): Promise<EndpointHealth>
-  /** Reads the breaker and the subscription in one round trip. */
-  look(
-    endpoint: Endpoint,
-  ): Promise<{ readonly health: EndpointHealth; readonly subscription: Subscription | undefined }>
+  /** Reads the breaker and the subscription in one round trip, and whether somebody reads the tenant's live stream. */
+  look(endpoint: Endpoint): Promise<{
+    readonly health: EndpointHealth
+    readonly subscription: Subscription | undefined
+    readonly isListened: boolean
+  }>
   /** Undefined: another worker holds the probe. The claim lapses after `leaseMs` unless a result is noted. */
   claimProbe(endpoint: Endpoint, leaseMs: number): Promise<Probe | undefined>
   /** Counts a transient failure. Resolves to whether it starts a cool-down. */
@@ -98,12 +100,13 @@ export function createBreakerStore(redis: Redis, { failures, cooldownMs }: Break
 /** The reading half of the store, for the api. */
 export function createBreakerReader(redis: Redis): Pick<BreakerStore, 'health' | 'look'> {
   async function read(endpoint: Endpoint, subscriptionId: string) {
-    const keys = [keyOf(endpoint), subscriptionsKey(endpoint.tenant)]
-    const [state, consecutiveFailures, openUntil, subscription] = await redis[run]((commands) =>
+    const { tenant } = endpoint
+    const keys = [keyOf(endpoint), subscriptionsKey(tenant), listeningKey(tenant)]
+    const [state, consecutiveFailures, openUntil, subscription, isListened] = await redis[run]((commands) =>
       commands.runScript('breaker/read-endpoint', keys, [subscriptionId]),
     )
     const openUntilMs = openUntil === '0' ? null : Number(openUntil)
-    return { health: { state, consecutiveFailures, openUntilMs }, subscription }
+    return { health: { state, consecutiveFailures, openUntilMs }, subscription, isListened: isListened === 1 }
   }
 
   return {
@@ -112,8 +115,8 @@ export function createBreakerReader(redis: Redis): Pick<BreakerStore, 'health' |
       return health
     },
     async look(endpoint) {
-      const { health, subscription } = await read(endpoint, endpoint.subscriptionId)
-      return { health, subscription: subscription === '' ? undefined : parseSubscription(subscription) }
+      const { health, subscription, isListened } = await read(endpoint, endpoint.subscriptionId)
+      return { health, isListened, subscription: subscription === '' ? undefined : parseSubscription(subscription) }
     },
   }
 }

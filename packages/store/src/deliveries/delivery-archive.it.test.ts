@@ -93,7 +93,7 @@ describe('redelivery', () => {
     const parked = await store.find(delivery.deliveryId)
     const { body: _body, ...listed } = parked ?? {}
     const begun = await store.beginRedelivery(delivery.deliveryId, { sender: 'a' })
-    expect(await store.find(delivery.deliveryId)).toEqual(parked)
+    expect(await store.find(delivery.deliveryId)).toEqual({ ...parked, isUnsent: true })
     expect((await store.parked(delivery.subscriptionId, { limit: 10 })).items).toEqual([listed])
     expect(await store.beginRedelivery(delivery.deliveryId, { sender: 'a' })).toEqual(begun)
     expect(begun).toMatchObject({ record: { run: 2 } })

@@ -1,7 +1,7 @@
 import type { Delivery, DeliveryId, SubscriptionId } from '@switchhook/contracts'
-import { bodyKey, recordKey, redeliveryKey, senderKey } from '../keys.ts'
+import { bodyKey, logKey, recordKey, redeliveryKey, senderKey } from '../keys.ts'
 import { type Redis, run } from '../redis/redis.ts'
-import { announcedRecord, type DeliveryRecord, parseRecord, viewJson, viewOf } from './delivery-record.ts'
+import { announcedRecord, type DeliveryRecord, parseRecord, unsentRecord, viewJson, viewOf } from './delivery-record.ts'
 import { createParkedIndex, type ParkedPage, type ParkedQuery } from './parked-index.ts'
 
 type Redelivery =
@@ -18,6 +18,15 @@ export interface Redeliverer {
   readonly sender: string
   /** Redeliver only if this run was parked, not a later one. Absent: any run. */
   readonly parkedRun?: number
+}
+
+/** What a sender brings along to send a delivery that is not parked, or has lost its body. */
+export interface Sendable {
+  /** `any`: also one that was acknowledged, withdrawn, or waits for its next attempt. `new`: only one without a record. */
+  readonly which: 'any' | 'new'
+  readonly body: Buffer
+  /** The delivery to create if there is no record. */
+  readonly fresh?: Delivery
 }
 
 interface NotedRedelivery {
@@ -43,8 +52,9 @@ export interface DeliveryArchive {
    * Begins the next run of a parked delivery. The returned record is to be published, as slot 0. Until `redeliverySent`
    * the delivery still counts as parked. The same sender can begin the run again at any time, another one after
    * 15 seconds. So two senders never send it at once, and a crash does not block it.
+   * @param sendable absent: only a parked delivery whose body is kept
    */
-  beginRedelivery(deliveryId: DeliveryId, by: Redeliverer): Promise<Redelivery>
+  beginRedelivery(deliveryId: DeliveryId, by: Redeliverer, sendable?: Sendable): Promise<Redelivery>
   /** Call it if publishing failed. Another sender may then begin at once. */
   abandonRedelivery(deliveryId: DeliveryId, by: Pick<Redeliverer, 'sender'>): Promise<void>
   /**
@@ -54,6 +64,8 @@ export interface DeliveryArchive {
   noteRedelivery(deliveryId: DeliveryId, requestId: string, parkedRun?: number): Promise<NotedRedelivery | undefined>
   /** @param record the record of `beginRedelivery`, with the url and firstDueAt that were published */
   redeliverySent(record: DeliveryRecord): Promise<void>
+  /** Lists a delivery that was not fanned out among those of its subscription. Can be repeated. */
+  list(delivery: Pick<Delivery, 'subscriptionId' | 'eventId' | 'eventType'>): Promise<void>
 }
 
 /** Ample time until the first attempt, which sets the record's further lifetime. */
@@ -62,6 +74,11 @@ const ANNOUNCED_MS = 7 * 86_400_000
 const SENDING_LEASE_MS = 15_000
 /** Longer than an idempotency key is remembered. */
 const REDELIVERY_NOTED_MS = 2 * 86_400_000
+/** Longer than publishing takes. A new delivery that could not be published is forgotten after it. */
+const UNSENT_MS = 60_000
+/** The highest values of DELIVERY_LOG_SIZE and DELIVERY_LOG_RETENTION: fan-out shortens the list with its next entry. */
+const MOST_LISTED = 1_000_000
+const LISTED_MS = 365 * 86_400_000
 
 export function createDeliveryArchive(redis: Redis): DeliveryArchive {
   const index = createParkedIndex(redis)
@@ -76,22 +93,33 @@ export function createDeliveryArchive(redis: Redis): DeliveryArchive {
         Promise.all([commands.get(recordKey(deliveryId)), commands.getBuffer(bodyKey(deliveryId))]),
       )
       const found = parseRecord(stored ?? '')
-      return found && { deliveryId, ...found.view, attempts: found.attempts, body }
+      return (
+        found && {
+          deliveryId,
+          ...found.view,
+          attempts: found.attempts,
+          body,
+          ...(found.ledger.state === 'unsent' && { isUnsent: true }),
+        }
+      )
     },
     parked: (subscriptionId, query) => index.page(subscriptionId, query),
-    async beginRedelivery(deliveryId, { sender, parkedRun }) {
+    async beginRedelivery(deliveryId, { sender, parkedRun }, sendable) {
       const keys = [recordKey(deliveryId), bodyKey(deliveryId), senderKey(deliveryId)]
-      const args = [parkedRun ?? '', sender, SENDING_LEASE_MS]
+      const { which = 'parked', fresh } = sendable ?? {}
+      const record = fresh === undefined ? '' : unsentRecord(fresh, viewOf(fresh, null, { state: 'pending' }))
+      const own = [which, sendable === undefined ? '' : '1', record, UNSENT_MS]
+      const args = [parkedRun ?? '', sender, SENDING_LEASE_MS, ...own]
       const stored = await redis[run]((commands) => commands.runScript('deliveries/begin-redelivery', keys, args))
       if (stored === '') return { kind: 'not-parked' }
       if (stored === 'busy' || stored === 'without-body') return { kind: stored }
       const begun = parseRecord(stored ?? '')
-      const body = await redis[run]((commands) => commands.getBuffer(bodyKey(deliveryId)))
+      const body = sendable?.body ?? (await redis[run]((commands) => commands.getBuffer(bodyKey(deliveryId))))
       if (begun === undefined) return { kind: 'unknown' }
       if (body === null) return { kind: 'without-body' }
-      const fresh = { slot: 0, state: 'pending', parkedReason: null, parkedAt: null, nextAttemptAt: null } as const
+      const due = { slot: 0, state: 'pending', parkedReason: null, parkedAt: null, nextAttemptAt: null } as const
       const { view, ledger, attempts } = begun
-      return { kind: 'begun', record: { deliveryId, ...view, ...fresh, run: ledger.run, attempts, body } }
+      return { kind: 'begun', record: { deliveryId, ...view, ...due, run: ledger.run, attempts, body } }
     },
     async abandonRedelivery(deliveryId, { sender }) {
       await redis[run]((commands) =>
@@ -112,10 +140,14 @@ export function createDeliveryArchive(redis: Redis): DeliveryArchive {
         commands.runScript(
           'deliveries/confirm-redelivery',
           [recordKey(record.deliveryId)],
-          [record.run, viewJson(record)],
+          [record.run, viewJson(record), ANNOUNCED_MS],
         ),
       )
       await index.remove({ ...record, run: record.run - 1 })
+    },
+    async list({ subscriptionId, eventId, eventType }) {
+      const args = [MOST_LISTED, LISTED_MS, `${eventId}:${eventType}`]
+      await redis[run]((commands) => commands.runScript('delivery-log/add-events', [logKey(subscriptionId)], args))
     },
   }
 }

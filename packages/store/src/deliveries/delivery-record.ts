@@ -23,10 +23,14 @@ export interface DeliveryRecord {
   readonly nextAttemptAt: string | null
   /** Marks a test delivery, also when it is redelivered. Absent: a delivery of a real event. */
   readonly trial?: Trial
+  /** The tenant asked for this delivery: its subscription need not receive the event type. */
+  readonly isRequested?: true
   /** Over all runs, in order. */
   readonly attempts: readonly Attempt[]
   /** Null unless the delivery has been parked. */
   readonly body: Buffer | null
+  /** A next run has begun, and is not known to be published. The other fields show the state before. */
+  readonly isUnsent?: true
 }
 
 /**
@@ -48,7 +52,7 @@ export interface Ledger {
   readonly state: DeliveryState | 'unsent'
 }
 
-type View = Omit<DeliveryRecord, 'deliveryId' | 'attempts' | 'body'>
+type View = Omit<DeliveryRecord, 'deliveryId' | 'attempts' | 'body' | 'isUnsent'>
 
 const OVER: readonly Ledger['state'][] = ['acknowledged', 'parked', 'withdrawn']
 
@@ -98,6 +102,9 @@ export const firstRecord = ({ run, slot, state }: Ledger, view: View, attempt: A
 export const announcedRecord = ({ run }: Pick<Ledger, 'run'>, view: View): string =>
   `${run} -1 pending\n${viewJson(view)}`
 
+/** The record of a new delivery whose first run is not published yet. */
+export const unsentRecord = ({ run }: Pick<Ledger, 'run'>, view: View): string => `${run} -1 unsent\n${viewJson(view)}`
+
 export function parseRecord(stored: string): StoredRecord | undefined {
   const ledger = parseLedger(stored)
   const [, view = '', ...attempts] = stored.split('\n')
@@ -127,6 +134,7 @@ export function viewJson(record: View): string {
     parkedAt: record.parkedAt,
     nextAttemptAt: record.nextAttemptAt,
     trial: record.trial,
+    isRequested: record.isRequested,
   }
   return JSON.stringify(view)
 }

@@ -13,6 +13,8 @@ export interface ParkedRange {
   readonly until: string
   /** Null: any reason. */
   readonly reason: ParkedReason | null
+  /** Absent or null: any type. */
+  readonly eventTypes?: readonly string[] | null
 }
 
 interface Found {
@@ -58,20 +60,28 @@ export function createParkedWindow(redis: Redis): ParkedWindow {
   const ledgerOf = async (deliveryId: DeliveryId): Promise<Ledger | undefined> =>
     parseLedger(await redis[run]((commands) => commands.getrange(recordKey(deliveryId), 0, LEDGER_BYTES - 1)))
 
-  /** Reads only the ledger if any reason will do, because the reason is in the view. */
-  async function belongs({ deliveryId, run: listedRun }: ParkedEntry, reason: ParkedReason | null): Promise<boolean> {
-    if (reason === null) {
+  /** Reads only the ledger if any delivery will do, because the reason and the type are in the view. */
+  async function belongs(
+    { deliveryId, run: listedRun }: ParkedEntry,
+    { reason, eventTypes = null }: ParkedRange,
+  ): Promise<boolean> {
+    if (reason === null && eventTypes === null) {
       const ledger = await ledgerOf(deliveryId)
       return ledger !== undefined && isParked({ ledger }, listedRun)
     }
     const found = parseRecord((await redis[run]((commands) => commands.get(recordKey(deliveryId)))) ?? '')
-    return found !== undefined && isParked(found, listedRun) && found.view.parkedReason === reason
+    return (
+      found !== undefined &&
+      isParked(found, listedRun) &&
+      (reason === null || found.view.parkedReason === reason) &&
+      (eventTypes === null || eventTypes.includes(found.view.eventType))
+    )
   }
 
   /** A page of the list, and which of its entries are really parked. */
   async function look(subscriptionId: SubscriptionId, range: ParkedRange, size: number) {
     const entries = await page(subscriptionId, range, size)
-    const isIn = await Promise.all(entries.map((entry) => belongs(entry, range.reason)))
+    const isIn = await Promise.all(entries.map((entry) => belongs(entry, range)))
     return { entries, found: entries.filter((_, i) => isIn[i]) }
   }
 

@@ -24,6 +24,7 @@ export interface LogQuery {
   readonly state?: DeliveryState
   readonly eventType?: string
   readonly eventId?: EventId
+  readonly matches?: (delivery: ListedDelivery) => boolean
 }
 
 export interface LogPage {
@@ -128,7 +129,7 @@ export function createDeliveryLogReader(redis: Redis): DeliveryLogReader {
       return undefined
     },
     async page(subscription, query) {
-      const { limit, cursor, fromMs, toMs, state, eventType, eventId } = query
+      const { limit, cursor, fromMs, toMs, state, eventType, eventId, matches = () => true } = query
       const before = upperBound(cursor === undefined ? undefined : cursors.parse(cursor), toMs)
       const fits = (entry: Entry): boolean => eventType === undefined || entry.eventType === eventType
       const { items, end } = await scanPage<Entry, ListedDelivery>({
@@ -144,7 +145,8 @@ export function createDeliveryLogReader(redis: Redis): DeliveryLogReader {
           const byEntry = new Map(fitting.map((entry, i) => [entry, loaded[i]]))
           return entries.map((entry) => {
             const item = byEntry.get(entry)
-            return state === undefined || item?.state === state ? item : undefined
+            if (item === undefined || !matches(item)) return undefined
+            return state === undefined || item.state === state ? item : undefined
           })
         },
       })

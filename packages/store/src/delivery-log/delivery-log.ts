@@ -14,10 +14,12 @@ export interface DeliveryLogLimits {
   /** Events listed per tenant. 0 turns the list off. */
   readonly eventListSize: number
   /**
-   * Of an event's record and list entry. Must not exceed the retention of acknowledged deliveries: otherwise a delivery
+   * Of an event's record. Must not exceed the retention of acknowledged deliveries: otherwise a delivery
    * whose record has expired would seem to be pending.
    */
   readonly eventRetentionMs: number
+  /** Of an event's list entry. Absent: `eventRetentionMs`. The list shows an entry only while the event can be read. */
+  readonly eventListRetentionMs?: number
 }
 
 /**
@@ -76,7 +78,7 @@ function bySubscription(events: readonly LoggedEvent[], { size, retentionMs }: D
 }
 
 function byTenant(events: readonly LoggedEvent[], limits: DeliveryLogLimits): Iterable<Addition> {
-  const { eventListSize: size, eventRetentionMs: retentionMs } = limits
+  const { eventListSize: size, eventRetentionMs, eventListRetentionMs: retentionMs = eventRetentionMs } = limits
   const lists = new Map<string | null, Addition>()
   for (const event of events) {
     const list = lists.get(event.tenant)

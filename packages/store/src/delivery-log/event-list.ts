@@ -1,10 +1,11 @@
-import type { EventId, EventSubject, EventType } from '@switchhook/contracts'
+import { type EventId, type EventSubject, type EventType, numberEnding } from '@switchhook/contracts'
+import type { JournalReader } from '../journal/journal-reader.ts'
 import { eventsKey } from '../keys.ts'
 import { createListCursor, isoTime, lowerBound, MICROSECONDS, newestEntries, scanPage, upperBound } from '../paging.ts'
 import type { Redis } from '../redis/redis.ts'
 import { areRemembered, type LoggedEvent } from './event-record.ts'
 
-interface ListedEvent extends EventSubject {
+export interface ListedEvent extends EventSubject {
   readonly eventId: EventId
   readonly eventType: EventType
   /** ISO 8601, UTC, like `listedAt`. */
@@ -15,6 +16,8 @@ interface ListedEvent extends EventSubject {
 
 /** Selects the events whose fields equal those of the query. Absent fields match anything. */
 export interface EventQuery extends Partial<EventSubject> {
+  /** Matches numbers that end with the same digits (`numberEnding`). */
+  readonly number?: string
   readonly limit: number
   readonly cursor?: string
   /** Listed from `fromMs` on and before `toMs`, in ms since 1970. */
@@ -32,7 +35,7 @@ interface EventPage {
 /** Reads the events of a tenant from the delivery log, including events without a subscription. */
 export interface EventList {
   /**
-   * The events whose records still exist, the newest first. Events that are fanned out later do not shift the pages.
+   * The events that can still be read, the newest first. Events that are fanned out later do not shift the pages.
    * @throws AppError `invalid-request` for a cursor that is not from this list
    */
   page(tenant: string | null, query: EventQuery): Promise<EventPage>
@@ -43,20 +46,24 @@ const EFFORT = { mostScanned: 5_000, mostAtOnce: 1_000 }
 
 const cursors = createListCursor('e', MICROSECONDS)
 
-export function createEventList(redis: Redis): EventList {
-  /** Leaves out entries whose record has expired. They stay in the list until the next event is added. */
-  async function withRecord(events: readonly ListedEvent[]): Promise<ReadonlySet<ListedEvent>> {
-    const isRemembered = await areRemembered(
-      redis,
-      events.map(({ eventId }) => eventId),
-    )
-    return new Set(events.filter((_, i) => isRemembered[i]))
+/** @param journal also keeps events in the list, for longer than their records */
+export function createEventList(redis: Redis, journal?: Pick<JournalReader, 'areJournaled'>): EventList {
+  /** Leaves out entries whose event can no longer be read. They stay in the list until the next event is added. */
+  async function withRecord(tenant: string | null, events: readonly ListedEvent[]): Promise<ReadonlySet<ListedEvent>> {
+    const ids = events.map(({ eventId }) => eventId)
+    const [isRemembered, isJournaled] = await Promise.all([
+      areRemembered(redis, ids),
+      journal?.areJournaled(tenant, ids),
+    ])
+    return new Set(events.filter((_, i) => isRemembered[i] === true || isJournaled?.[i] === true))
   }
 
   return {
     async page(tenant, { limit, cursor, fromMs, toMs, ...wanted }) {
       // An entry that matches contains these texts literally, so most other entries are skipped without parsing.
-      const texts = Object.values(wanted).map((value) => JSON.stringify(value))
+      const { number, ...equal } = wanted
+      const texts = Object.values(equal).map((value) => JSON.stringify(value))
+      if (number !== undefined) texts.push(`${numberEnding(number)}"`)
       const { items, end } = await scanPage({
         ...EFFORT,
         limit,
@@ -67,9 +74,12 @@ export function createEventList(redis: Redis): EventList {
           const events = entries.map(({ member, since }) => {
             if (!texts.every((text) => member.includes(text))) return undefined
             const event = parseEntry(member, since)
-            return fits(event, wanted) ? event : undefined
+            return fitsEvent(event, wanted) ? event : undefined
           })
-          const remembered = await withRecord(events.filter((event) => event !== undefined))
+          const remembered = await withRecord(
+            tenant,
+            events.filter((event) => event !== undefined),
+          )
           return events.map((event) => (event !== undefined && remembered.has(event) ? event : undefined))
         },
       })
@@ -78,28 +88,37 @@ export function createEventList(redis: Redis): EventList {
   }
 }
 
-/** The entry of an event. Identical for the same event, so that it is listed once. */
+/**
+ * The entry of an event. Identical for the same event, so that it is listed once. An event without a number has the entry
+ * of earlier versions.
+ */
 export function entryOf({ eventId, eventType, occurredAt, subject }: LoggedEvent): string {
-  const { callId, agentUri, correlationId } = subject
-  return JSON.stringify([eventId, eventType, occurredAt, callId, agentUri, correlationId])
+  const { callId, agentUri, correlationId, number } = subject
+  const fields = [eventId, eventType, occurredAt, callId, agentUri, correlationId]
+  return JSON.stringify(number == null ? fields : [...fields, number])
 }
 
 /** Only `entryOf` writes entries, so the JSON is not validated. */
-function parseEntry(entry: string, since: string): ListedEvent {
-  const [eventId, eventType, occurredAt, callId, agentUri, correlationId] = JSON.parse(entry) as [
+export function parseEntry(entry: string, since: string): ListedEvent {
+  const [eventId, eventType, occurredAt, callId, agentUri, correlationId, number = null] = JSON.parse(entry) as [
     EventId,
     EventType,
     string,
     string | null,
     string | null,
     string | null,
+    (string | null)?,
   ]
   const listedAt = isoTime(since)
-  return { eventId, eventType, occurredAt, listedAt, callId, agentUri, correlationId }
+  return { eventId, eventType, occurredAt, listedAt, callId, agentUri, correlationId, number }
 }
 
-const fits = (event: ListedEvent, { eventType, callId, agentUri, correlationId }: Omit<EventQuery, 'limit'>): boolean =>
+export const fitsEvent = (
+  event: ListedEvent,
+  { eventType, callId, agentUri, correlationId, number }: Omit<EventQuery, 'limit'>,
+): boolean =>
   (eventType === undefined || event.eventType === eventType) &&
   (callId === undefined || event.callId === callId) &&
   (agentUri === undefined || event.agentUri === agentUri) &&
-  (correlationId === undefined || event.correlationId === correlationId)
+  (correlationId === undefined || event.correlationId === correlationId) &&
+  (number === undefined || event.number?.endsWith(numberEnding(number)) === true)

@@ -17,6 +17,8 @@ export interface EventRecord {
 /** What fan-out writes: the record, and the fields by which the event is found in its tenant's list. */
 export interface LoggedEvent extends EventRecord {
   readonly subject: EventSubject
+  /** The event's data, serialised, for the journal. Absent: the event is not journaled. */
+  readonly dataJson?: string
 }
 
 export function eventJson({ eventType, tenant, occurredAt, fannedOutAt, subscriptionIds }: EventRecord): string {

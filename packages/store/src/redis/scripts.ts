@@ -14,6 +14,7 @@ export interface ScriptReplies {
     failures: number,
     openUntil: string,
     subscription: string,
+    isListened: 0 | 1,
   ]
   'deliveries/abandon-redelivery': 0 | 1
   'deliveries/add-parked': string
@@ -28,6 +29,7 @@ export interface ScriptReplies {
   'delivery-log/add-events': number
   'delivery-log/index-pending': number
   'installation/write-installation': 0 | 1
+  'journal/append-events': number
   'requests/append-audit': string
   'requests/begin-request': ['new' | 'replay', string] | ['mismatch' | 'busy', undefined?]
   'requests/count-requests': [count: number, leftMs: number]
@@ -42,6 +44,7 @@ export interface ScriptReplies {
   'state/remove-idle-relays': number
   'state/remove-sent-events': number
   'state/take-back-events': number
+  'statistics/add-counts': string[]
   'subscriptions/begin-check': 'begun' | 'running' | 'too-many'
   'subscriptions/build-order': 0 | 1
   'subscriptions/read-changes': [revision: string, ...idsAndSubscriptions: string[]] | null

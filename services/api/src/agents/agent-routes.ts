@@ -1,16 +1,19 @@
-import { AppError, CallState, type CallStatus, DeviceStatus } from '@switchhook/contracts'
+import { AppError, DeviceStatus } from '@switchhook/contracts'
 import type { Platform, ProvisionedAgent } from '@switchhook/platform'
+import { createListCursor } from '@switchhook/store'
 import { currentSnapshot } from '../calls/call.ts'
+import { createCallLegs, isLiveLeg } from '../calls/call-leg.ts'
 import type { Center } from '../center/center.ts'
+import { pageParameters } from '../http/page-schema.ts'
 import type { Caller, Route } from '../http/route.ts'
 import { type Agent, viewOf } from './agent.ts'
-import { agentStateSchema, agentUriParam, callStateSchema, presenceSchema } from './agent-schemas.ts'
+import { agentPageSchema, agentStateSchema, agentUriParam, callStateSchema, presenceSchema } from './agent-schemas.ts'
 import type { StatusNames } from './status-codes.ts'
 import { type PresenceBody, settingOf, validatePresence } from './validate-presence.ts'
 
 export interface AgentRouteDeps {
-  readonly platform: Pick<Platform, 'findAgent'>
-  readonly center: Pick<Center, 'readAgent' | 'readCalls' | 'setPresence'>
+  readonly platform: Pick<Platform, 'findAgent' | 'listAgents'>
+  readonly center: Pick<Center, 'readAgent' | 'readAgents' | 'readCalls' | 'setPresence'>
   readonly statusNames: StatusNames
   /** Milliseconds since 1970. */
   readonly now: () => number
@@ -20,10 +23,12 @@ const DEVICE_STATUS_NAMES = new Map<number, string>(
   Object.entries(DeviceStatus).map(([name, status]) => [status, name]),
 )
 
-const isLive = (leg: CallStatus | undefined): leg is CallStatus => leg !== undefined && leg.state !== CallState.ended
+const cursors = createListCursor('a', /^.{1,255}$/s)
 
 /** The routes of voice agents. */
 export function createAgentRoutes({ platform, center, statusNames, now }: AgentRouteDeps): readonly Route[] {
+  const callLegs = createCallLegs(platform)
+
   async function requireAgent({ tenant }: Caller, agentUri = ''): Promise<ProvisionedAgent> {
     const agent = await platform.findAgent(tenant, agentUri)
     if (agent === undefined) throw new AppError('agent-not-found')
@@ -46,11 +51,40 @@ export function createAgentRoutes({ platform, center, statusNames, now }: AgentR
     }
   }
 
+  const list: Route<undefined, { readonly limit: number; readonly cursor?: string }> = {
+    method: 'get',
+    path: '/api/v1/voice/agents',
+    operationId: 'listAgents',
+    tag: 'agents',
+    role: 'viewer',
+    summary: 'List agents',
+    description:
+      'Lists the provisioned agents of the tenant by URI, each with its state and its live calls, as of one moment per page.',
+    query: pageParameters,
+    responses: { 200: { description: 'A page of agents.', body: agentPageSchema } },
+    failures: [],
+    handle: async ({ caller: { tenant }, query: { limit, cursor } }) => {
+      const after = cursor === undefined ? undefined : cursors.parse(cursor)
+      const provisioned = await platform.listAgents(tenant, { limit: limit + 1, ...(after !== undefined && { after }) })
+      const uris = provisioned.slice(0, limit).map(({ agentUri }) => agentUri)
+      const agents = await center.readAgents(tenant, uris)
+      const ids = [...new Set(agents.flatMap(({ calls }) => calls.map(({ callId }) => callId)))]
+      const calls = new Map((await center.readCalls(tenant, ids)).map((call) => [call.callId, call]))
+      const items = agents.map(async (agent) => {
+        const legs = agent.calls.map(({ callId }) => calls.get(callId)?.legs[agent.agentUri]?.status)
+        return { ...stateOf(agent), calls: await callLegs(tenant, legs.filter(isLiveLeg)) }
+      })
+      const nextCursor = provisioned.length > limit ? cursors.of(uris.at(-1) ?? '') : null
+      return { status: 200, body: { items: await Promise.all(items), nextCursor } }
+    },
+  }
+
   const readState: Route = {
     method: 'get',
     path: '/api/v1/voice/agents/{agentUri}/state',
     operationId: 'readAgentState',
     tag: 'agents',
+    role: 'viewer',
     summary: "Read an agent's presence and status",
     params: { agentUri: agentUriParam },
     responses: { 200: { description: "The agent's state.", body: agentStateSchema } },
@@ -66,6 +100,7 @@ export function createAgentRoutes({ platform, center, statusNames, now }: AgentR
     path: '/api/v1/voice/agents/{agentUri}/call-state',
     operationId: 'readCallState',
     tag: 'agents',
+    role: 'viewer',
     summary: "Read the calls of an agent's device",
     description:
       'Returns the same snapshots as the `call.status` events, with the same `sequence`. Use it to recover from missed events.',
@@ -84,7 +119,7 @@ export function createAgentRoutes({ platform, center, statusNames, now }: AgentR
       const asOf = new Date(now()).toISOString()
       return {
         status: 200,
-        body: { agentUri, device, deviceStatus, asOf, calls: legs.filter(isLive).map(currentSnapshot) },
+        body: { agentUri, device, deviceStatus, asOf, calls: legs.filter(isLiveLeg).map(currentSnapshot) },
       }
     },
   }
@@ -94,6 +129,7 @@ export function createAgentRoutes({ platform, center, statusNames, now }: AgentR
     path: '/api/v1/voice/agents/{agentUri}/presence',
     operationId: 'setPresence',
     tag: 'agents',
+    role: 'operator',
     summary: "Set an agent's status",
     description:
       'Without `until`, sets the standing status. With `until`, sets a temporary status, after which the standing status returns. During a call, the status is kept as `pendingStatusCode` and takes effect after the call and its after-call work; the latest one wins. During after-call work, it ends the after-call work and takes effect at once.',
@@ -108,5 +144,5 @@ export function createAgentRoutes({ platform, center, statusNames, now }: AgentR
     },
   }
 
-  return [readState, readCallState, setPresence]
+  return [list, readState, readCallState, setPresence]
 }

@@ -1,5 +1,7 @@
 import { callStatusSchema, DeviceStatus, numberedSchema, statusCodeSchema } from '@switchhook/contracts'
+import { callLegSchema } from '../calls/call-leg.ts'
 import { component } from '../http/component.ts'
+import { pageSchema } from '../http/page-schema.ts'
 
 /** One line of readable text, without control characters. */
 const PRINTABLE = '^[^\\u0000-\\u001f\\u007f]*$'
@@ -93,6 +95,24 @@ export const agentStateSchema = component('AgentState', {
   required: Object.keys(stateProperties),
   properties: stateProperties,
 })
+
+const agentProperties = {
+  ...stateProperties,
+  calls: {
+    type: 'array',
+    description: "The agent's live call legs. Empty when the device is idle.",
+    items: callLegSchema,
+  },
+}
+
+const agentWithCallsSchema = component('AgentWithCalls', {
+  type: 'object',
+  description: "An agent's current state and live calls.",
+  required: Object.keys(agentProperties),
+  properties: agentProperties,
+})
+
+export const agentPageSchema = pageSchema('AgentPage', 'A page of agents.', agentWithCallsSchema, 'by URI')
 
 const callStateProperties = {
   agentUri,

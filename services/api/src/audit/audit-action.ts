@@ -7,7 +7,9 @@ export const AUDIT_ACTIONS = [
   'subscription.tested',
   'subscription.checked',
   'delivery.redelivered',
+  'event.delivered',
   'recovery.started',
+  'backfill.started',
   'recovery.cancelled',
 ] as const
 

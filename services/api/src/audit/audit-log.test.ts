@@ -3,7 +3,7 @@ import { auditedIds, createAudit, createEntry, fieldsOf, type Origin } from './a
 
 const origin: Origin = { address: '203.0.113.7', userAgent: 'crm/4.2', requestId: 'r-1', traceId: 't-1' }
 const request: RouteRequest = {
-  caller: { tenant: 'acme', clientId: 'crm', issuer: 'https://idp.example' },
+  caller: { tenant: 'acme', clientId: 'crm', issuer: 'https://idp.example', role: 'admin' },
   params: { id: 's-1' },
   query: {},
   body: { enabled: false },
@@ -100,7 +100,7 @@ test('when the entry cannot be stored, the change stands and a warning follows t
 })
 
 const done = { on: { subscriptionId: 's-1' }, fields: ['url'], status: 200 }
-const caller = { tenant: 'acme', clientId: 'crm' }
+const caller = { tenant: 'acme', clientId: 'crm', role: 'admin' } as const
 
 const entryOf = (more: Partial<Origin> = {}, who = {}) =>
   createEntry('subscription.changed', { ...caller, ...who }, { ...origin, ...more }, done)

@@ -97,6 +97,7 @@ export function createAuditRoutes({ auditLog }: AuditRoutesDeps): Route[] {
     path: '/api/v1/audit',
     operationId: 'listAuditEntries',
     tag: 'audit',
+    role: 'viewer',
     summary: 'List audit log entries',
     description:
       "Lists what the tenant's clients changed or sent under `/api/v1/webhooks`, the newest first. Rejected requests, reads and " +

@@ -1,3 +1,5 @@
+import { type RoleMapping, rolesSchema } from './role.ts'
+
 /** An identity provider whose tokens are accepted, as configured in `AUTH_ISSUERS`. */
 export interface Issuer {
   /** Compared with the token's `iss`, character by character. */
@@ -8,6 +10,19 @@ export interface Issuer {
   readonly tenant: string | null
   /** URL of its signing keys; absent: found by discovery. */
   readonly jwksUri?: string
+  /** Absent: every caller is an admin. */
+  readonly roles?: RoleMapping
+  /** Lets people of this issuer sign in to the console; absent: they cannot. */
+  readonly console?: ConsoleClient
+}
+
+/** The console's registration with an issuer: a public client for the authorization code flow with PKCE. */
+interface ConsoleClient {
+  readonly clientId: string
+  /** Must lead to a token with the issuer's `audience`. */
+  readonly scope: string
+  /** Further origins that the browser calls, such as that of the token endpoint, if they differ from the issuer's. */
+  readonly origins?: readonly string[]
 }
 
 const httpUrl = { type: 'string', format: 'uri', pattern: '^https?://' } as const
@@ -23,6 +38,17 @@ export const issuersSchema = {
       audience: { type: 'string', minLength: 1 },
       tenant: { type: ['string', 'null'], minLength: 1, maxLength: 128 },
       jwksUri: httpUrl,
+      roles: rolesSchema,
+      console: {
+        type: 'object',
+        required: ['clientId', 'scope'],
+        properties: {
+          clientId: { type: 'string', minLength: 1 },
+          scope: { type: 'string', minLength: 1 },
+          origins: { type: 'array', items: httpUrl, maxItems: 10 },
+        },
+        additionalProperties: false,
+      },
     },
     additionalProperties: false,
   },

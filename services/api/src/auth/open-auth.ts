@@ -3,6 +3,7 @@ import type { Caller } from '../http/route.ts'
 import { fetchKeys } from './fetch-keys.ts'
 import type { Issuer } from './issuer.ts'
 import { startKeyCache } from './key-cache.ts'
+import { EVERY_ROLE } from './role.ts'
 import { createNetworkMatcher } from './trusted-network.ts'
 import { createVerifyToken, Unauthorized } from './verify-token.ts'
 
@@ -54,7 +55,7 @@ export function openAuth(options: AuthOptions): { readonly authenticate: Authent
     authenticate: async ({ headers, ip }) => {
       if (headers.authorization !== undefined) return verifyToken(headers.authorization)
       if (!isTrustedAddress(ip)) throw new Unauthorized()
-      return { tenant: options.trustedNetworkTenant, clientId: 'trusted-network' }
+      return { tenant: options.trustedNetworkTenant, clientId: 'trusted-network', role: EVERY_ROLE }
     },
     close: () => {
       for (const { cache } of caches) cache.close()

@@ -39,7 +39,13 @@ test.each([
   [{ azp: 'app', sub: '' }, { clientId: 'app' }],
 ])('a valid token with %j identifies the client, the issuer and its tenant', async (more, named) => {
   const token = signed(HEADER, { ...claims(), ...more })
-  await expect(verifyToken(`Bearer ${token}`)).resolves.toEqual({ tenant: 'acme', issuer: ISSUER, ...named })
+  await expect(verifyToken(`Bearer ${token}`)).resolves.toEqual({
+    tenant: 'acme',
+    issuer: ISSUER,
+    role: 'admin',
+    expiresAtMs: expect.any(Number),
+    ...named,
+  })
 })
 
 test('a token that was accepted is rejected once its key is withdrawn', async () => {

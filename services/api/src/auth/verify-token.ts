@@ -5,6 +5,7 @@ import type { Caller } from '../http/route.ts'
 import type { KeySet } from './fetch-keys.ts'
 import type { Issuer } from './issuer.ts'
 import { rememberVerdicts, type Verdict } from './remember-verdicts.ts'
+import { roleOf } from './role.ts'
 
 /** A missing or invalid token, with the challenge of RFC 6750, section 3. */
 export class Unauthorized extends HeaderedError {
@@ -70,9 +71,17 @@ function createVerifier(issuer: TrustedIssuer): (token: string, kid: string | un
     const clientId = clientIdOf(claims)
     const subject = subjectOf(claims)
     const isOther = subject !== undefined && subject !== clientId
+    const expiresAtMs = Number(claims['exp']) * 1_000
     return {
-      caller: { tenant: issuer.tenant, clientId, issuer: issuer.issuer, ...(isOther && { subject }) },
-      expiresAtMs: Number(claims['exp']) * 1_000,
+      caller: {
+        tenant: issuer.tenant,
+        clientId,
+        issuer: issuer.issuer,
+        ...(Number.isFinite(expiresAtMs) && { expiresAtMs }),
+        ...(isOther && { subject }),
+        role: roleOf(claims, issuer.roles),
+      },
+      expiresAtMs,
       // The key cache keeps the same object while the keys are unchanged.
       hasCurrentKeys: async () => (await issuer.keysFor(kid)) === keys,
     }

@@ -46,6 +46,7 @@ export function commandRoute<Body extends LegBody>(command: CommandRoute<Body>):
     ...route,
     method: 'post',
     tag: 'calls',
+    role: 'operator',
     description: `${description}${missingAgentUriNote(withoutAgentUri)}`,
     idempotent: true,
     validatesAbsentBody: true,

@@ -28,6 +28,7 @@ const platform: Platform = {
   start: async () => {},
   stop: async () => {},
   findAgent: async (_tenant, agentUri) => ({ agentUri, tenant, device: null }),
+  listAgents: async () => [],
   dial: taking('dial'),
   answer: taking('answer'),
   hangup: taking('hangup'),
@@ -63,7 +64,7 @@ async function give(operationId: string, callId: string, body: object = {}): Pro
   const route = routes.find((one) => one.operationId === operationId)
   if (route === undefined) throw new Error(`no route ${operationId}`)
   return route.handle({
-    caller: { tenant, clientId: 'acme-app' },
+    caller: { tenant, clientId: 'acme-app', role: 'operator' },
     params: { callId },
     query: {},
     body: { agentUri: ALICE, destination: '+15550100', transferTarget: '+15550111', ...body },

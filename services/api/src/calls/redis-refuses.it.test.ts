@@ -54,7 +54,7 @@ async function give(operationId: string, callId: CallId): Promise<Answer> {
   )
   if (route === undefined) throw new Error(`no route ${operationId}`)
   return await route.handle({
-    caller: { tenant: 'acme', clientId: 'acme-app' },
+    caller: { tenant: 'acme', clientId: 'acme-app', role: 'operator' },
     params: { callId },
     query: {},
     body: { agentUri: ALICE },

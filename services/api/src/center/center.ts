@@ -33,6 +33,8 @@ export interface Center {
   readCalls(tenant: string | null, callIds: readonly CallId[]): Promise<readonly Call[]>
   /** Resolves to a new agent if none is stored. */
   readAgent(tenant: string | null, agentUri: string): Promise<Agent>
+  /** Resolves to one agent per URI, in their order; a new agent where none is stored. */
+  readAgents(tenant: string | null, agentUris: readonly string[]): Promise<readonly Agent[]>
   /** Reads a call and one of its agents as of one moment, and ahead what a command on this leg reads next. */
   readLeg(tenant: string | null, callId: CallId, agentUri: string): Promise<{ call: Call | undefined; agent: Agent }>
   /**
@@ -142,6 +144,10 @@ export function createCenter(deps: CenterDeps): Center {
     findCall,
     readCalls,
     readAgent: (tenant, agentUri) => readAgent(store, tenant, agentUri),
+    readAgents: async (tenant, agentUris) => {
+      const records = await store.read(tenant, agentUris.map(agentKey))
+      return agentUris.map((agentUri, at) => (records[at]?.value as Agent | undefined) ?? newAgent(agentUri))
+    },
     readLeg: async (tenant, callId, agentUri) => {
       const keys = [callKey(callId), agentKey(agentUri)]
       const [call, agent] = await readAhead(tenant, keys, [...keys, ...platformKeys(callId)])

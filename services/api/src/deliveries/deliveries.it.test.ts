@@ -23,6 +23,8 @@ import { type ApiUnderTest, startApiUnderTest } from '../testing/api-under-test.
 import { attemptOf, newDelivery } from '../testing/deliveries.ts'
 import { type Surroundings, startSurroundings } from '../testing/surroundings.ts'
 import { createDeliveryRoutes } from './delivery-routes.ts'
+import { createRedeliver } from './redeliver.ts'
+import { createSendAgain } from './send-again.ts'
 
 const SUBSCRIPTIONS = '/api/v1/webhooks/subscriptions'
 const DELIVERIES = '/api/v1/webhooks/deliveries'
@@ -271,7 +273,7 @@ describe('sending again', () => {
     expect(audit).toMatchObject({ items: [{ action: 'delivery.redelivered', on: { deliveryId, subscriptionId } }] })
   })
 
-  test('a delivery that is not parked answers 409', async () => {
+  test('a delivery whose attempt is due answers 409', async () => {
     const parked = await park(await subscribe())
     expect((await redeliver(parked.deliveryId)).status).toBe(202)
     const { status, body } = await redeliver(parked.deliveryId)
@@ -309,18 +311,27 @@ describe('sending again', () => {
       let answer: Answer | undefined
       for (const { before = async () => {}, archive = {} } of lives) {
         await before()
+        const deliveries = { ...createDeliveryArchive(redis), ...archive }
+        const subscriptions = createSubscriptionStore(redis)
+        const publish = async (delivery: Delivery) => void published.push(delivery)
         const route = createDeliveryRoutes({
-          subscriptions: createSubscriptionStore(redis),
-          findSubscription: (tenant, id) => createSubscriptionStore(redis).find(tenant, id),
-          deliveries: { ...createDeliveryArchive(redis), ...archive },
+          subscriptions,
+          findSubscription: (tenant, id) => subscriptions.find(tenant, id),
+          deliveries,
           deliveryLog: {
             page: () => Promise.reject(new Error('must not be called')),
             pending: () => Promise.reject(new Error('must not be called')),
           },
+          redeliver: createRedeliver({
+            findSubscription: ({ tenant, subscriptionId }) => subscriptions.find(tenant, subscriptionId),
+            find: deliveries.find,
+            note: deliveries.noteRedelivery,
+            sendAgain: createSendAgain({ deliveries, publish, now: Date.now }),
+            bodyFromJournal: () => Promise.resolve(undefined),
+          }),
           now: Date.now,
-          publishDelivery: async (delivery) => void published.push(delivery),
         }).find(({ operationId }) => operationId === 'redeliver')
-        const caller = { tenant: 'acme', clientId: 'crm' }
+        const caller = { tenant: 'acme', clientId: 'crm', role: 'operator' } as const
         const asked = { caller, params: { deliveryId }, query: {}, body: undefined, requestId: 'r-1', isKeyed: true }
         const idFor = () => '5b1fbb0c-0d51-4d30-8fd1-1f3f3d3c5f5e'
         answer = await route?.handle({ ...asked, idFor }).catch(() => undefined)

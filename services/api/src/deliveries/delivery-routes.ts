@@ -1,6 +1,5 @@
 import { setTimeout as wait } from 'node:timers/promises'
 import { AppError } from '@switchhook/contracts'
-import type { Broker } from '@switchhook/messaging'
 import type { DeliveryArchive, DeliveryLogReader, PendingDelivery, SubscriptionStore } from '@switchhook/store'
 import type { Route } from '../http/route.ts'
 import { findSubscription, SUBSCRIPTIONS } from '../subscriptions/subscription-routes.ts'
@@ -9,8 +8,7 @@ import { type DeliveryQuery, deliveryQuery, logQueryOf, parkedQueryOf } from './
 import { deliveryIdSchema, deliveryPageSchema, deliverySchema } from './delivery-schema.ts'
 import { type DeliveryView, pendingViewOf, summaryOf, viewOf } from './delivery-view.ts'
 import { createFindDelivery } from './find-delivery.ts'
-import { createRedeliver } from './redeliver.ts'
-import { createSendAgain } from './send-again.ts'
+import type { Redeliver } from './redeliver.ts'
 
 export interface DeliveryRoutesDeps {
   /** For the 404 of a list: the http layer confirms the installation on every 404. */
@@ -19,7 +17,7 @@ export interface DeliveryRoutesDeps {
   readonly findSubscription: SubscriptionStore['find']
   readonly deliveries: DeliveryArchive
   readonly deliveryLog: Pick<DeliveryLogReader, 'page' | 'pending'>
-  readonly publishDelivery: Broker['publishDelivery']
+  readonly redeliver: Redeliver
   /** Milliseconds since 1970. */
   readonly now: () => number
 }
@@ -35,16 +33,9 @@ export function createDeliveryRoutes({
   findSubscription: findVerified,
   deliveries,
   deliveryLog,
-  publishDelivery,
+  redeliver,
   now,
 }: DeliveryRoutesDeps): Route[] {
-  const redeliver = createRedeliver({
-    findSubscription: ({ tenant, subscriptionId }) => findVerified(tenant, subscriptionId),
-    find: (deliveryId) => deliveries.find(deliveryId),
-    note: (deliveryId, requestId, parkedRun) => deliveries.noteRedelivery(deliveryId, requestId, parkedRun),
-    sendAgain: createSendAgain({ deliveries, publish: publishDelivery, now }),
-  })
-
   const findDelivery = createFindDelivery({
     find: (deliveryId) => deliveries.find(deliveryId),
     findPending: (tenant, deliveryId) => deliveryLog.pending(tenant, deliveryId, now()),
@@ -62,6 +53,7 @@ export function createDeliveryRoutes({
     path: `${SUBSCRIPTIONS}/{id}/deliveries`,
     operationId: 'listDeliveries',
     tag: 'deliveries',
+    role: 'viewer',
     summary: 'List the deliveries of a subscription',
     description:
       'Lists deliveries, the newest first; by default only parked ones. Parked deliveries are listed for 30 days. Other states are listed for the latest ' +
@@ -86,6 +78,7 @@ export function createDeliveryRoutes({
     path: DELIVERY,
     operationId: 'readDelivery',
     tag: 'deliveries',
+    role: 'viewer',
     summary: 'Read a delivery and its attempts',
     description:
       'Returns a delivery with all its attempts. Until its first attempt is finished it is `pending`, without attempts and envelope. ' +
@@ -108,10 +101,12 @@ export function createDeliveryRoutes({
     path: `${DELIVERY}/redeliver`,
     operationId: 'redeliver',
     tag: 'deliveries',
-    summary: 'Send a parked delivery again',
+    role: 'operator',
+    summary: 'Send a delivery again',
     description:
       'Starts a new run of the schedule, to the current url of the subscription. The delivery id and body stay the same, and `X-SVC-Attempt` continues to count. ' +
-      'Only a parked delivery can be sent again; any other, or one that another request is sending, answers 409 `delivery-not-parked`. ' +
+      'The body of a delivery that is not parked comes from the journal (24 hours or the latest 20,000 events by default); without it, the answer is 409 `delivery-without-body`. ' +
+      'A delivery that waits for its next attempt gets it now, and its schedule begins again. A delivery whose attempt is due now, or that another request is sending, answers 409 `delivery-not-parked`. ' +
       'Requests with the same `Idempotency-Key` send it once, even if it is parked again in between.',
     idempotent: true,
     audit: {

@@ -16,6 +16,7 @@ interface EventListQuery extends Range {
   readonly callId?: string
   readonly agentUri?: string
   readonly correlationId?: string
+  readonly number?: string
 }
 
 const name = (description: string, example: string) => ({
@@ -30,10 +31,20 @@ const CALL_ID = '0b7e3f0c-5d0e-4d7f-9c0e-0d2f4a1b6c11'
 const AGENT_URI = 'sip:alice@acme.example'
 const CORRELATION_ID = 'crm-4711'
 
-const query = {
+export const eventListQuery = {
   callId: name('Only events of this call.', CALL_ID),
   agentUri: name('Only events of this agent. Percent-encode special characters such as `+`.', AGENT_URI),
   correlationId: name('Only events with this `correlationId`.', CORRELATION_ID),
+  number: {
+    type: 'string',
+    // At least four digits: fewer would match almost everything.
+    pattern: '^[+(]?(\\D*\\d){4}[\\d ().\\/-]*$',
+    maxLength: 64,
+    description:
+      'Only events of calls with this phone number of the other party. Separators, a leading `+` and leading zeros are ignored, and the beginning can be ' +
+      'left out: `5559000` finds `+15559000`. Percent-encode `+`.',
+    examples: ['+15559000'],
+  },
   eventType: deliveryQuery.eventType,
   from: { ...deliveryQuery.from, description: 'Only events with a `listedAt` at this time or later.' },
   to: { ...deliveryQuery.to, description: 'Only events with a `listedAt` before this time.' },
@@ -49,7 +60,7 @@ const nameOrNull = (description: string, example: string) => ({
 const listedEventSchema = component('ListedEvent', {
   type: 'object',
   description: 'An event, with the ids in its data.',
-  required: ['eventId', 'eventType', 'occurredAt', 'listedAt', 'callId', 'agentUri', 'correlationId'],
+  required: ['eventId', 'eventType', 'occurredAt', 'listedAt', 'callId', 'agentUri', 'correlationId', 'number'],
   properties: {
     eventId: eventIdSchema,
     eventType: { type: 'string', enum: EVENT_TYPES, description: 'The event type, sent as `X-SVC-Event`.' },
@@ -58,6 +69,7 @@ const listedEventSchema = component('ListedEvent', {
     callId: nameOrNull('The id of the call', CALL_ID),
     agentUri: nameOrNull('The URI of the agent', AGENT_URI),
     correlationId: nameOrNull('The `correlationId` that the client sent with the command', CORRELATION_ID),
+    number: nameOrNull('The phone number of the other party', '+15559000'),
   },
 })
 
@@ -69,22 +81,24 @@ export function createEventListRoute({ events }: EventListRouteDeps): Route<unde
     path: '/api/v1/webhooks/events',
     operationId: 'listEvents',
     tag: 'deliveries',
+    role: 'viewer',
     summary: 'List events',
     description:
       'Lists the events of the tenant, whether or not a subscription received them, by `listedAt`, the newest first. Use it to find the `eventId` for ' +
       '`GET /webhooks/events/{eventId}`. Events of one call within 50 ms can be listed out of order. The list holds the latest 20,000 events for 1 hour ' +
       '(both are defaults). New events do not shift the pages. ' +
       'One request searches five thousand entries, so a page can have fewer items than `limit`, or none, and still have a `nextCursor`.',
-    query,
+    query: eventListQuery,
     responses: { 200: { description: 'A page of events.', body: eventPageSchema } },
     failures: [],
-    async handle({ caller, query: { eventType, callId, agentUri, correlationId, ...range } }) {
+    async handle({ caller, query: { eventType, callId, agentUri, correlationId, number, ...range } }) {
       const page = await events.page(caller.tenant, {
         ...rangeOf(range),
         ...(eventType !== undefined && { eventType }),
         ...(callId !== undefined && { callId: canonicalCallId(callId) }),
         ...(agentUri !== undefined && { agentUri }),
         ...(correlationId !== undefined && { correlationId }),
+        ...(number !== undefined && { number }),
       })
       return { status: 200, body: page }
     },

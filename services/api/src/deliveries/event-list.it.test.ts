@@ -52,6 +52,18 @@ test('the events of a call are found by its id, in upper or lower case, and can 
   })
 })
 
+test('the events of a call are found by the phone number of the other party, however it is written', async () => {
+  const { eventId } = await fanOut({ remoteParty: { number: '+15550147' } })
+  await fanOut({ remoteParty: { number: '+15550148' } })
+  await fanOut({ correlationId: '5550147' })
+  for (const number of ['+15550147', '0015550147', '(555) 01-47', '0147'].map(encodeURIComponent)) {
+    expect(await listed(`?number=${number}`)).toMatchObject({
+      status: 200,
+      body: { items: [{ eventId, number: '+15550147' }], nextCursor: null },
+    })
+  }
+})
+
 test("another tenant's events are not listed", async () => {
   await fanOut({ callId: 'shared' })
   expect((await listed('?callId=shared', 'globex')).body).toEqual({ items: [], nextCursor: null })
@@ -70,6 +82,8 @@ test('events are listed in pages', async () => {
 test.each([
   ['callId=', '/callId'],
   [`correlationId=${'x'.repeat(257)}`, '/correlationId'],
+  ['number=123', '/number'],
+  ['number=sip', '/number'],
   ['eventType=call', '/eventType'],
   ['from=yesterday', '/from'],
   ['limit=0', '/limit'],

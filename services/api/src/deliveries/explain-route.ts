@@ -12,6 +12,8 @@ import type {
   DeliveryLogReader,
   EndpointHealth,
   EventRecord,
+  JournalEntry,
+  JournalReader,
   ListedDelivery,
   SubscriptionStore,
 } from '@switchhook/store'
@@ -26,6 +28,7 @@ export interface ExplainRouteDeps {
   readonly subscriptions: Pick<SubscriptionStore, 'list'>
   readonly deliveries: Pick<DeliveryArchive, 'find'>
   readonly deliveryLog: Pick<DeliveryLogReader, 'event' | 'records'>
+  readonly journal: Pick<JournalReader, 'find'>
   readonly healthOf: (subscription: Subscription) => Promise<EndpointHealth>
 }
 
@@ -47,6 +50,7 @@ export function createExplainRoute({
   subscriptions,
   deliveries: archive,
   deliveryLog,
+  journal,
   healthOf,
 }: ExplainRouteDeps): Route {
   async function recordsOf(eventId: EventId, ids: readonly SubscriptionId[]) {
@@ -67,12 +71,17 @@ export function createExplainRoute({
   }
 
   async function explainEvent({ tenant }: Caller, eventId: EventId) {
-    const [event, present] = await Promise.all([deliveryLog.event(eventId), subscriptions.list(tenant)])
+    const [event, journaled, present] = await Promise.all([
+      deliveryLog.event(eventId),
+      journal.find(tenant, eventId),
+      subscriptions.list(tenant),
+    ])
     if (event !== undefined && event.tenant !== tenant) throw unknownEvent()
+    const data = dataOf(journaled)
     const known = new Map(present.map((subscription) => [subscription.id, subscription]))
-    const ids = [...new Set([...known.keys(), ...(event?.subscriptionIds ?? [])])]
+    const ids = [...new Set([...known.keys(), ...((event ?? journaled)?.subscriptionIds ?? [])])]
     const deliveries = await recordsOf(eventId, ids)
-    const stored = storedEventOf(event, deliveries)
+    const stored = storedEventOf(event ?? journaled, deliveries)
     if (stored === undefined) throw unknownEvent()
     // A test is sent to one subscription only, so the others are left out.
     const isTrial = [...deliveries.values()].some(({ trial }) => trial !== undefined)
@@ -87,13 +96,14 @@ export function createExplainRoute({
           subscription !== undefined && isStillToCome(delivery, event, subscriptionId)
             ? await healthOf(subscription)
             : HEALTHY,
-        isBodyDropped: await isBodyDropped(delivery),
+        isBodyDropped: data === null && (await isBodyDropped(delivery)),
         ...(event !== undefined && { event }),
+        ...(event === undefined && journaled !== undefined && { journaled }),
         ...(subscription !== undefined && { subscription }),
         ...(delivery !== undefined && { delivery }),
       })
     })
-    return { eventId, ...stored, subscriptions: (await Promise.all(explanations)).map(viewOf) }
+    return { eventId, ...stored, data, subscriptions: (await Promise.all(explanations)).map(viewOf) }
   }
 
   return {
@@ -101,10 +111,12 @@ export function createExplainRoute({
     path: '/api/v1/webhooks/events/{eventId}',
     operationId: 'explainEvent',
     tag: 'deliveries',
+    role: 'viewer',
     summary: 'Explain the deliveries of an event',
     description:
       'Explains for each subscription whether the event was delivered, and why not: a verdict, a sentence and the relevant times. An event can be explained ' +
-      'for 1 hour by default, and after that while one of its deliveries to an existing subscription is waiting or parked. For a test ' +
+      'while the journal has it (24 hours or the latest 20,000 events by default), and after that while one of its deliveries to an existing subscription is waiting or parked. ' +
+      'After 1 hour (by default) the records of acknowledged deliveries have expired, and their verdict is `unknown`. For a test ' +
       '(`POST …/test`), only its own subscription is listed.',
     params: { eventId: eventIdSchema },
     responses: {
@@ -120,9 +132,12 @@ export function createExplainRoute({
 
 const unknownEvent = (): AppError => new AppError('event-not-found', { detail: UNKNOWN })
 
+const dataOf = (journaled: JournalEntry | undefined): unknown =>
+  journaled === undefined || journaled.dataJson === null ? null : JSON.parse(journaled.dataJson)
+
 /** If the event's own record has expired, its oldest delivery has the data. */
 function storedEventOf(
-  event: EventRecord | undefined,
+  event: Pick<EventRecord, 'eventType' | 'occurredAt' | 'fannedOutAt'> | undefined,
   deliveries: ReadonlyMap<SubscriptionId, ListedDelivery>,
 ): StoredEvent | undefined {
   if (event !== undefined) {

@@ -83,12 +83,18 @@ const explanationSchema = component('Explanation', {
 export const explainedEventSchema = component('ExplainedEvent', {
   type: 'object',
   description: 'An event, with one explanation per subscription.',
-  required: ['eventId', 'eventType', 'occurredAt', 'fannedOutAt', 'subscriptions'],
+  required: ['eventId', 'eventType', 'occurredAt', 'fannedOutAt', 'data', 'subscriptions'],
   properties: {
     eventId: eventIdSchema,
     eventType: { type: 'string', description: 'The event type, sent as `X-SVC-Event`.', examples: ['call.status'] },
     occurredAt: momentOrNull('When the event occurred, in UTC; null if only its deliveries are still stored.'),
     fannedOutAt: moment('When the event was fanned out to its subscriptions, in UTC.'),
+    data: {
+      type: ['object', 'null'],
+      description:
+        'The data of the event, as deliveries have it; null if the journal does not have it (any more), and for a test.',
+      examples: [null],
+    },
     subscriptions: {
       type: 'array',
       description:

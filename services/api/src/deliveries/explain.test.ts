@@ -321,6 +321,32 @@ test('the explanation has the facts of the delivery besides the sentence', () =>
   expect(explain(without('subscription'))).toMatchObject({ deliveryId, url: null })
 })
 
+describe('an event whose record has expired, but which the journal has', () => {
+  const journaled = { fannedOutAt: '2026-11-20T12:00:00.000Z', subscriptionIds: [subscriptionId], subscriptionCount: 1 }
+  const to = (change: Partial<typeof journaled>, more: Partial<Facts> = {}) =>
+    explain(without('event', { journaled: { ...journaled, ...change }, ...more }))
+
+  test('went to the subscription: the result is unknown, and never pending', () => {
+    expect(to({})).toMatchObject({ verdict: 'unknown', deliveryId })
+  })
+
+  test('did not go to the subscription, which was created later', () => {
+    const later = { ...subscription, createdAt: '2026-11-20T12:00:00.001Z' }
+    const found = to({ subscriptionIds: [], subscriptionCount: 0 }, { subscription: later })
+    expect(found).toMatchObject({ verdict: 'created-later', deliveryId: null })
+  })
+
+  test('went to more subscriptions than are listed: nothing is claimed', () => {
+    expect(to({ subscriptionIds: [], subscriptionCount: 101 })).toMatchObject({ verdict: 'unknown', deliveryId: null })
+  })
+})
+
+test('a first attempt that the tenant asked for is not expected to be withdrawn for its event type', () => {
+  const narrowed = { ...subscription, eventTypes: ['agent.status' as const] }
+  const requested = facts({ delivery: delivery({ state: 'pending', isRequested: true }), subscription: narrowed })
+  expect(explain(requested).explanation).not.toContain('withdrawn')
+})
+
 test('an unknown state of a newer worker is named and is not an error', () => {
   const newer = { ...delivery({}), state: 'quarantined' } as unknown as ListedDelivery
   expect(explain(facts({ delivery: newer }))).toMatchObject({

@@ -6,7 +6,7 @@ import {
   type Subscription,
   type SubscriptionId,
 } from '@switchhook/contracts'
-import type { EndpointHealth, EventRecord, ListedDelivery } from '@switchhook/store'
+import type { EndpointHealth, EventRecord, JournalEntry, ListedDelivery } from '@switchhook/store'
 
 /** The possible results of an event at a subscription. Clients rely on the names. */
 export const VERDICTS = [
@@ -31,12 +31,14 @@ export interface Facts {
   readonly eventType: string
   /** Absent: the event's record has expired, and only deliveries of it are stored. */
   readonly event?: Pick<EventRecord, 'fannedOutAt' | 'subscriptionIds'>
+  /** The event's entry in the journal, if its record has expired. Its subscriptions may be cut. */
+  readonly journaled?: Pick<JournalEntry, 'fannedOutAt' | 'subscriptionIds' | 'subscriptionCount'>
   readonly subscriptionId: SubscriptionId
   readonly deliveryId: DeliveryId
   /** The current subscription; absent if it was deleted. */
   readonly subscription?: Subscription
   readonly delivery?: ListedDelivery
-  /** The body of a parked delivery is no longer kept. */
+  /** The body of a parked delivery is no longer kept, and the journal does not have it either. */
   readonly isBodyDropped?: boolean
   /** The current health of the endpoint. */
   readonly health: EndpointHealth
@@ -83,7 +85,8 @@ type Finding = readonly [verdict: Verdict, explanation: string]
 
 function findingOf(facts: Facts): Finding {
   if (facts.delivery !== undefined) return explainDelivery(facts.delivery, facts)
-  if (facts.event === undefined) return explainExpired(facts)
+  if (facts.event === undefined)
+    return facts.journaled === undefined ? explainExpired(facts) : explainJournaled(facts, facts.journaled)
   return wasMatched(facts) ? explainUnattempted(facts) : explainUnmatched(facts, facts.event.fannedOutAt)
 }
 
@@ -141,6 +144,13 @@ function explainExpired({ eventType, subscription }: Facts): Finding {
   return (subscription && mismatch(subscription, eventType)) ?? ['unknown', NO_RECORD]
 }
 
+/** The journal still shows where the event went, although the records of its deliveries may have expired. */
+function explainJournaled(facts: Facts, journaled: NonNullable<Facts['journaled']>): Finding {
+  if (wasMatched(facts)) return ['unknown', EXPIRED_RECORD]
+  const isCut = journaled.subscriptionIds.length < journaled.subscriptionCount
+  return isCut ? explainExpired(facts) : explainUnmatched(facts, journaled.fannedOutAt)
+}
+
 function mismatch(subscription: Subscription, eventType: string): Finding | undefined {
   const types = subscription.eventTypes.join(', ')
   if (!receivesType(subscription, eventType))
@@ -161,8 +171,11 @@ const UNLESS_BEGUN = 'The delivery will not be sent, unless its first attempt ha
 const NO_RECORD =
   'There is no record of a delivery: it was delivered or withdrawn long ago, or the event did not match the subscription.'
 
-const wasMatched = ({ event, subscriptionId }: Facts): boolean =>
-  event?.subscriptionIds.includes(subscriptionId) ?? false
+const EXPIRED_RECORD =
+  'The event went to this subscription. Its delivery has no record any more: it was delivered or withdrawn, unless its first attempt is long overdue.'
+
+const wasMatched = ({ event, journaled, subscriptionId }: Facts): boolean =>
+  (event ?? journaled)?.subscriptionIds.includes(subscriptionId) ?? false
 
 function coolingSentence(health: EndpointHealth, delivery?: ListedDelivery, end = ''): string {
   const next = delivery?.nextAttemptAt ?? null
@@ -181,7 +194,7 @@ function endSentence({ eventType, delivery, subscription }: Facts): string {
   const end = `it will be ${delivery.run > 1 ? 'parked again' : 'withdrawn'} when it is due`
   if (subscription === undefined) return ` The subscription was deleted, so ${end}.`
   if (!subscription.enabled) return ` The subscription is disabled: unless you enable it, ${end}.`
-  return delivery.trial !== undefined || receivesType(subscription, eventType)
+  return delivery.trial !== undefined || delivery.isRequested === true || receivesType(subscription, eventType)
     ? ''
     : ` The subscription no longer receives ${eventType}: unless you add it again, ${end}.`
 }

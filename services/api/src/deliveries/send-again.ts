@@ -1,6 +1,6 @@
 import type { DeliveryId, Subscription } from '@switchhook/contracts'
 import type { Broker } from '@switchhook/messaging'
-import type { DeliveryArchive, DeliveryRecord, Redeliverer } from '@switchhook/store'
+import type { DeliveryArchive, DeliveryRecord, Redeliverer, Sendable } from '@switchhook/store'
 
 export interface SendAgainDeps {
   readonly deliveries: Pick<DeliveryArchive, 'beginRedelivery' | 'abandonRedelivery' | 'redeliverySent'>
@@ -10,7 +10,7 @@ export interface SendAgainDeps {
 }
 
 /** `busy`: another sender holds the lease. `unknown`: the record has expired. `without-body`: only its body is no longer kept. */
-type SentAgain =
+export type SentAgain =
   | { readonly kind: 'sent'; readonly record: DeliveryRecord }
   | { readonly kind: 'not-parked' | 'busy' | 'unknown' | 'without-body' }
 
@@ -18,19 +18,25 @@ export type SendAgain = (
   deliveryId: DeliveryId,
   by: Redeliverer,
   subscription: Pick<Subscription, 'url' | 'signing'>,
+  sendable?: Sendable,
 ) => Promise<SentAgain>
 
 /**
- * Sends one parked delivery again; both requests and recoveries use it. Begins the next run under a lease, publishes it to
+ * Sends one parked delivery again, or any that `sendable` allows; both requests and recoveries use it. Begins the next run under a lease, publishes it to
  * the subscription's current url, and records the broker's confirm. If publishing fails, the delivery stays parked and the
  * lease is released, so that any sender can send the same run at once.
  * @throws the error of `publish`; Unavailable if Redis is away
  */
 export function createSendAgain({ deliveries, publish, now }: SendAgainDeps): SendAgain {
-  return async (deliveryId, by, { url, signing }) => {
-    const begun = await deliveries.beginRedelivery(deliveryId, by)
+  return async (deliveryId, by, { url, signing }, sendable) => {
+    const begun = await deliveries.beginRedelivery(deliveryId, by, sendable)
     if (begun.kind !== 'begun') return begun
-    const record = { ...begun.record, url, firstDueAt: new Date(now()).toISOString() }
+    const record: typeof begun.record = {
+      ...begun.record,
+      url,
+      firstDueAt: new Date(now()).toISOString(),
+      ...(sendable !== undefined && { isRequested: true }),
+    }
     try {
       // The secret travels with the delivery, because the subscription may be deleted before a retry reads it.
       await publish({ ...record, ...(signing !== undefined && { signing }) })

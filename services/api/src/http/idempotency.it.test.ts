@@ -33,7 +33,7 @@ import type { Answer, Route, RouteRequest } from './route.ts'
 
 const SUBSCRIPTIONS = '/api/v1/webhooks/subscriptions'
 const DIAL = '/api/v1/voice/calls/dial'
-const CALLER = { tenant: 'acme', clientId: 'crm' }
+const CALLER = { tenant: 'acme', clientId: 'crm', role: 'admin' } as const
 const ALICE = 'sip:alice@acme.example'
 const LEASE_MS = 300
 

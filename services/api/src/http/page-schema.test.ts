@@ -13,7 +13,15 @@ const { components, paths } = describeApi() as unknown as Document
 
 test('every page with a nextCursor has the same description', () => {
   const pages = Object.entries(components.schemas).filter(([, { properties }]) => properties?.['nextCursor'])
-  expect(pages.map(([name]) => name).toSorted()).toEqual(['AuditPage', 'DeliveryPage', 'EventPage'])
+  expect(pages.map(([name]) => name).toSorted()).toEqual([
+    'AgentPage',
+    'AuditPage',
+    'CallPage',
+    'DeliveryPage',
+    'EventPage',
+    'RecoveryPage',
+    'Summary',
+  ])
   expect(new Set(pages.map(([, { properties }]) => JSON.stringify(properties?.['nextCursor']))).size).toBe(1)
 })
 

@@ -1,21 +1,24 @@
 import { component } from './component.ts'
 import type { Schema } from './route.ts'
 
-/** Schema of one page of a list, the newest item first. */
-export const pageSchema = (name: string, description: string, item: Schema) =>
+/** The field of a page that leads to the next one. */
+export const nextCursorSchema = {
+  type: ['string', 'null'],
+  description:
+    'The `cursor` of the next page; null: this is the last page. Send it with the same other parameters. ' +
+    'A page can have fewer items than `limit`, or none, and still have a next page.',
+  examples: [null],
+} as const
+
+/** Schema of one page of a list. @param order of the items, as part of a sentence */
+export const pageSchema = (name: string, description: string, item: Schema, order = 'newest first') =>
   component(name, {
     type: 'object',
     description,
     required: ['items', 'nextCursor'],
     properties: {
-      items: { type: 'array', description: 'The items of this page, newest first.', items: item },
-      nextCursor: {
-        type: ['string', 'null'],
-        description:
-          'The `cursor` of the next page; null: this is the last page. Send it with the same other parameters. ' +
-          'A page can have fewer items than `limit`, or none, and still have a next page.',
-        examples: [null],
-      },
+      items: { type: 'array', description: `The items of this page, ${order}.`, items: item },
+      nextCursor: nextCursorSchema,
     },
   })
 

@@ -1,5 +1,6 @@
 import type { AppError, FailureCode, Fault } from '@switchhook/contracts'
 import type { Audited } from '../audit/audit-action.ts'
+import type { Role } from '../auth/role.ts'
 
 /** The authenticated sender of a request. */
 export interface Caller {
@@ -11,6 +12,10 @@ export interface Caller {
   readonly issuer?: string
   /** The token's `sub`, if it differs from the client. */
   readonly subject?: string
+  /** null: the token gives no role, so the caller may do nothing. */
+  readonly role: Role | null
+  /** The token's `exp`, ms since 1970; absent for a request without a token. */
+  readonly expiresAtMs?: number
 }
 
 export interface RouteRequest<Body = unknown, Query = unknown> {
@@ -27,6 +32,22 @@ export interface RouteRequest<Body = unknown, Query = unknown> {
   readonly idFor: (name: string) => string
   /** The request has an `Idempotency-Key`. */
   readonly isKeyed: boolean
+  /** The header `Last-Event-ID` of a request for a stream. */
+  readonly lastEventId?: string
+}
+
+/** A response of server-sent events that has begun. It never waits: unread text is buffered. */
+export interface EventOutput {
+  write(text: string): void
+  /** Text that the client has not taken yet. */
+  bufferedBytes(): number
+  isClosed(): boolean
+  /** Calls the listener once the connection is closed, by either side; at once if it is. */
+  closed(listener: () => void): void
+  /** Ends the response after the buffered text. */
+  end(): void
+  /** Closes the connection without the buffered text. */
+  destroy(): void
 }
 
 export interface Answer {
@@ -38,6 +59,8 @@ export interface Answer {
   readonly confidential?: Readonly<Record<string, unknown>>
   /** The request changed nothing, such as a dry run; it gets no audit entry. */
   readonly isUnchanged?: boolean
+  /** Takes over the response, which is a stream of events without a `body`. Must not throw. */
+  readonly stream?: (output: EventOutput) => void
 }
 
 /**
@@ -50,6 +73,8 @@ export interface ResponseDescription {
   readonly description: string
   /** Schema of the JSON body; absent: no body. */
   readonly body?: Schema
+  /** The response is a stream of server-sent events; an example of its text. */
+  readonly events?: string
   /** Schemas of the response headers, by name. */
   readonly headers?: Readonly<Record<string, Schema>>
 }
@@ -62,7 +87,7 @@ export interface FailureAt {
 
 type Method = 'get' | 'post' | 'patch' | 'delete'
 
-type Tag = 'subscriptions' | 'deliveries' | 'calls' | 'agents' | 'simulator' | 'audit' | 'document'
+type Tag = 'subscriptions' | 'deliveries' | 'calls' | 'agents' | 'simulator' | 'audit' | 'me' | 'document'
 
 /**
  * One operation of the API. Mounting, validation and the API document follow from it. `handle` and `validate` are declared
@@ -76,6 +101,11 @@ export interface Route<Body = unknown, Query = unknown> {
   readonly tag: Tag
   readonly summary: string
   readonly description?: string
+  /**
+   * The role that a caller needs. Every route that needs a token names one (a test checks it); a route without one is for
+   * admins only.
+   */
+  readonly role?: Role
   /** Needs no token. */
   readonly isPublic?: true
   /**
@@ -98,6 +128,8 @@ export interface Route<Body = unknown, Query = unknown> {
   readonly isBodyOptional?: true
   /** A request without a body goes to `validate` as undefined, instead of being answered `malformed-json`. */
   readonly validatesAbsentBody?: true
+  /** Answers with a stream that can be resumed by `Last-Event-ID`. Its duration is not measured as that of a request. */
+  readonly isStream?: true
   /** The successful responses, by status. */
   readonly responses: Readonly<Record<number, ResponseDescription>>
   /** The route's own failures. `commonFailures` adds those of every route. */

@@ -4,7 +4,7 @@ import type { Authenticate } from '../auth/open-auth.ts'
 import { Unauthorized } from '../auth/verify-token.ts'
 import { limitBadTokens, networkOf } from './limit-bad-tokens.ts'
 
-const CALLER = { tenant: 'acme', clientId: 'crm', issuer: 'https://idp.example' }
+const CALLER = { tenant: 'acme', clientId: 'crm', issuer: 'https://idp.example', role: 'admin' } as const
 const LIMITS = { perToken: { points: 2, duration: 60 }, perAddress: { points: 5, duration: 60 } }
 
 /** Accepts tokens that begin with `good`, and records the verified tokens. */

@@ -1,3 +1,4 @@
+import { EVERY_ROLE, type Role } from '../auth/role.ts'
 import type { Route, Schema } from '../http/route.ts'
 import { type Components, createComponents, describedBy, jsonContent } from './components.ts'
 import { deliveryWebhook } from './delivery-webhook.ts'
@@ -49,13 +50,14 @@ export function buildDocument(routes: readonly Route[]): ApiDocument {
 }
 
 function operationOf(route: Route, components: Components): Schema {
-  const { operationId, tag, summary, description, isPublic, body } = route
+  const { operationId, tag, summary, description, isPublic, role, body } = route
   return {
     operationId,
     tags: [tag],
     summary,
-    ...(description !== undefined && { description }),
-    ...(isPublic === true && { security: [] }),
+    ...describedWith(description, role),
+    // OpenAPI 3.1: the array of a scheme other than OAuth 2 lists the roles that the operation needs.
+    security: isPublic === true ? [] : [{ bearer: [role ?? EVERY_ROLE] }],
     ...withParameters(route, components),
     ...(body !== undefined && {
       requestBody: {
@@ -67,7 +69,17 @@ function operationOf(route: Route, components: Components): Schema {
   }
 }
 
-function withParameters({ path, params = {}, query = {}, idempotent }: Route, components: Components): Schema {
+const describedWith = (description: string | undefined, role: Role | undefined): { readonly description?: string } => {
+  const texts = [...(description === undefined ? [] : [description]), ...(role === undefined ? [] : [roleNote(role)])]
+  return texts.length === 0 ? {} : { description: texts.join('\n\n') }
+}
+
+const roleNote = (role: Role): string => `Needed role: \`${role}\`.`
+
+function withParameters(
+  { path, params = {}, query = {}, idempotent, isStream }: Route,
+  components: Components,
+): Schema {
   const inPath = [...path.matchAll(/\{(\w+)\}/g)].map(([, name = '']) => {
     const schema = params[name]
     if (schema === undefined) throw new Error(`${path} does not describe ${name}`)
@@ -76,7 +88,8 @@ function withParameters({ path, params = {}, query = {}, idempotent }: Route, co
   const inQuery = Object.entries(query).map(([name, schema]) => {
     return { name, in: 'query', required: false, ...describedBy(components.schema(schema)) }
   })
-  const parameters = [...inPath, ...inQuery, ...(idempotent === true ? [idempotencyKey] : [])]
+  const inHeader = [...(idempotent === true ? [idempotencyKey] : []), ...(isStream === true ? [lastEventId] : [])]
+  const parameters = [...inPath, ...inQuery, ...inHeader]
   return parameters.length === 0 ? {} : { parameters }
 }
 
@@ -90,4 +103,13 @@ const idempotencyKey: Schema = {
     'its cause is fixed, use a new key. A different body with the same key is rejected (422 `idempotency-key-reused`). ' +
     'Answers with status 500 or higher are not stored: repeat the request with the same key.',
   schema: { type: 'string', minLength: 1, maxLength: 255, pattern: '^[ -~]+$', examples: ['order-4711-dial'] },
+}
+
+const lastEventId: Schema = {
+  name: 'Last-Event-ID',
+  in: 'header',
+  required: false,
+  description:
+    'The last `id` that the client received. The stream then begins with the events after it. `EventSource` sends it by itself.',
+  schema: { type: 'string', maxLength: 32, examples: ['1795192262123-417'] },
 }

@@ -131,6 +131,8 @@ const OTHERS_WITH_KEY: readonly string[] = [
   'testSubscription',
   'recover',
   'redeliver',
+  'deliverEvent',
+  'backfill',
 ]
 
 test('every call command and every other operation that must not happen twice takes an Idempotency-Key, and documents it', () => {

@@ -6,6 +6,10 @@ export const DESCRIPTION = `Control calls and agents of a contact center, and re
 
 Send \`Authorization: Bearer <token>\` with every request. Get the token from your identity provider with the OAuth 2.0 client credentials flow (see the security scheme \`bearer\`). A token is valid for about an hour: reuse it, and get a new one after a 401.
 
+## Roles
+
+An installation can give the holders of tokens one of three roles, by a claim of the token: a \`viewer\` reads, an \`operator\` also sends deliveries again, tests endpoints and acts on calls and agents, an \`admin\` also creates, changes and deletes subscriptions and rotates secrets. Each operation names the role that it needs; a caller with a lesser one gets 403 \`forbidden\` with \`requiredRole\`. \`GET /api/v1/me\` tells a caller its roles. Without such a configuration every caller is an \`admin\`.
+
 ## Conventions
 
 Requests and answers are JSON with camelCase fields. Times are ISO 8601 in UTC. Unknown request fields are ignored, except by \`recover\` and \`rotate-secret\`, which reject them. Ignore unknown fields in answers: new ones may appear at any time. Every resource that supports GET also supports HEAD.
@@ -52,6 +56,7 @@ export const TAGS = [
       '`sip:alice@acme.example` and `sip:bob@acme.example` of the tenant `acme`, and `sip:carol@globex.example` of `globex`. `dial` lists the destinations.',
   },
   { name: 'audit', description: 'The audit log: which client changed or sent what.' },
+  { name: 'me', description: 'The caller: its tenant, its roles, and the features of this installation.' },
   { name: 'document', description: 'The machine-readable documents of the API and its events.' },
 ]
 

@@ -82,6 +82,15 @@ const ANSWERS: Readonly<Record<string, object>> = {
   'changeSubscription 200': { enabled: false },
   'redeliver 202': { state: 'pending', parkedReason: null, parkedAt: null, run: 2 },
   'recover 202': { sent: 0, remaining: 1280, perSecond: 1, updatedAt: '2026-11-20T19:30:00.000Z' },
+  'backfill 202': {
+    kind: 'backfill',
+    reason: null,
+    eventTypes: ['call.status'],
+    sent: 0,
+    remaining: 1280,
+    perSecond: 1,
+    updatedAt: '2026-11-20T19:30:00.000Z',
+  },
   'cancelRecovery 200': {
     state: 'cancelled',
     cancelledBecause: 'requested',
@@ -123,6 +132,10 @@ export const PROBLEM_DETAILS: Readonly<Partial<Record<FailureCode, object>>> = {
     detail: 'The body is not valid',
     errors: [{ pointer: '/statusCode', detail: 'must be one of knownStatusCodes' }],
     knownStatusCodes: [{ code: 2, name: 'Available' }],
+  },
+  forbidden: {
+    detail: 'This operation needs the role operator; your token gives the role viewer.',
+    requiredRole: 'operator',
   },
   'invalid-call-state': { currentState: 7, allowedCommands: [] },
 }

@@ -1,4 +1,5 @@
 import { CALL_COMMANDS, CallState, EVENT_TYPES, FAILURES, numberedSchema } from '@switchhook/contracts'
+import { ROLES } from '../auth/role.ts'
 import { component } from '../http/component.ts'
 
 /** The problem details of RFC 9457, with the fields that this service adds. */
@@ -61,6 +62,12 @@ export const problemSchema = component('Problem', {
           name: { type: 'string', description: 'The name of the status.', examples: ['Available'] },
         },
       }),
+    },
+    requiredRole: {
+      type: 'string',
+      enum: ROLES,
+      description: 'The role that the operation needs. Present if the caller does not have it.',
+      examples: ['operator'],
     },
     currentState: numberedSchema(CallState, "The current state of the agent's leg. Present if a command was rejected."),
     allowedCommands: {

@@ -21,7 +21,7 @@ function successesOf(route: Route, components: Components): Schema {
 }
 
 function successOf(
-  { description, body, headers = {} }: ResponseDescription,
+  { description, body, events, headers = {} }: ResponseDescription,
   more: Schema,
   example: unknown,
   components: Components,
@@ -31,6 +31,9 @@ function successOf(
     description,
     headers: { ...Object.fromEntries(own), ...more },
     ...(body !== undefined && { content: jsonContent(components.schema(body), example) }),
+    ...(events !== undefined && {
+      content: { 'text/event-stream': { schema: { type: 'string' }, example: events } },
+    }),
   }
 }
 
@@ -87,6 +90,6 @@ function commonFailures({ query = {}, body, isPublic, idempotent }: Route): Fail
 
 const INVALID: FailureCode[] = ['invalid-request']
 /** Every route that needs a token also needs Redis. */
-const PROTECTED: FailureCode[] = ['unauthorized', 'rate-limited', 'service-unavailable']
+const PROTECTED: FailureCode[] = ['unauthorized', 'forbidden', 'rate-limited', 'service-unavailable']
 const WITH_BODY: FailureCode[] = ['malformed-json', 'body-too-large', 'unsupported-media-type']
 const WITH_KEY: FailureCode[] = ['invalid-request', 'idempotency-key-in-use', 'idempotency-key-reused']

@@ -1,7 +1,8 @@
-import type { Subscription } from '@switchhook/contracts'
+import { EVENT_TYPES, type Subscription } from '@switchhook/contracts'
 import type { Logger } from '@switchhook/runtime'
 import type { BreakerStore, DueTimer, ParkedWindow } from '@switchhook/store'
 import type { Step, Transact } from '../state/transact.ts'
+import type { BackfillWindow } from './backfill-window.ts'
 import { MAX_STALLED_MS, planStep, SAMPLE_TIMEOUT_MS, type Sample } from './pace.ts'
 import {
   type BatchResult,
@@ -17,7 +18,7 @@ import {
   withPlan,
   withResult,
 } from './recovery.ts'
-import { type RecoveryTimer, recoveryKey, writingOf } from './recovery-book.ts'
+import { keyOf, type RecoveryTimer, recoveryKey, writingOf } from './recovery-book.ts'
 import type { RecoveryMeter } from './recovery-meter.ts'
 import type { SendRequest } from './send-items.ts'
 
@@ -36,6 +37,7 @@ export interface RecoveryDriverDeps {
   readonly find: (tenant: string | null, recoveryId: Recovery['recoveryId']) => Promise<Recovery | undefined>
   readonly look: BreakerStore['look']
   readonly parked: Pick<ParkedWindow, 'take' | 'stateOf'>
+  readonly backfill: Pick<BackfillWindow, 'take'>
   readonly send: (request: SendRequest) => Promise<BatchResult>
   /** Maximum deliveries per second of one recovery. */
   readonly mostPerSecond: number
@@ -70,9 +72,9 @@ export function createRecoveryDriver(deps: RecoveryDriverDeps): RecoveryDriver {
   /** Resolves to the step to send, or to the stored change if there is nothing to send; undefined: the timer is outdated. */
   async function beginStep(
     tenant: string | null,
-    { recoveryId, turn }: RecoveryTimer,
+    { recoveryId, turn, key = recoveryKey(recoveryId) }: RecoveryTimer,
   ): Promise<Begun | RecoveryChange | undefined> {
-    return transact<Begun | RecoveryChange | undefined>(tenant, [recoveryKey(recoveryId)], async ([stored]) => {
+    return transact<Begun | RecoveryChange | undefined>(tenant, [key], async ([stored]) => {
       const present = stored as Recovery | undefined
       if (present?.turn !== turn) return { result: undefined }
       const nowMs = now()
@@ -93,7 +95,7 @@ export function createRecoveryDriver(deps: RecoveryDriverDeps): RecoveryDriver {
       const planned = withPlan(present, plan, sample, nowMs)
       if (plan.take === 0) return write(planned, plan.waitMs)
 
-      const filled = planned.inHand === null && !planned.isReadOut ? await fill(planned, plan.take) : planned
+      const filled = planned.inHand === null && !planned.isReadOut ? await fill(tenant, planned, plan.take) : planned
       if (isComplete(filled)) return write(done(filled, nowMs))
       if (filled.inHand === null) return write(filled, 0)
       const items = filled.inHand.items.slice(0, plan.take)
@@ -112,9 +114,17 @@ export function createRecoveryDriver(deps: RecoveryDriverDeps): RecoveryDriver {
     mostPerSecond: Math.min(maxPerSecond ?? deps.mostPerSecond, deps.mostPerSecond),
   })
 
-  async function fill(recovery: Recovery, limit: number): Promise<Recovery> {
-    const { subscriptionId, after, until, selection } = recovery
-    const found = await deps.parked.take(subscriptionId, { after, until, reason: selection.reason }, limit)
+  async function fill(tenant: string | null, recovery: Recovery, limit: number): Promise<Recovery> {
+    const { subscriptionId, after, until, selection, kind } = recovery
+    const { reason, eventTypes = null } = selection
+    const found =
+      kind === 'backfill'
+        ? await deps.backfill.take(
+            { tenant, subscriptionId },
+            { after, until, eventTypes: eventTypes ?? EVENT_TYPES },
+            limit,
+          )
+        : await deps.parked.take(subscriptionId, { after, until, reason, eventTypes }, limit)
     return withItems(recovery, found.entries, found.after)
   }
 
@@ -143,7 +153,7 @@ export function createRecoveryDriver(deps: RecoveryDriverDeps): RecoveryDriver {
         return isCurrentStep(present) && present.state === 'running'
       },
     })
-    const change = await transact<RecoveryChange | undefined>(tenant, [recoveryKey(recoveryId)], ([stored]) => {
+    const change = await transact<RecoveryChange | undefined>(tenant, [keyOf(recovery)], ([stored]) => {
       const present = stored as Recovery | undefined
       if (!isCurrentStep(present)) return { result: undefined }
       const leftMs = Math.max(0, waitMs - (now() - startedAtMs))

@@ -7,6 +7,7 @@ import {
   createParkedCounter,
   createParkedWindow,
   type DeliveryArchive,
+  type JournalReader,
   type ParkedWindow,
   type StateStore,
 } from '@switchhook/store'
@@ -16,6 +17,7 @@ import type { State } from '../state/state.ts'
 import type { TimerOwners } from '../state/timer-loop.ts'
 import { createTransact, type Writing } from '../state/transact.ts'
 import type { SubscriptionsFeature } from '../subscriptions/subscriptions-feature.ts'
+import { createBackfillWindow } from './backfill-window.ts'
 import { createRecoveryDriver, type RecoveryDriver } from './drive-recovery.ts'
 import { createRecoveryBook, type RecoveryBook } from './recovery-book.ts'
 import { createRecoveryMeter, type RecoveryMeter } from './recovery-meter.ts'
@@ -28,7 +30,11 @@ export interface RecoveriesDeps {
   readonly committed: (writing: Writing) => void
   readonly look: BreakerStore['look']
   readonly parked: Pick<ParkedWindow, 'take' | 'stateOf'>
-  readonly deliveries: Pick<DeliveryArchive, 'beginRedelivery' | 'abandonRedelivery' | 'redeliverySent' | 'find'>
+  readonly deliveries: Pick<
+    DeliveryArchive,
+    'beginRedelivery' | 'abandonRedelivery' | 'redeliverySent' | 'find' | 'list'
+  >
+  readonly journal: Pick<JournalReader, 'after' | 'newest' | 'read'>
   readonly publish: Broker['publishDelivery']
   /** Maximum deliveries per second of one recovery. */
   readonly mostPerSecond: number
@@ -54,16 +60,20 @@ export interface RecoveriesDeps {
  *    left (`recovery.ts` has these transitions as pure functions).
  *
  * A recovery also ends as `cancelled`: on request, when its subscription is deleted, or after 30 days without progress.
- * The owner of its timers is `recovery`.
+ * The owner of its timers is `recovery`, or `sending` if versions without event types and backfills must not drive it.
+ *
+ * A backfill is a recovery that reads the journal instead of the list of parked deliveries, and sends the events that did
+ * not go to the subscription as new deliveries.
  */
 export function createRecoveries(deps: RecoveriesDeps): {
   readonly book: RecoveryBook
   readonly driver: RecoveryDriver
 } {
-  const { store, committed, look, parked, deliveries, publish, mostPerSecond, now, meter, log } = deps
+  const { store, committed, look, parked, deliveries, journal, publish, mostPerSecond, now, meter, log } = deps
   const transact = createTransact(store, committed)
   const book = createRecoveryBook({ store, transact, meter, now })
-  const send = createSendItems({ sendAgain: createSendAgain({ deliveries, publish, now }), deliveries, log })
+  const sendAgain = createSendAgain({ deliveries, publish, now })
+  const send = createSendItems({ sendAgain, deliveries, journal, now, log })
   return {
     book,
     driver: createRecoveryDriver({
@@ -71,6 +81,7 @@ export function createRecoveries(deps: RecoveriesDeps): {
       find: (tenant, recoveryId) => book.find(tenant, recoveryId),
       look,
       parked,
+      backfill: createBackfillWindow(journal),
       send,
       mostPerSecond,
       now,
@@ -87,7 +98,7 @@ export interface RecoveriesFeature extends Feature {
 }
 
 export function createRecoveriesFeature(
-  { config, metrics, redis, publishDelivery, log, now }: Base,
+  { config, metrics, redis, journal, publishDelivery, log, now }: Base,
   { store, committed }: State,
   subscriptions: SubscriptionsFeature,
 ): RecoveriesFeature {
@@ -100,6 +111,7 @@ export function createRecoveriesFeature(
     look: (endpoint) => breakers.look(endpoint),
     parked,
     deliveries: createDeliveryArchive(redis),
+    journal,
     publish: publishDelivery,
     mostPerSecond: config.RECOVERY_RATE,
     now,
@@ -111,10 +123,12 @@ export function createRecoveriesFeature(
       subscriptions: subscriptions.storeFor404,
       recoveries: book,
       parked,
+      backfill: createBackfillWindow(journal),
+      isJournalOn: journal.isOn,
       parkedCount: (subscriptionId) => parkedCounter.count(subscriptionId),
       now,
     }),
-    timers: { recovery: (timer) => driver.timerDue(timer) },
+    timers: { recovery: (timer) => driver.timerDue(timer), sending: (timer) => driver.timerDue(timer) },
     close: () => driver.idle(),
   }
 }

@@ -2,6 +2,9 @@ import { randomUUID } from 'node:crypto'
 import {
   type Delivery,
   type DeliveryId,
+  deliveryIdOf,
+  type EventType,
+  newEventId,
   newSubscriptionId,
   type ParkedReason,
   parseRecoveryId,
@@ -15,20 +18,24 @@ import {
   createBreakerStore,
   createDeliveryArchive,
   createDeliveryStore,
+  createJournal,
+  createJournalReader,
   createParkedWindow,
   createStateStore,
   createSubscriptionStore,
   type DeliveryStore,
+  type LoggedEvent,
   openRedis,
   type Redis,
 } from '@switchhook/store'
 import { eventually, silentLog, type TestRedis, testRedis } from '@switchhook/testkit'
 import type { Writing } from '../state/transact.ts'
-import { attemptOf, newDelivery } from '../testing/deliveries.ts'
+import { attemptOf, loggedEvent, newDelivery } from '../testing/deliveries.ts'
+import { createBackfillWindow } from './backfill-window.ts'
 import type { RecoveryDriver } from './drive-recovery.ts'
 import { createRecoveries } from './recoveries-feature.ts'
 import { newRecovery, type Recovery, rangeOf, type Selection } from './recovery.ts'
-import type { RecoveryBook } from './recovery-book.ts'
+import { type RecoveryBook, recoveryKey } from './recovery-book.ts'
 import { createRecoveryMeter, type RecoveryMeter } from './recovery-meter.ts'
 import { createRecoveryRoutes } from './recovery-routes.ts'
 
@@ -103,6 +110,7 @@ function openReplica(redis: Redis): Replica {
     look: (endpoint) => breaker().look(endpoint),
     parked: createParkedWindow(redis),
     deliveries: createDeliveryArchive(redis),
+    journal: createJournalReader(redis, JOURNAL),
     publish: (delivery) => replica.publish(delivery),
     mostPerSecond,
     now: () => nowMs,
@@ -110,6 +118,27 @@ function openReplica(redis: Redis): Replica {
     log: silentLog,
   })
   return Object.assign(replica, { book, driver })
+}
+
+const JOURNAL = { size: 100, retentionMs: 60_000 }
+
+/** Journals events as fan-out does. */
+async function happen(...changes: readonly Partial<LoggedEvent>[]): Promise<LoggedEvent[]> {
+  const events = changes.map((change) => loggedEvent({ tenant, dataJson: '{"callId":"c-1"}', ...change }))
+  await createJournal(connections[0], JOURNAL).append(events)
+  return events
+}
+
+/** Begins a backfill as the route does. */
+async function beginBackfill(eventTypes: readonly EventType[] = ['call.status']): Promise<RecoveryId> {
+  const window = createBackfillWindow(createJournalReader(connections[0], JOURNAL))
+  const selection = { ...ALL, eventTypes }
+  const { after, until } = rangeOf(selection, await window.newest(tenant))
+  const counted = await window.count({ tenant, subscriptionId }, { after, until, eventTypes })
+  const fixed = { recoveryId: parseRecoveryId(randomUUID()), subscriptionId, kind: 'backfill' as const, selection }
+  const counts = { found: counted.count + counted.withoutBody, failed: counted.withoutBody }
+  const recovery = newRecovery({ ...fixed, ...counts, maxPerSecond: null, after, until }, nowMs)
+  return (await replicas[0].book.begin(tenant, recovery)).recoveryId
 }
 
 const breaker = () => createBreakerStore(connections[0], { failures: 2, cooldownMs: 60_000 })
@@ -553,11 +582,13 @@ describe('beginning', () => {
       recoveries: replicas[0].book,
       parked: { ...parked, count },
       parkedCount: async () => ({ count: 2, withoutBody: 0, dropped: 0, bodiesUntil: '0' }),
+      backfill: createBackfillWindow(createJournalReader(connections[0], JOURNAL)),
+      isJournalOn: true,
       now: () => nowMs,
     })
     const recover = (body: object, id = randomUUID()) =>
       route?.handle({
-        caller: { tenant, clientId: 'crm' },
+        caller: { tenant, clientId: 'crm', role: 'operator' },
         params: { id: subscriptionId },
         query: undefined,
         body,
@@ -627,4 +658,107 @@ test('a recovery whose timer was lost continues when it is read', async () => {
   nowMs += 1_000
   await read(id)
   expect(await stepsUntil(id, 'done')).toMatchObject({ sent: 1 })
+})
+
+describe('event types', () => {
+  test('a recovery of some event types leaves the others parked, and earlier versions do not find it', async () => {
+    const [kept] = await parkSome(3)
+    const notice = newDelivery(subscriptionId, { tenant, eventType: 'webhook.delivery.parked' })
+    await store.park(notice, attemptOf(notice), 'exhausted')
+    replicas[0].publish = acknowledging
+    replicas[1].publish = acknowledging
+    const id = await begin({ ...ALL, eventTypes: ['webhook.delivery.parked'] })
+    expect(await createStateStore(connections[0]).read(tenant, [recoveryKey(id)])).toEqual([undefined])
+    expect(await stepsUntil(id, 'done')).toMatchObject({ found: 1, sent: 1 })
+    expect(published.map(({ deliveryId }) => deliveryId)).toEqual([notice.deliveryId])
+    expect(await isParked(kept ?? notice.deliveryId)).toBe(true)
+  })
+
+  test('a second recovery with other types is refused', async () => {
+    await parkSome(2)
+    await begin({ ...ALL, eventTypes: ['call.status'] })
+    await expect(begin({ ...ALL, eventTypes: ['agent.status'] })).rejects.toMatchObject({
+      code: 'recovery-in-progress',
+      message: expect.stringContaining('other eventTypes'),
+    })
+  })
+})
+
+describe('a backfill', () => {
+  test('sends the events that did not go to the subscription, once, in order and with the same ids', async () => {
+    const missed = await happen({}, {}, {})
+    await happen({ subscriptionIds: [subscriptionId] })
+    await happen({ eventType: 'agent.status' }, { tenant: randomUUID() })
+    replicas[0].publish = acknowledging
+    replicas[1].publish = acknowledging
+    const done = await stepsUntil(await beginBackfill(), 'done')
+    expect(done).toMatchObject({ kind: 'backfill', found: 3, sent: 3, skipped: 0, failed: 0 })
+    expect(published.map(({ deliveryId }) => deliveryId)).toEqual(
+      missed.map(({ eventId }) => deliveryIdOf(eventId, subscriptionId)),
+    )
+    expect(published[0]).toMatchObject({ run: 1, slot: 0, attempt: 0, isRequested: true, signing: SIGNING })
+    // Another one finds their deliveries.
+    const again = await stepsUntil(await beginBackfill(), 'done')
+    expect(again).toMatchObject({ sent: 0, skipped: 3 })
+  })
+
+  test('events that happen after it began are not sent, and neither are events without data', async () => {
+    await happen({}, { dataJson: JSON.stringify({ text: 'x'.repeat(20_000) }) })
+    const id = await beginBackfill()
+    await happen({})
+    replicas[0].publish = acknowledging
+    replicas[1].publish = acknowledging
+    expect(await stepsUntil(id, 'done')).toMatchObject({ found: 2, sent: 1, failed: 1 })
+    expect(published).toHaveLength(1)
+  })
+
+  test('is continued by another replica after a crash while it was sending, as the same runs', async () => {
+    const [event] = await happen({})
+    const id = await beginBackfill()
+    const dying = hanging(async () => {})
+    replicas[0].publish = dying.publish
+    const first = timer
+    if (first === undefined) throw new Error('no timer is set')
+    await replicas[0].driver.timerDue({ tenant, payload: first.payload })
+    await eventually(() => expect(dying.begun).toHaveLength(1))
+    replicas[1].publish = acknowledging
+    await step(replicas[1])
+    await stepsUntil(id, 'done')
+    dying.letGo()
+    await replicas[0].driver.idle()
+    expect(published.map(({ deliveryId, run }) => [deliveryId, run])).toEqual([
+      [deliveryIdOf(event?.eventId ?? newEventId(), subscriptionId), 1],
+    ])
+  })
+
+  test('counts an event that the journal has lost meanwhile as failed', async () => {
+    await happen({})
+    const id = await beginBackfill()
+    replicas[0].publish = () => Promise.reject(new Unavailable('rabbitmq', 'away'))
+    await step()
+    expect(await read(id)).toMatchObject({ sent: 0, waitingFor: 'broker' })
+    await createJournal(connections[0], { ...JOURNAL, size: 1 }).append([loggedEvent({ tenant, dataJson: '{}' })])
+    replicas[0].publish = acknowledging
+    replicas[1].publish = acknowledging
+    expect(await stepsUntil(id, 'done')).toMatchObject({ found: 1, sent: 0, failed: 1 })
+  })
+})
+
+describe('the list of a tenant', () => {
+  test('has the recoveries of all its subscriptions in pages, the newest first', async () => {
+    const ids: string[] = []
+    for (let i = 0; i < 5; i++) {
+      subscriptionId = newSubscriptionId()
+      ids.unshift(await begin())
+    }
+    const { book } = replicas[1]
+    const seen: string[] = []
+    for (let cursor: string | null | undefined; cursor !== null; ) {
+      const page = await book.page(tenant, { limit: 2, ...(cursor !== undefined && { cursor }) })
+      seen.push(...page.items.map(({ recoveryId }) => recoveryId))
+      cursor = page.nextCursor
+    }
+    expect(seen).toEqual(ids)
+    expect(await book.page(randomUUID(), { limit: 2 })).toEqual({ items: [], nextCursor: null })
+  })
 })

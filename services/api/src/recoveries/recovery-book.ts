@@ -1,6 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import { AppError, type RecoveryId, type SubscriptionId } from '@switchhook/contracts'
-import type { StateStore } from '@switchhook/store'
+import { createListCursor, type StateStore } from '@switchhook/store'
 import type { Transact, Writing } from '../state/transact.ts'
 import { LONGEST_CHECK_MS } from './pace.ts'
 import { cancelled, type Recovery, type RecoveryChange } from './recovery.ts'
@@ -23,15 +23,26 @@ export interface RecoveryBook {
   /** The newest 50, the newest first. An ended recovery expires after seven days. */
   list(tenant: string | null, subscriptionId: SubscriptionId): Promise<readonly Recovery[]>
   /**
+   * A page of the tenant's newest 200, the newest first.
+   * @throws AppError `invalid-request` for a cursor that is not from this list
+   */
+  page(tenant: string | null, query: { readonly limit: number; readonly cursor?: string }): Promise<RecoveryPage>
+  /**
    * Ends a running recovery. Resolves once the replica that is sending its batch has stopped, or is presumed dead, so that
    * nothing is sent after the answer.
    */
   cancel(tenant: string | null, recoveryId: RecoveryId): Promise<Recovery | undefined>
 }
 
-export type RecoveryRequested = Pick<Recovery, 'recoveryId' | 'subscriptionId' | 'selection' | 'maxPerSecond'>
+export type RecoveryRequested = Pick<Recovery, 'recoveryId' | 'subscriptionId' | 'kind' | 'selection' | 'maxPerSecond'>
 
-/** The ids of a subscription's recoveries, the newest first. */
+interface RecoveryPage {
+  readonly items: readonly Recovery[]
+  /** Null on the last page. */
+  readonly nextCursor: string | null
+}
+
+/** The ids of a subscription's or a tenant's recoveries, the newest first. */
 interface Listed {
   readonly recoveries: readonly RecoveryId[]
 }
@@ -46,6 +57,8 @@ export interface RecoveryTimer {
   readonly recoveryId: RecoveryId
   /** The number of the step that it begins. */
   readonly turn: number
+  /** Of the recovery's record. Absent: `recoveryKey`. */
+  readonly key?: string
 }
 
 const DAY_MS = 24 * 60 * 60_000
@@ -54,6 +67,7 @@ const KEPT_MS = 7 * DAY_MS
 /** How long a list is kept after its last recovery began: longer than any recovery runs. */
 const LIST_KEPT_MS = 90 * DAY_MS
 const MOST_LISTED = 50
+const MOST_LISTED_OF_TENANT = 200
 /** Longer than the broker takes to confirm, or to be declared away. */
 const RELEASED_WITHIN_MS = 12_000
 const RELEASED_CHECK_MS = 50
@@ -61,15 +75,29 @@ const RELEASED_CHECK_MS = 50
 const TIMER_LOST_MS = LONGEST_CHECK_MS + 30_000
 
 export const recoveryKey = (recoveryId: RecoveryId): string => `recovery:${recoveryId}`
+
+/**
+ * Earlier versions would send every parked delivery of the window, because they know neither event types nor backfills. So
+ * these recoveries have records and timers of another name, which those versions do not handle.
+ */
+const selectiveKey = (recoveryId: RecoveryId): string => `sending:${recoveryId}`
+
+export const keyOf = ({ recoveryId, kind, selection: { eventTypes = null } }: Recovery): string =>
+  kind === undefined && eventTypes === null ? recoveryKey(recoveryId) : selectiveKey(recoveryId)
+
 const listKey = (subscriptionId: SubscriptionId): string => `recoveries:${subscriptionId}`
+const TENANT_LIST = 'recoveries'
+
+const cursors = createListCursor('r', /^[0-9a-f-]{36}$/)
 
 /** Writes the recovery and the timer of its next step in one commit. */
 export function writingOf(recovery: Recovery, dueInMs?: number): Writing {
   const { recoveryId, turn, endedAt } = recovery
-  const payload: RecoveryTimer = { recoveryId, turn }
+  const key = keyOf(recovery)
+  const payload: RecoveryTimer = { recoveryId, turn, ...(key !== recoveryKey(recoveryId) && { key }) }
   return {
-    records: [{ key: recoveryKey(recoveryId), value: recovery, ...(endedAt !== null && { ttlMs: KEPT_MS }) }],
-    timers: dueInMs === undefined ? [] : [{ id: recoveryKey(recoveryId), dueInMs, payload }],
+    records: [{ key, value: recovery, ...(endedAt !== null && { ttlMs: KEPT_MS }) }],
+    timers: dueInMs === undefined ? [] : [{ id: key, dueInMs, payload }],
   }
 }
 
@@ -83,14 +111,17 @@ export function createRecoveryBook(deps: {
   const { store, transact, meter, now } = deps
 
   async function read(tenant: string | null, ids: readonly RecoveryId[]): Promise<readonly Recovery[]> {
-    const records = await store.read(tenant, ids.map(recoveryKey))
+    const records = await store.read(
+      tenant,
+      ids.flatMap((id) => [recoveryKey(id), selectiveKey(id)]),
+    )
     return records.flatMap((record) => (record === undefined ? [] : [record.value as Recovery]))
   }
 
   /** Sets a lost timer again. During an upgrade, a replica of a version without recoveries may have discarded it. */
   async function restoreTimer(tenant: string | null, recovery: Recovery): Promise<Recovery> {
     if (recovery.state !== 'running' || now() - Date.parse(recovery.updatedAt) < TIMER_LOST_MS) return recovery
-    return transact(tenant, [recoveryKey(recovery.recoveryId)], ([stored]) => {
+    return transact(tenant, [keyOf(recovery)], ([stored]) => {
       const present = stored as Recovery | undefined
       if (present?.turn !== recovery.turn || present.state !== 'running') return { result: present ?? recovery }
       const next = { ...present, turn: present.turn + 1 }
@@ -98,13 +129,14 @@ export function createRecoveryBook(deps: {
     })
   }
 
-  const expire = (tenant: string | null, recoveryId: RecoveryId): Promise<void> =>
-    transact(tenant, [recoveryKey(recoveryId)], ([stored]) => ({
-      result: undefined,
-      ...(stored !== undefined && {
-        writing: { records: [{ key: recoveryKey(recoveryId), value: stored, ttlMs: 1 }] },
-      }),
-    }))
+  async function expire(tenant: string | null, recoveryId: RecoveryId): Promise<void> {
+    for (const key of [recoveryKey(recoveryId), selectiveKey(recoveryId)]) {
+      await transact(tenant, [key], ([stored]) => ({
+        result: undefined,
+        ...(stored !== undefined && { writing: { records: [{ key, value: stored, ttlMs: 1 }] } }),
+      }))
+    }
+  }
 
   async function find(tenant: string | null, recoveryId: RecoveryId): Promise<Recovery | undefined> {
     const [found] = await read(tenant, [recoveryId])
@@ -135,17 +167,21 @@ export function createRecoveryBook(deps: {
       return existingFor(tenant, request, (listed?.value as Listed | undefined)?.recoveries[0])
     },
     begin: async (tenant, recovery) => {
-      const { begun, dropped } = await transact<Begun>(tenant, [listKey(recovery.subscriptionId)], async ([stored]) => {
+      const keys = [listKey(recovery.subscriptionId), TENANT_LIST]
+      const { begun, dropped } = await transact<Begun>(tenant, keys, async ([stored, storedOfTenant]) => {
         const { recoveries } = (stored as Listed | undefined) ?? { recoveries: [] }
+        const { recoveries: ofTenant } = (storedOfTenant as Listed | undefined) ?? { recoveries: [] }
         const existing = await existingFor(tenant, recovery, recoveries[0])
         if (existing !== undefined) return { result: { begun: existing, dropped: [] } }
         const { records, timers = [] } = writingOf(recovery, 0)
         const all = [recovery.recoveryId, ...recoveries]
         const listed: Listed = { recoveries: all.slice(0, MOST_LISTED) }
         const list = { key: listKey(recovery.subscriptionId), value: listed, ttlMs: LIST_KEPT_MS }
+        const tenantListed: Listed = { recoveries: [recovery.recoveryId, ...ofTenant].slice(0, MOST_LISTED_OF_TENANT) }
+        const tenantList = { key: TENANT_LIST, value: tenantListed, ttlMs: LIST_KEPT_MS }
         return {
           result: { begun: recovery, dropped: all.slice(MOST_LISTED) },
-          writing: { records: [list, ...records], timers },
+          writing: { records: [list, tenantList, ...records], timers },
         }
       })
       // Bounds the store for a client that begins and cancels all day. After a crash here, the records expire in seven days.
@@ -156,8 +192,22 @@ export function createRecoveryBook(deps: {
       const [listed] = await store.read(tenant, [listKey(subscriptionId)])
       return read(tenant, (listed?.value as Listed | undefined)?.recoveries ?? [])
     },
+    page: async (tenant, { limit, cursor }) => {
+      const after = cursor === undefined ? undefined : cursors.parse(cursor)
+      const [listed] = await store.read(tenant, [TENANT_LIST])
+      const ids = (listed?.value as Listed | undefined)?.recoveries ?? []
+      // A recovery that has left the list meanwhile was the oldest: nothing follows it.
+      const place = after === undefined ? -1 : ids.findIndex((id) => id === after)
+      const from = after !== undefined && place < 0 ? ids.length : place + 1
+      const page = ids.slice(from, from + limit)
+      const last = page.at(-1)
+      const hasMore = from + page.length < ids.length
+      return { items: await read(tenant, page), nextCursor: hasMore && last !== undefined ? cursors.of(last) : null }
+    },
     cancel: async (tenant, recoveryId) => {
-      const ended = await transact<RecoveryChange | undefined>(tenant, [recoveryKey(recoveryId)], ([stored]) => {
+      const [found] = await read(tenant, [recoveryId])
+      if (found === undefined) return undefined
+      const ended = await transact<RecoveryChange | undefined>(tenant, [keyOf(found)], ([stored]) => {
         const present = stored as Recovery | undefined
         if (present?.state !== 'running') return { result: present && { before: present, after: present } }
         const next = cancelled(present, 'requested', now())
@@ -177,10 +227,14 @@ export function createRecoveryBook(deps: {
 }
 
 /** How a running recovery differs from the request; undefined if it does not. */
-function differenceOf({ selection: { from, to, reason }, maxPerSecond }: Recovery, asked: RecoveryRequested) {
-  const { selection } = asked
-  if (from !== selection.from || to !== selection.to) return 'another window (from, to)'
-  if (reason !== selection.reason) return 'another reason'
+function differenceOf({ kind, selection, maxPerSecond }: Recovery, asked: RecoveryRequested) {
+  const { from, to, reason, eventTypes } = selection
+  if (kind !== asked.kind) return kind === 'backfill' ? 'events of the journal' : 'parked deliveries'
+  if (from !== asked.selection.from || to !== asked.selection.to) return 'another window (from, to)'
+  if (reason !== asked.selection.reason) return 'another reason'
+  if (typesText(eventTypes) !== typesText(asked.selection.eventTypes)) return 'other eventTypes'
   if (maxPerSecond !== asked.maxPerSecond) return `maxPerSecond ${maxPerSecond ?? 'of the installation'}`
   return undefined
 }
+
+const typesText = (eventTypes: Recovery['selection']['eventTypes']): string => (eventTypes ?? []).toSorted().join()

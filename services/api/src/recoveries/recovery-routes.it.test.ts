@@ -1,9 +1,9 @@
 import { type Delivery, deliveryIdOf, newEventId, parseDelivery, parseSubscriptionId } from '@switchhook/contracts'
 import { type Broker, openBroker, Queue, serviceTopology } from '@switchhook/messaging'
-import { createDeliveryStore, type DeliveryStore, openRedis, type Redis } from '@switchhook/store'
+import { createDeliveryStore, createJournal, type DeliveryStore, openRedis, type Redis } from '@switchhook/store'
 import { eventually, silentLog, startTcpProxy, type TcpProxy } from '@switchhook/testkit'
 import { type ApiUnderTest, startApiUnderTest } from '../testing/api-under-test.ts'
-import { attemptOf, newDelivery } from '../testing/deliveries.ts'
+import { attemptOf, loggedEvent, newDelivery } from '../testing/deliveries.ts'
 import { type Surroundings, startSurroundings } from '../testing/surroundings.ts'
 import type { RecoveryView } from './recovery-schema.ts'
 
@@ -245,7 +245,7 @@ test('an empty window does not use up its Idempotency-Key', async () => {
 
 test('an unknown field is rejected with the names of the known fields', async () => {
   const { body } = await recover(await subscribe(), { dry_run: true })
-  const detail = 'The body is not valid. Allowed fields: from, to, reason, maxPerSecond, dryRun.'
+  const detail = 'The body is not valid. Allowed fields: from, to, reason, eventTypes, maxPerSecond, dryRun.'
   expect(body).toMatchObject({ detail, errors: [{ pointer: '/dry_run', detail: 'is not a known field' }] })
 })
 
@@ -268,4 +268,53 @@ test('a recovery of another tenant, a malformed id and an unknown id answer 404'
     const answer = await apis[0].call(method, path, { headers: globex, ...(method === 'POST' && { json: {} }) })
     expect(answer).toMatchObject({ status: 404, body: { code: 'subscription-not-found' } })
   }
+})
+
+describe('a backfill', () => {
+  const journal = () => createJournal(redis, { size: 100, retentionMs: 60_000 })
+  const backfill = (subscription: string, json: object, headers = acme) =>
+    apis[0].call('POST', `${SUBSCRIPTIONS}/${subscription}/backfill`, { headers, json })
+  const FROM = '2026-01-01T00:00:00Z'
+
+  test('is counted by a dry run, runs, and is listed among the recoveries of the tenant', async () => {
+    const events = [loggedEvent({ dataJson: '{"callId":"c-1"}' }), loggedEvent({ dataJson: '{"callId":"c-2"}' })]
+    await journal().append(events)
+    const subscription = await subscribe()
+    const dryRun = await backfill(subscription, { from: FROM, dryRun: true })
+    expect(dryRun).toMatchObject({ status: 200, body: { dryRun: true, count: 2, withoutBody: 0 } })
+    const asked = { from: FROM, eventTypes: ['call.status'], maxPerSecond: 50 }
+    const begun = await backfill(subscription, asked)
+    expect(begun).toMatchObject({
+      status: 202,
+      body: { kind: 'backfill', subscriptionId: subscription, eventTypes: ['call.status'], reason: null, found: 2 },
+    })
+    const { recoveryId } = begun.body as RecoveryView
+    expect(begun.headers.get('location')).toBe(`${RECOVERIES}/${recoveryId}`)
+    expect(await until(recoveryId, 'done')).toMatchObject({ kind: 'backfill', sent: 2, remaining: 0 })
+    const ids = events.map(({ eventId }) => deliveryIdOf(eventId, parseSubscriptionId(subscription)))
+    expect(due.map(({ deliveryId }) => deliveryId)).toEqual(ids)
+    const { body: list } = await apis[1].call('GET', `${RECOVERIES}?limit=1`, { headers: acme })
+    expect(list).toMatchObject({ items: [{ recoveryId }] })
+    expect((await apis[1].call('GET', RECOVERIES, { headers: globex })).body).toMatchObject({ items: [] })
+    const { body: audit } = await apis[0].call('GET', '/api/v1/audit?limit=1', { headers: acme })
+    expect(audit).toMatchObject({ items: [{ action: 'backfill.started', on: { recoveryId } }] })
+  })
+
+  test('without a begin, with an empty window or with an unknown field answers 400', async () => {
+    const subscription = await subscribe()
+    for (const json of [{}, { from: FROM, to: FROM }, { from: FROM, dryrun: true }, { from: FROM, eventTypes: [] }]) {
+      expect(await backfill(subscription, json)).toMatchObject({ status: 400, body: { code: 'invalid-request' } })
+    }
+    expect((await backfill(subscription, { from: FROM }, globex)).status).toBe(404)
+    expect((await apis[0].call('GET', `${RECOVERIES}?cursor=abc`, { headers: acme })).status).toBe(400)
+  })
+})
+
+test('a recovery of some event types counts and sends only these', async () => {
+  const subscription = await subscribe()
+  await parkSome(subscription, 2)
+  const none = await recover(subscription, { eventTypes: ['agent.status'], dryRun: true })
+  expect(none).toMatchObject({ status: 200, body: { count: 0 } })
+  const { recoveryId } = await begin(subscription, { eventTypes: ['call.status'] })
+  expect(await until(recoveryId, 'done')).toMatchObject({ kind: 'recovery', eventTypes: ['call.status'], sent: 2 })
 })

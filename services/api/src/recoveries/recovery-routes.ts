@@ -1,10 +1,13 @@
 import { AppError, isGuid, parseRecoveryId, type RecoveryId } from '@switchhook/contracts'
 import type { ParkedCounter, ParkedWindow, SubscriptionStore } from '@switchhook/store'
+import { pageParameters } from '../http/page-schema.ts'
 import { invalidBody } from '../http/read-body.ts'
 import { windowFault, windowOf } from '../http/read-range.ts'
 import type { Answer, Route } from '../http/route.ts'
 import { findSubscription, SUBSCRIPTIONS } from '../subscriptions/subscription-routes.ts'
 import { subscriptionIdSchema } from '../subscriptions/subscription-schema.ts'
+import { createBackfillRoute } from './backfill-route.ts'
+import type { BackfillWindow } from './backfill-window.ts'
 import { listEndAtStart, newRecovery, type Recovery, rangeOf, type Selection, splitAtBodies } from './recovery.ts'
 import type { RecoveryBook, RecoveryRequested } from './recovery-book.ts'
 import {
@@ -13,6 +16,7 @@ import {
   recoveryCountSchema,
   recoveryIdSchema,
   recoveryListSchema,
+  recoveryPageSchema,
   recoveryRequestSchema,
   recoverySchema,
   viewOf,
@@ -23,8 +27,15 @@ export interface RecoveryRouteDeps {
   readonly recoveries: RecoveryBook
   readonly parked: Pick<ParkedWindow, 'newest' | 'count' | 'countAfter'>
   readonly parkedCount: ParkedCounter['count']
+  readonly backfill: Pick<BackfillWindow, 'newest' | 'count'>
+  readonly isJournalOn: boolean
   /** Milliseconds since 1970. */
   readonly now: () => number
+}
+
+interface RecoveryQuery {
+  readonly limit: number
+  readonly cursor?: string
 }
 
 const RECOVERIES = '/api/v1/webhooks/recoveries'
@@ -36,6 +47,8 @@ export function createRecoveryRoutes({
   recoveries,
   parked,
   parkedCount,
+  backfill,
+  isJournalOn,
   now,
 }: RecoveryRouteDeps): Route[] {
   const count = shareCounts((subscriptionId, range) => parked.count(subscriptionId, range))
@@ -56,12 +69,13 @@ export function createRecoveryRoutes({
     path: `${SUBSCRIPTIONS}/{id}/recover`,
     operationId: 'recover',
     tag: 'deliveries',
+    role: 'operator',
     summary: 'Send the parked deliveries of a subscription again',
     description:
       'Starts a recovery: sends the deliveries that are parked now, the oldest first, each as `redeliver` does. It begins with one delivery per second, ' +
       'speeds up while the endpoint acknowledges, and pauses while the endpoint is in a cool-down or the subscription is disabled. Deliveries ' +
       'that are parked again stay parked. With `dryRun`, the answer is 200 with a count, and nothing is sent. One recovery of a subscription ' +
-      'runs at a time: repeating its request returns it, and a different window, reason or pace answers 409 `recovery-in-progress`.',
+      'runs at a time: repeating its request returns it, and a different window, reason, type or pace answers 409 `recovery-in-progress`.',
     idempotent: true,
     audit: {
       action: 'recovery.started',
@@ -116,6 +130,7 @@ export function createRecoveryRoutes({
     path: `${SUBSCRIPTIONS}/{id}/recoveries`,
     operationId: 'listRecoveries',
     tag: 'deliveries',
+    role: 'viewer',
     summary: 'List the recoveries of a subscription',
     description: 'Lists the newest 50 recoveries. An ended recovery is kept for seven days.',
     params: { id: subscriptionIdSchema },
@@ -128,11 +143,30 @@ export function createRecoveryRoutes({
     },
   }
 
+  const listAll: Route<undefined, RecoveryQuery> = {
+    method: 'get',
+    path: RECOVERIES,
+    operationId: 'listAllRecoveries',
+    role: 'viewer',
+    tag: 'deliveries',
+    summary: 'List the recoveries of all subscriptions',
+    description:
+      'Lists the newest 200 recoveries and backfills of the tenant, the newest first. An ended one is kept for seven days. A page can have fewer items than `limit` and still have a `nextCursor`.',
+    query: pageParameters,
+    responses: { 200: { description: 'A page of recoveries.', body: recoveryPageSchema } },
+    failures: [],
+    async handle({ caller, query }) {
+      const { items, nextCursor } = await recoveries.page(caller.tenant, query)
+      return { status: 200, body: { items: await Promise.all(items.map(view)), nextCursor } }
+    },
+  }
+
   const read: Route = {
     method: 'get',
     path: `${RECOVERIES}/{recoveryId}`,
     operationId: 'readRecovery',
     tag: 'deliveries',
+    role: 'viewer',
     summary: 'Read a recovery',
     description: 'Returns the state and the progress of a recovery. An ended recovery is kept for seven days.',
     params,
@@ -148,6 +182,7 @@ export function createRecoveryRoutes({
     path: `${RECOVERIES}/{recoveryId}/cancel`,
     operationId: 'cancelRecovery',
     tag: 'deliveries',
+    role: 'operator',
     summary: 'Cancel a recovery',
     description:
       'Stops a recovery. After the answer it sends nothing more, and the remaining deliveries stay parked. Deliveries that it has sent keep their ' +
@@ -166,7 +201,17 @@ export function createRecoveryRoutes({
     },
   }
 
-  return [begin, list, read, cancel]
+  const beginBackfill = createBackfillRoute({
+    subscriptions,
+    recoveries,
+    backfill,
+    isJournalOn,
+    selectionOf,
+    answer,
+    now,
+  })
+
+  return [begin, beginBackfill, list, listAll, read, cancel]
 }
 
 /** @throws AppError `recovery-not-found`, also for a malformed id and for a recovery of another tenant */
@@ -179,9 +224,9 @@ async function found<Found>(
   return result
 }
 
-function selectionOf({ from = null, to = null, reason = null }: RecoveryRequest): Selection {
+function selectionOf({ from = null, to = null, reason = null, eventTypes = null }: RecoveryRequest): Selection {
   const { fromMs, toMs } = windowOf({ from, to })
-  return { from: toIso(fromMs), to: toIso(toMs), reason }
+  return { from: toIso(fromMs), to: toIso(toMs), reason, ...(eventTypes !== null && { eventTypes }) }
 }
 
 /** Normalised to UTC, so that equal times compare as equal. */
@@ -193,7 +238,7 @@ type Count = ParkedWindow['count']
 export function shareCounts(count: Count): Count {
   const inProgress = new Map<string, ReturnType<Count>>()
   return (subscriptionId, range) => {
-    const key = JSON.stringify([subscriptionId, range.after, range.until, range.reason])
+    const key = JSON.stringify([subscriptionId, range.after, range.until, range.reason, range.eventTypes ?? null])
     const present = inProgress.get(key)
     if (present !== undefined) return present
     const counting = count(subscriptionId, range).finally(() => inProgress.delete(key))

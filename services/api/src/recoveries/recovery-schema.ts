@@ -1,6 +1,7 @@
-import { PARKED_REASONS, type ParkedReason } from '@switchhook/contracts'
+import { EVENT_TYPES, type EventType, PARKED_REASONS, type ParkedReason } from '@switchhook/contracts'
 import { moment, momentOrNull } from '../deliveries/delivery-schema.ts'
 import { component } from '../http/component.ts'
+import { pageSchema } from '../http/page-schema.ts'
 import type { Schema } from '../http/route.ts'
 import { subscriptionIdSchema } from '../subscriptions/subscription-schema.ts'
 import { WAITING_FOR, type WaitingFor } from './pace.ts'
@@ -11,14 +12,22 @@ export interface RecoveryRequest {
   readonly from?: string | null
   readonly to?: string | null
   readonly reason?: ParkedReason | null
+  readonly eventTypes?: readonly EventType[] | null
   readonly maxPerSecond?: number | null
   readonly dryRun?: boolean
+}
+
+/** The body of `POST …/backfill`. */
+export interface BackfillRequest extends Omit<RecoveryRequest, 'reason'> {
+  readonly from: string
 }
 
 /** A recovery as clients see it. */
 export interface RecoveryView extends Selection {
   readonly recoveryId: string
   readonly subscriptionId: string
+  readonly kind: 'recovery' | 'backfill'
+  readonly eventTypes: readonly EventType[] | null
   readonly maxPerSecond: number | null
   readonly state: 'running' | 'paused' | 'done' | 'cancelled'
   readonly waitingFor: WaitingFor | null
@@ -43,9 +52,11 @@ export function viewOf(recovery: Recovery, parkedSince: number): RecoveryView {
   return {
     recoveryId,
     subscriptionId,
+    kind: recovery.kind ?? 'recovery',
     from: selection.from,
     to: selection.to,
     reason: selection.reason,
+    eventTypes: selection.eventTypes ?? null,
     maxPerSecond,
     state: recovery.state === 'running' && !isSending ? 'paused' : recovery.state,
     waitingFor,
@@ -66,6 +77,16 @@ export function viewOf(recovery: Recovery, parkedSince: number): RecoveryView {
 /** The highest value of RECOVERY_RATE. */
 const MOST_PER_SECOND = 1_000
 
+const eventTypes = (description: string) => ({
+  type: ['array', 'null'],
+  items: { type: 'string', enum: EVENT_TYPES },
+  minItems: 1,
+  maxItems: EVENT_TYPES.length,
+  uniqueItems: true,
+  description,
+  examples: [null],
+})
+
 const selection = {
   from: momentOrNull('Only deliveries parked at this time or later. Omitted or null: no limit.'),
   to: momentOrNull(
@@ -79,6 +100,7 @@ const selection = {
       'or null: both.',
     examples: ['exhausted'],
   },
+  eventTypes: eventTypes('Only deliveries of these event types. Omitted or null: all.'),
   maxPerSecond: {
     type: ['integer', 'null'],
     minimum: 1,
@@ -105,9 +127,26 @@ export const recoveryRequestSchema = component('NewRecovery', {
   examples: [{ from: '2026-11-20T17:00:00Z', reason: 'exhausted', dryRun: true }],
 })
 
+const { maxPerSecond } = selection
+
+export const backfillRequestSchema = component('NewBackfill', {
+  type: 'object',
+  description: 'The events to send. Unknown fields are rejected, because a misspelt `dryRun` would send everything.',
+  required: ['from'],
+  additionalProperties: false,
+  properties: {
+    from: moment('Only events journaled at this time or later. `listedAt` of an event is at most a moment earlier.'),
+    to: momentOrNull('Only events journaled before this time. Omitted or null: until now.'),
+    eventTypes: eventTypes('Only events of these types. Omitted or null: the event types of the subscription.'),
+    maxPerSecond,
+    dryRun: { type: 'boolean', default: false, description: 'Only count; send nothing.', examples: [true] },
+  },
+  examples: [{ from: '2026-11-20T17:00:00Z', to: '2026-11-20T18:00:00Z', dryRun: true }],
+})
+
 export const recoveryCountSchema = component('RecoveryCount', {
   type: 'object',
-  description: 'The deliveries that a recovery would send.',
+  description: 'The deliveries that a recovery or backfill would send.',
   required: ['dryRun', 'count', 'withoutBody', 'oldest', 'newest'],
   properties: {
     dryRun: { type: 'boolean', const: true, description: 'Always true: nothing was sent.', examples: [true] },
@@ -123,8 +162,8 @@ export const recoveryCountSchema = component('RecoveryCount', {
       description: 'The number of deliveries that cannot be sent, because their body is no longer kept.',
       examples: [0],
     },
-    oldest: momentOrNull('When the oldest of them was parked, in UTC.'),
-    newest: momentOrNull('When the newest of them was parked, in UTC.'),
+    oldest: momentOrNull('When the oldest of them was parked or journaled, in UTC.'),
+    newest: momentOrNull('When the newest of them was parked or journaled, in UTC.'),
   },
 })
 
@@ -144,13 +183,16 @@ const count = (description: string, example: number): Schema => ({
 
 export const recoverySchema = component('Recovery', {
   type: 'object',
-  description: 'A recovery sends the parked deliveries of a subscription again.',
+  description:
+    'A recovery sends the parked deliveries of a subscription again. A backfill sends events of the journal that the subscription did not get.',
   required: [
     'recoveryId',
     'subscriptionId',
+    'kind',
     'from',
     'to',
     'reason',
+    'eventTypes',
     'maxPerSecond',
     'state',
     'waitingFor',
@@ -169,6 +211,12 @@ export const recoverySchema = component('Recovery', {
   properties: {
     recoveryId: recoveryIdSchema,
     subscriptionId: subscriptionIdSchema,
+    kind: {
+      type: 'string',
+      enum: ['recovery', 'backfill'],
+      description: '`recovery`: sends parked deliveries again. `backfill`: sends events of the journal.',
+      examples: ['recovery'],
+    },
     ...selection,
     state: {
       type: 'string',
@@ -193,11 +241,14 @@ export const recoverySchema = component('Recovery', {
         'Why the recovery was cancelled; null if it was not. `no-progress`: it was paused and sent nothing for 30 days.',
       examples: [null],
     },
-    found: count('The number of selected deliveries when the recovery began.', 1280),
+    found: count('The number of selected deliveries or events when the recovery began.', 1280),
     sent: count('The number of deliveries sent so far. Read a delivery to see its result.', 412),
-    skipped: count('The number of deliveries that were no longer parked when the recovery reached them.', 0),
+    skipped: count(
+      'The number of deliveries that were no longer parked when the recovery reached them; of a backfill, those that exist already.',
+      0,
+    ),
     failed: count(
-      'The number of deliveries that could not be sent, mostly because their body is no longer kept (see `parked` of the subscription).',
+      'The number of deliveries that could not be sent, mostly because their body is no longer kept (see `parked` of the subscription), or the journal has no data of their event.',
       0,
     ),
     remaining: count('The number of deliveries still to be sent. After a cancellation they stay parked.', 868),
@@ -225,3 +276,5 @@ export const recoveryListSchema = component('RecoveryList', {
   required: ['items'],
   properties: { items: { type: 'array', description: 'The recoveries, the newest first.', items: recoverySchema } },
 })
+
+export const recoveryPageSchema = pageSchema('RecoveryPage', 'A page of recoveries.', recoverySchema)

@@ -1,21 +1,25 @@
-import type { DeliveryId, ParkedReason, RecoveryId, SubscriptionId } from '@switchhook/contracts'
-import type { ParkedRange } from '@switchhook/store'
+import type { DeliveryId, EventType, ParkedReason, RecoveryId, SubscriptionId } from '@switchhook/contracts'
+import type { JournalId, ParkedRange } from '@switchhook/store'
 import { type Conditions, firstPace, type Pace, type StepPlan, type WaitingFor } from './pace.ts'
 
-/** The parked deliveries that the client selected. */
+/** The parked deliveries that the client selected; of a backfill, the events of the journal. */
 export interface Selection {
   /** ISO 8601: parked then or later; null: no limit. */
   readonly from: string | null
   /** ISO 8601: parked before then; null: until the recovery began. */
   readonly to: string | null
   readonly reason: ParkedReason | null
+  /** Null, or absent in records of older versions: all types. A backfill has those of its subscription at the beginning. */
+  readonly eventTypes?: readonly EventType[] | null
 }
 
-/** One parked delivery of a batch. */
+/** One delivery of a batch: parked, or of a backfill, to be created. */
 export interface Item {
   readonly deliveryId: DeliveryId
-  /** The run that was parked. */
+  /** The run that was parked; 0 in a backfill. */
   readonly run: number
+  /** The place of its event. Present in a backfill. */
+  readonly journalId?: JournalId
 }
 
 /** The items that a step is sending. The next step sends those whose result is unknown. */
@@ -32,6 +36,8 @@ interface Batch {
 export interface Recovery {
   readonly recoveryId: RecoveryId
   readonly subscriptionId: SubscriptionId
+  /** Absent: it sends parked deliveries. */
+  readonly kind?: 'backfill'
   readonly selection: Selection
   /** The client's limit; null: the limit of the installation. */
   readonly maxPerSecond: number | null
@@ -89,7 +95,16 @@ const BROKER_CHECK_MS = 2_000
 export function newRecovery(
   fixed: Pick<
     Recovery,
-    'recoveryId' | 'subscriptionId' | 'selection' | 'maxPerSecond' | 'found' | 'failed' | 'after' | 'until' | 'newest'
+    | 'recoveryId'
+    | 'subscriptionId'
+    | 'kind'
+    | 'selection'
+    | 'maxPerSecond'
+    | 'found'
+    | 'failed'
+    | 'after'
+    | 'until'
+    | 'newest'
   >,
   nowMs: number,
 ): Recovery {
@@ -117,11 +132,11 @@ export function newRecovery(
  * The selected range of the list of parked deliveries, up to its current end.
  * @param newest when the newest delivery of the list was parked, in µs; null: the list is empty
  */
-export function rangeOf({ from, to, reason }: Selection, newest: string | null): ParkedRange {
+export function rangeOf({ from, to, reason, eventTypes = null }: Selection, newest: string | null): ParkedRange {
   // Clients see the time of parking in ms, and the list has it in µs: a window includes the first µs of its ms.
   const after = from === null ? 0 : Math.max(0, Date.parse(from) * 1_000 - 1)
   const until = to === null ? Number.POSITIVE_INFINITY : Date.parse(to) * 1_000 - 1
-  return { after: String(after), until: String(Math.min(until, Number(newest ?? 0))), reason }
+  return { after: String(after), until: String(Math.min(until, Number(newest ?? 0))), reason, eventTypes }
 }
 
 /**

@@ -1,12 +1,16 @@
 import { type DeliveryId, type RecoveryId, type Subscription, Unavailable } from '@switchhook/contracts'
 import type { Logger } from '@switchhook/runtime'
-import type { DeliveryArchive } from '@switchhook/store'
-import type { SendAgain } from '../deliveries/send-again.ts'
+import type { DeliveryArchive, JournalReader } from '@switchhook/store'
+import { requestedDelivery } from '../deliveries/event-body.ts'
+import type { SendAgain, SentAgain } from '../deliveries/send-again.ts'
 import type { BatchResult, Item } from './recovery.ts'
 
 export interface SendItemsDeps {
   readonly sendAgain: SendAgain
-  readonly deliveries: Pick<DeliveryArchive, 'redeliverySent' | 'find'>
+  readonly deliveries: Pick<DeliveryArchive, 'redeliverySent' | 'find' | 'list'>
+  readonly journal: Pick<JournalReader, 'read'>
+  /** Milliseconds since 1970. */
+  readonly now: () => number
   readonly log: Pick<Logger, 'warn'>
 }
 
@@ -14,7 +18,7 @@ export interface SendRequest {
   readonly items: readonly Item[]
   /** The sender of the new runs: the id is unique to this recovery. */
   readonly recoveryId: RecoveryId
-  readonly subscription: Pick<Subscription, 'url' | 'signing'>
+  readonly subscription: Pick<Subscription, 'id' | 'tenant' | 'url' | 'signing'>
   /** An earlier step may have sent some of the items. */
   readonly isRepeated: boolean
   /** Asked before each chunk: false if another replica has taken over, or the recovery was cancelled. */
@@ -27,16 +31,31 @@ const CHUNK = 10
 type ItemResult = 'sent' | 'skipped' | 'failed' | 'not-sent'
 
 /**
- * Sends parked deliveries again, each as a new run. It can be repeated with the same items: a run that was begun is
+ * Sends parked deliveries again, each as a new run, or the new deliveries of a backfill. It can be repeated with the same items: a run that was begun is
  * published as the same run, and a delivery that has moved on or was parked again is left alone.
  * @throws Unavailable if Redis is away; the results are unknown then
  */
 export function createSendItems(deps: SendItemsDeps): (request: SendRequest) => Promise<BatchResult> {
-  async function send(
-    { deliveryId, run }: Item,
-    { recoveryId, subscription, isRepeated }: SendRequest,
-  ): Promise<ItemResult> {
+  /** Sends the event of a backfill, unless the subscription has a delivery of it. */
+  async function sendNew(item: Item, { recoveryId, subscription }: SendRequest): Promise<SentAgain['kind']> {
+    const entry = await deps.journal.read(subscription.tenant, item.journalId ?? '')
+    const fresh = entry && requestedDelivery(entry, subscription, deps.now())
+    if (fresh === undefined) return 'without-body'
+    const by = { sender: recoveryId, parkedRun: item.run }
+    const sendable = { which: 'new', body: fresh.body, fresh } as const
+    const { kind } = await deps.sendAgain(item.deliveryId, by, subscription, sendable)
+    if (kind === 'sent') await deps.deliveries.list(fresh)
+    return kind
+  }
+
+  async function sendParked({ deliveryId, run }: Item, { recoveryId, subscription }: SendRequest) {
     const { kind } = await deps.sendAgain(deliveryId, { sender: recoveryId, parkedRun: run }, subscription)
+    return kind
+  }
+
+  async function send(item: Item, request: SendRequest): Promise<ItemResult> {
+    const { deliveryId, run } = item
+    const kind = await (item.journalId === undefined ? sendParked(item, request) : sendNew(item, request))
     switch (kind) {
       case 'sent':
         return 'sent'
@@ -47,7 +66,7 @@ export function createSendItems(deps: SendItemsDeps): (request: SendRequest) => 
         // Another sender has it. If that one fails, the delivery stays parked.
         return 'skipped'
       case 'not-parked':
-        return isRepeated && (await wasSent(deliveryId, run)) ? 'sent' : 'skipped'
+        return request.isRepeated && (await wasSent(deliveryId, run)) ? 'sent' : 'skipped'
     }
   }
 

@@ -37,6 +37,7 @@ export function createEventTypeRoutes(): Route[] {
     path: '/api/v1/webhooks/event-types',
     operationId: 'listEventTypes',
     tag: 'subscriptions',
+    role: 'viewer',
     summary: 'List event types',
     description:
       'Lists all event types that you can subscribe to, each with the JSON Schema and an example of its deliveries.',

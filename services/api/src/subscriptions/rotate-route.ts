@@ -35,6 +35,7 @@ export function createRotateRoute(deps: RotateRouteDeps): Route<Rotation> {
     path: `${SUBSCRIPTIONS}/{id}/rotate-secret`,
     operationId: 'rotateSubscriptionSecret',
     tag: 'subscriptions',
+    role: 'admin',
     summary: 'Rotate the signing secret',
     description:
       'Creates a new secret, which signs all deliveries from now on, including retries. Previous secrets keep signing for `overlapSeconds`, so ' +

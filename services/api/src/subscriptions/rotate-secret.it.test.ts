@@ -250,7 +250,7 @@ describe('rotate-secret', () => {
       signatureOverlapMs: 3_600_000,
       now: Date.now,
     })
-    const caller = { tenant: 'acme', issuer: around.idps.acme.issuer, clientId: 'crm' }
+    const caller = { tenant: 'acme', issuer: around.idps.acme.issuer, clientId: 'crm', role: 'admin' } as const
     const key = newKey()
     const target = { key: key['idempotency-key'], method: 'POST', path: `${PATH}/${id}/rotate-secret` }
     const request = { caller, params: { id }, query: {}, body: {}, requestId: '1', idFor: () => '', isKeyed: true }

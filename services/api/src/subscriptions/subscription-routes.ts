@@ -72,6 +72,7 @@ export function createSubscriptionRoutes(deps: SubscriptionRoutesDeps): Route[] 
     path: SUBSCRIPTIONS,
     operationId: 'createSubscription',
     tag: 'subscriptions',
+    role: 'admin',
     summary: 'Create a subscription',
     description:
       'Subscribes an endpoint to event types. The subscription is enabled at once unless you send `enabled: false`. Store the `secret` of the answer: it signs ' +
@@ -114,6 +115,7 @@ export function createSubscriptionRoutes(deps: SubscriptionRoutesDeps): Route[] 
     path: SUBSCRIPTIONS,
     operationId: 'listSubscriptions',
     tag: 'subscriptions',
+    role: 'viewer',
     summary: 'List subscriptions',
     description:
       "Lists the tenant's subscriptions, the oldest first (by `createdAt`, then `id`). If there are more than `limit`, the `Link` header has the " +
@@ -151,6 +153,7 @@ export function createSubscriptionRoutes(deps: SubscriptionRoutesDeps): Route[] 
     path: `${SUBSCRIPTIONS}/{id}`,
     operationId: 'readSubscription',
     tag: 'subscriptions',
+    role: 'viewer',
     summary: 'Read a subscription',
     description: 'Returns a subscription with the health of its endpoint and the number of its parked deliveries.',
     params,
@@ -166,6 +169,7 @@ export function createSubscriptionRoutes(deps: SubscriptionRoutesDeps): Route[] 
     path: `${SUBSCRIPTIONS}/{id}`,
     operationId: 'changeSubscription',
     tag: 'subscriptions',
+    role: 'admin',
     summary: 'Change, disable or enable a subscription',
     description:
       'Changes the fields that you send. After the answer, no first attempt is sent to a disabled subscription, for a removed event type or to ' +
@@ -203,6 +207,7 @@ export function createSubscriptionRoutes(deps: SubscriptionRoutesDeps): Route[] 
     path: `${SUBSCRIPTIONS}/{id}`,
     operationId: 'deleteSubscription',
     tag: 'subscriptions',
+    role: 'admin',
     summary: 'Delete a subscription',
     description:
       'After the answer, no first attempt is sent. The answer therefore takes about 0.4 s. Deliveries that have already failed keep their schedule; ' +

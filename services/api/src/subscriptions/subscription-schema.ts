@@ -47,7 +47,7 @@ export const HEALTHY: Health = {
 
 export const viewOf = (
   { id, url, eventTypes, description, enabled, createdAt, signing }: Subscription,
-  { state, consecutiveFailures, openUntilMs, successAtMs, failureAtMs, failure }: Health,
+  health: Health,
   { count, limit, withoutBody, dropped }: Parked,
   nowMs: number,
 ): SubscriptionView => ({
@@ -58,16 +58,25 @@ export const viewOf = (
   enabled,
   createdAt,
   signing: signingViewOf(signing, nowMs),
-  health: {
-    state,
-    consecutiveFailures,
-    openUntil: momentOf(openUntilMs),
-    lastSuccessAt: momentOf(successAtMs),
-    lastFailureAt: momentOf(failureAtMs),
-    lastFailureOutcome: failure?.outcome ?? null,
-    lastFailureStatus: failure?.status ?? null,
-  },
+  health: healthViewOf(health),
   parked: { count, limit, withoutBody, dropped },
+})
+
+export const healthViewOf = ({
+  state,
+  consecutiveFailures,
+  openUntilMs,
+  successAtMs,
+  failureAtMs,
+  failure,
+}: Health): SubscriptionView['health'] => ({
+  state,
+  consecutiveFailures,
+  openUntil: momentOf(openUntilMs),
+  lastSuccessAt: momentOf(successAtMs),
+  lastFailureAt: momentOf(failureAtMs),
+  lastFailureOutcome: failure?.outcome ?? null,
+  lastFailureStatus: failure?.status ?? null,
 })
 
 const momentOf = (ms: number | null): string | null => (ms === null ? null : new Date(ms).toISOString())

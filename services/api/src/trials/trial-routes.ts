@@ -85,6 +85,7 @@ export function createTrialRoutes(deps: TrialRoutesDeps): Route[] {
     path: `${SUBSCRIPTIONS}/{id}/test`,
     operationId: 'testSubscription',
     tag: 'subscriptions',
+    role: 'operator',
     summary: 'Send a test delivery',
     description:
       'Sends an example event to the endpoint. It is signed, retried and parked like any delivery, waits during a cool-down, and carries ' +
@@ -117,6 +118,7 @@ export function createTrialRoutes(deps: TrialRoutesDeps): Route[] {
     path: `${SUBSCRIPTIONS}/{id}/check`,
     operationId: 'checkReceiver',
     tag: 'subscriptions',
+    role: 'operator',
     summary: 'Check the endpoint',
     description:
       'Checks that the endpoint meets the obligations of a receiver, and reports what to fix. Sends an example delivery, a duplicate of it and, ' +

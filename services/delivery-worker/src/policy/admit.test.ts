@@ -99,6 +99,13 @@ describe('admit', () => {
     await expect(admitWith(disabled, trial)).resolves.toMatchObject({ admitted: { kind: 'withdrawn' } })
   })
 
+  test('a delivery that the tenant asked for may have any event type, but needs an enabled subscription', async () => {
+    const requested: Delivery = { ...first, eventType: 'agent.status', isRequested: true }
+    await expect(admitWith(subscription, requested)).resolves.toMatchObject({ admitted: requested })
+    const disabled = { ...subscription, enabled: false }
+    await expect(admitWith(disabled, requested)).resolves.toMatchObject({ admitted: { kind: 'withdrawn' } })
+  })
+
   test('a retry for a removed event type keeps its schedule', async () => {
     const retry = { ...first, slot: 1, attempt: 1 }
     const narrowed: Subscription = { ...subscription, eventTypes: ['agent.status'] }

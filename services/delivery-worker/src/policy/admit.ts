@@ -61,10 +61,10 @@ export function createAdmit(deps: AdmitDeps): (delivery: Delivery) => Promise<Ad
 const isHealthy = ({ state, consecutiveFailures }: EndpointHealth): boolean =>
   state === 'closed' && consecutiveFailures === 0
 
-/** A trial may have an event type that the subscription does not receive. */
-function isWanted(subscription: Subscription | undefined, { eventType, trial }: Delivery): boolean {
+/** A trial, or a delivery that the tenant asked for, may have an event type that the subscription does not receive. */
+function isWanted(subscription: Subscription | undefined, { eventType, trial, isRequested }: Delivery): boolean {
   if (subscription === undefined) return false
-  return trial === undefined ? receives(subscription, eventType) : subscription.enabled
+  return trial === undefined && isRequested !== true ? receives(subscription, eventType) : subscription.enabled
 }
 
 /** The delivery with the subscription's current secret, and for a first attempt its current url. */

@@ -12,9 +12,9 @@ export interface LogBufferDeps {
 export interface LogBufferLimits {
   /** How long an event waits for others to share its write. */
   readonly flushMs: number
-  /** Entries that trigger a write at once; also the size of a write. */
+  /** The weight of the events that triggers a write at once; also the size of a write. An entry weighs 1, as does a KiB of data. */
   readonly batch: number
-  /** Entries that are kept while writes fail. Beyond it the oldest are dropped. */
+  /** The weight that is kept while writes fail. Beyond it the oldest events are dropped. */
   readonly most: number
   /** The wait after a failed write. */
   readonly retryMs: number
@@ -27,7 +27,7 @@ export interface LogBuffer {
   close(): Promise<void>
 }
 
-/** An event with 10 000 deliveries has 10 001 entries. */
+/** An event with 10 000 deliveries has 10 001 entries. So the data of waiting events has at most 50 MB. */
 const LIMITS: LogBufferLimits = { flushMs: 50, batch: 2_000, most: 50_000, retryMs: 1_000 }
 
 /** At most one log line per this time. */
@@ -52,17 +52,18 @@ export function createLogBuffer(deps: LogBufferDeps, limits: LogBufferLimits = L
   function makeRoom(): void {
     let dropped = 0
     // A single event larger than the limit is kept.
-    while (held > limits.most && events.length > 1) dropped += take()
+    while (held > limits.most && events.length > 1) dropped += take().entries
     if (dropped > 0) drop(dropped)
   }
 
-  /** Moves the oldest event to `batch`. Returns its number of entries. */
-  function take(batch: LoggedEvent[] = []): number {
+  /** Moves the oldest event to `batch`. */
+  function take(batch: LoggedEvent[] = []): { readonly entries: number; readonly weight: number } {
     const event = events.shift()
-    if (event === undefined) return 0
+    if (event === undefined) return { entries: 0, weight: 0 }
     batch.push(event)
-    held -= entriesOf(event)
-    return entriesOf(event)
+    const weight = weightOf(event)
+    held -= weight
+    return { entries: entriesOf(event), weight }
   }
 
   function schedule(): void {
@@ -75,7 +76,7 @@ export function createLogBuffer(deps: LogBufferDeps, limits: LogBufferLimits = L
     clearTimeout(timer)
     timer = undefined
     const batch: LoggedEvent[] = []
-    for (let taken = 0; events.length > 0 && taken < limits.batch; ) taken += take(batch)
+    for (let taken = 0; events.length > 0 && taken < limits.batch; ) taken += take(batch).weight
     writing = writeAndSchedule(batch)
   }
 
@@ -94,7 +95,7 @@ export function createLogBuffer(deps: LogBufferDeps, limits: LogBufferLimits = L
       const entries = batch.reduce((sum, event) => sum + entriesOf(event), 0)
       if (error instanceof Unavailable) {
         events.unshift(...batch)
-        held += entries
+        held += batch.reduce((sum, event) => sum + weightOf(event), 0)
         makeRoom()
       } else drop(entries, error)
     }
@@ -103,7 +104,7 @@ export function createLogBuffer(deps: LogBufferDeps, limits: LogBufferLimits = L
   return {
     add(event) {
       events.push(event)
-      held += entriesOf(event)
+      held += weightOf(event)
       makeRoom()
       schedule()
     },
@@ -118,5 +119,8 @@ export function createLogBuffer(deps: LogBufferDeps, limits: LogBufferLimits = L
     },
   }
 }
+
+/** The memory of an event: its entries, and one more for each KiB of data that the journal gets. */
+const weightOf = (event: LoggedEvent): number => entriesOf(event) + Math.ceil((event.dataJson?.length ?? 0) / 1_024)
 
 const entriesOf = ({ subscriptionIds }: LoggedEvent): number => 1 + subscriptionIds.length

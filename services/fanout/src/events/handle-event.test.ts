@@ -77,8 +77,9 @@ test('an event is logged with its subscriptions once all its deliveries are stor
     await handle(event)
   }
   const { eventId, eventType, tenant, occurredAt } = event
-  const subject = { callId: 'c-1', agentUri: null, correlationId: null }
-  const logged = { eventId, eventType, tenant, occurredAt, fannedOutAt: '2026-11-20T08:30:00.000Z', subject }
+  const subject = { callId: 'c-1', agentUri: null, correlationId: null, number: null }
+  const dataJson = JSON.stringify(event.data)
+  const logged = { eventId, eventType, tenant, occurredAt, fannedOutAt: '2026-11-20T08:30:00.000Z', subject, dataJson }
   const subscriptionIds = found.map(({ id }) => id)
   expect(steps).toEqual([...subscriptionIds, { ...logged, subscriptionIds }, { ...logged, subscriptionIds: [] }])
 })

@@ -51,14 +51,16 @@ export function createHandleEvent(deps: HandleEventDeps): (event: PlatformEvent)
     const startedAt = performance.now()
     const subscriptions = await deps.matching(tenant, eventType)
     const fannedOutAt = deps.now().toISOString()
-    const deliveries = fanOut(event, subscriptions, fannedOutAt)
+    // Serialised once, for all bodies and for the journal.
+    const dataJson = JSON.stringify(event.data)
+    const deliveries = fanOut(event, subscriptions, fannedOutAt, dataJson)
     const [first] = deliveries
     // Most events have one delivery, for which `pMap` would cost several promises.
     if (first !== undefined && deliveries.length === 1) await deps.publishDelivery(first)
     else await pMap(deliveries, (delivery) => deps.publishDelivery(delivery), { concurrency: PARALLEL_PUBLISHES })
     const subscriptionIds = deliveries.map(({ subscriptionId }) => subscriptionId)
     const subject = subjectOf(event.data)
-    deps.addToLog({ eventId, eventType, tenant, occurredAt, fannedOutAt, subscriptionIds, subject })
+    deps.addToLog({ eventId, eventType, tenant, occurredAt, fannedOutAt, subscriptionIds, subject, dataJson })
     deps.fannedOut(event, deliveries.length, performance.now() - startedAt)
     deps.log.debug('event fanned out', {
       ...(traceparent !== undefined && { traceId: traceIdOf(traceparent) }),

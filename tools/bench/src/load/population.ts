@@ -101,7 +101,7 @@ function failedOnce(subscription: Subscription, n: number) {
     data: callData(n),
   }
   const failed: Delivery = {
-    ...firstDeliveriesOf(event, at)(subscription),
+    ...firstDeliveriesOf(event, at, JSON.stringify(event.data))(subscription),
     slot: LAST_SLOT - 1,
     attempt: LAST_SLOT,
     ...(subscription.signing !== undefined && { signing: subscription.signing }),

@@ -68,6 +68,8 @@ test('the api trusts one issuer per tenant of the identity provider', () => {
       audience: 'switchhook',
       tenant,
       jwksUri: `http://127.0.0.1:8090/${tenant}/discovery/v2.0/keys`,
+      roles: { claim: 'roles', viewer: ['viewer'], operator: ['operator'], admin: ['admin'] },
+      console: { clientId: 'console', scope: 'openid switchhook/.default' },
     })),
   )
 })

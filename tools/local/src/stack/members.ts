@@ -1,6 +1,14 @@
 import { join } from 'node:path'
 import { type BackingServices, type Home, repository } from '@switchhook/backing'
-import { addressesOf, DEV_AUDIENCE, devIdpFields, devTenants } from '@switchhook/dev-idp'
+import {
+  addressesOf,
+  CONSOLE_CLIENT_ID,
+  DEV_AUDIENCE,
+  DEV_CONSOLE_SCOPE,
+  DEV_ROLES,
+  devIdpFields,
+  devTenants,
+} from '@switchhook/dev-idp'
 import type { StackOptions } from './stack-options.ts'
 
 /** One process of the stack other than RabbitMQ and Redis. */
@@ -72,6 +80,7 @@ const authIssuers = (idpUrl: string, furtherTenants: number): string =>
   JSON.stringify(
     devTenants(furtherTenants).map(({ tenant }) => {
       const { issuer, jwksUri } = addressesOf(idpUrl, tenant)
-      return { issuer, audience: DEV_AUDIENCE, tenant, jwksUri }
+      const console = { clientId: CONSOLE_CLIENT_ID, scope: DEV_CONSOLE_SCOPE }
+      return { issuer, audience: DEV_AUDIENCE, tenant, jwksUri, roles: DEV_ROLES, console }
     }),
   )

@@ -7,6 +7,7 @@ export function summary({ home, urls, processes }: StackFile): string {
   const rows = [
     ['api', urls.apis.map((api) => `${api}/api/v1`).join('  ')],
     ['API reference', urls.api === null ? '' : `${urls.api}/api/v1/docs`],
+    ['console', urls.api === null ? '' : `${urls.api}/console/  (acme-admin, password acme-admin)`],
     ['identity provider', `${urls.devIdp}  (development only)`],
     ['RabbitMQ', withoutCredentials(urls.amqp)],
     ['RabbitMQ management', urls.rabbitmqManagement === null ? '' : withoutCredentials(urls.rabbitmqManagement)],

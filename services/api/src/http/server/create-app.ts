@@ -1,6 +1,7 @@
 import { AppError } from '@switchhook/contracts'
 import type { Logger, Metrics } from '@switchhook/runtime'
 import express, { type Express, type RequestHandler } from 'express'
+import { type ConsoleOptions, mountConsole } from '../../console/mount-console.ts'
 import { mountPages } from '../../pages/mount-pages.ts'
 import { createProblemHandler, HeaderedError } from '../problem-handler.ts'
 import type { Route } from '../route.ts'
@@ -17,6 +18,8 @@ export function createApp(options: {
   readonly log: Logger
   readonly metrics: Metrics
   readonly trace: RequestHandler
+  /** Absent: no console. */
+  readonly console?: ConsoleOptions
 }): Express {
   const app = express()
   app.disable('x-powered-by')
@@ -34,6 +37,7 @@ export function createApp(options: {
     resource.all(refuseMethod(routes))
   }
   mountPages(app)
+  if (options.console !== undefined) mountConsole(app, options.console)
   app.use(() => {
     throw new AppError('not-found')
   })

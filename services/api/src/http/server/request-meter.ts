@@ -31,7 +31,8 @@ export function createRequestMeter(metrics: Metrics): RequestHandler {
       const status = response.headersSent ? String(response.statusCode) : 'aborted'
       const { count, duration } = seriesOf(route?.path ?? 'none', route?.method.toUpperCase() ?? 'any', status)
       count.add()
-      duration.observe((performance.now() - startedAt) / 1_000)
+      // A stream lasts for hours, which says nothing about the speed of the api.
+      if (route?.isStream !== true) duration.observe((performance.now() - startedAt) / 1_000)
     })
     next()
   }

@@ -2,16 +2,18 @@ import { randomUUID } from 'node:crypto'
 import type { Request, RequestHandler } from 'express'
 import type { Audit } from '../../audit/audit-log.ts'
 import type { Authenticate } from '../../auth/open-auth.ts'
+import { requireRole } from '../../auth/role.ts'
 import type { LimitClient } from '../../limits/open-limits.ts'
 import { type AnswerOnce, idempotencyKeyOf } from '../idempotency.ts'
 import { createReadBody } from '../read-body.ts'
 import { createReadQuery } from '../read-query.ts'
 import type { Answer, Caller, Route, RouteRequest } from '../route.ts'
+import { openEventOutput } from './event-output.ts'
 import { requestContextOf } from './request-context.ts'
 import { sendJson } from './send-json.ts'
 
 /** The caller of a route without a token. */
-const ANONYMOUS: Caller = { tenant: null, clientId: 'anybody' }
+const ANONYMOUS: Caller = { tenant: null, clientId: 'anybody', role: null }
 
 /** The steps between a request and the handler of its route. */
 export interface RequestSteps {
@@ -22,8 +24,8 @@ export interface RequestSteps {
 }
 
 /**
- * Handles every request in this order: authentication, rate limit, query, body, idempotency key, audit, the route's handler.
- * The body of an unauthenticated or rate-limited request is not read.
+ * Handles every request in this order: authentication, rate limit, role, query, body, idempotency key, audit, the route's handler.
+ * The body of an unauthenticated, rate-limited or forbidden request is not read.
  */
 export function serveRoute(route: Route, steps: RequestSteps): RequestHandler {
   const { authenticate, limitClient, answerOnce, audit } = steps
@@ -35,6 +37,7 @@ export function serveRoute(route: Route, steps: RequestSteps): RequestHandler {
     const caller = route.isPublic === true ? ANONYMOUS : await authenticate(request)
     context.caller = caller
     response.set(await limitClient(caller, request.ip))
+    if (route.isPublic !== true) requireRole(caller.role, route.role)
     const query = readQuery(searchOf(request))
     const body = await readBody(request)
     const params = request.params as Record<string, string>
@@ -47,6 +50,7 @@ export function serveRoute(route: Route, steps: RequestSteps): RequestHandler {
       requestId: context.requestId,
       idFor: () => randomUUID(),
       isKeyed: key !== undefined,
+      ...lastEventIdOf(request),
     }
     const { requestId, traceId } = context
     const origin = { address: request.ip, userAgent: request.get('user-agent'), requestId, traceId }
@@ -57,12 +61,24 @@ export function serveRoute(route: Route, steps: RequestSteps): RequestHandler {
         ? await handle(asked)
         : await answerOnce({ key, method: request.method, path: request.path }, asked, handle)
     if (answer.headers !== undefined) response.set(answer.headers)
+    if (answer.stream !== undefined) {
+      const output = openEventOutput(response)
+      answer.stream(output)
+      if (request.method === 'HEAD') output.end()
+      return
+    }
     sendJson(response, answer.status, bodyOf(answer))
   }
 }
 
 function bodyOf({ body, confidential }: Answer): unknown {
   return confidential === undefined ? body : { ...(body as object), ...confidential }
+}
+
+function lastEventIdOf(request: Request): Pick<RouteRequest, 'lastEventId'> {
+  const lastEventId = request.get('last-event-id')
+  // An EventSource without an id may send an empty one.
+  return lastEventId === undefined || lastEventId === '' ? {} : { lastEventId }
 }
 
 function searchOf(request: Request): string {

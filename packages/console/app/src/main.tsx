@@ -1,0 +1,66 @@
+import { QueryClient, QueryClientProvider } from '@tanstack/react-query'
+import { RouterProvider } from '@tanstack/react-router'
+import { StrictMode, useEffect, useMemo, useSyncExternalStore } from 'react'
+import { createRoot } from 'react-dom/client'
+import { Away, Refused } from './api/request.ts'
+import { createFreshness } from './live/freshness.ts'
+import { FreshnessContext } from './live/use-freshness.ts'
+import { router } from './router.tsx'
+import { SignInScreen } from './screens/sign-in.tsx'
+import { resumeSignIn, sessionStore } from './session/session.ts'
+import './styles/tokens.css'
+import './styles/page.css'
+import './styles/parts.css'
+import './styles/screens.css'
+import { applyTheme } from './ui/theme.ts'
+
+/** An API that is away is asked again for ever; a refusal stays a refusal. */
+const LONGEST_RETRY_MS = 10_000
+
+const createQueries = (): QueryClient =>
+  new QueryClient({
+    defaultOptions: {
+      queries: {
+        // The browser's opinion about the network says nothing about the API.
+        networkMode: 'always',
+        staleTime: 1_000,
+        retry: (_failures, error) => error instanceof Away,
+        retryDelay: (failures) => Math.min(1_000 * 2 ** failures, LONGEST_RETRY_MS),
+        throwOnError: (error, query) =>
+          error instanceof Refused && error.problem.status === 403 && query.state.data === undefined,
+      },
+      mutations: { networkMode: 'always' },
+    },
+  })
+
+/** The console of a person who is signed in. Another person gets a new cache. */
+function SignedIn() {
+  const queries = useMemo(createQueries, [])
+  const freshness = useMemo(() => createFreshness(queries), [queries])
+  useEffect(() => freshness.follow(), [freshness])
+  return (
+    <QueryClientProvider client={queries}>
+      <FreshnessContext value={freshness}>
+        <RouterProvider router={router} />
+      </FreshnessContext>
+    </QueryClientProvider>
+  )
+}
+
+function Console() {
+  const session = useSyncExternalStore(sessionStore.subscribe, sessionStore.get)
+  return session.kind === 'signed-in' ? <SignedIn key={session.signIn.issuer} /> : <SignInScreen session={session} />
+}
+
+// After an update the files of the old version are gone: load the new page.
+window.addEventListener('vite:preloadError', () => location.reload())
+
+applyTheme()
+await resumeSignIn()
+const container = document.getElementById('root')
+if (container !== null)
+  createRoot(container).render(
+    <StrictMode>
+      <Console />
+    </StrictMode>,
+  )

@@ -1,0 +1,104 @@
+import type { ParkedGroup, Recovery, SummaryItem } from '../api/model.ts'
+import { endpointState } from './endpoint-state.ts'
+import { counted, outcomePhrase, recoveryWait, shortUrl } from './words.ts'
+
+/** One thing that a person should look at now. */
+export interface Attention {
+  readonly key: string
+  readonly tone: 'bad' | 'warn'
+  readonly title: string
+  readonly detail: string
+  /** ISO 8601; null if not known. */
+  readonly since: string | null
+  readonly subscriptionId: string
+  /** A running or waiting recovery to look at. */
+  readonly recoveryId?: string
+  readonly parked: number
+}
+
+export const endpointName = ({
+  description,
+  url,
+}: {
+  readonly description: string | null
+  readonly url: string
+}): string => (description === null || description === '' ? shortUrl(url) : description)
+
+/**
+ * What needs attention, the worst first: endpoints that fail or have parked deliveries (one entry per endpoint), and
+ * recoveries that cannot go on.
+ */
+export function attentionOf(
+  endpoints: readonly SummaryItem[],
+  parked: readonly ParkedGroup[],
+  recoveries: readonly Recovery[],
+): readonly Attention[] {
+  const ill = endpoints.flatMap((endpoint): Attention[] => {
+    const state = endpointState(endpoint)
+    const isFailing = state.tone === 'bad' || state.tone === 'warn'
+    if (!isFailing && endpoint.parked === 0) return []
+    const groups = parked.filter(({ subscriptionId }) => subscriptionId === endpoint.subscriptionId)
+    const tone = state.tone === 'bad' || endpoint.parked > 0 ? 'bad' : 'warn'
+    return [
+      {
+        key: endpoint.subscriptionId,
+        tone,
+        title: endpointName(endpoint),
+        detail: sentencesOf(endpoint, state.label, isFailing, groups),
+        since: sinceOf(endpoint, isFailing, groups),
+        subscriptionId: endpoint.subscriptionId,
+        parked: endpoint.parked,
+      },
+    ]
+  })
+  const waiting = recoveries.flatMap((recovery): Attention[] =>
+    recovery.state === 'paused'
+      ? [
+          {
+            key: recovery.recoveryId,
+            tone: 'warn',
+            title: 'Recovery is waiting',
+            detail: `It waits for ${recoveryWait(recovery.waitingFor ?? 'broker')}. ${counted(recovery.remaining, 'delivery', 'deliveries')} remain.`,
+            since: recovery.updatedAt,
+            subscriptionId: recovery.subscriptionId,
+            recoveryId: recovery.recoveryId,
+            parked: 0,
+          },
+        ]
+      : [],
+  )
+  return [...ill, ...waiting].toSorted((a, b) => rank(a) - rank(b) || b.parked - a.parked)
+}
+
+const rank = ({ tone }: Attention): number => (tone === 'bad' ? 0 : 1)
+
+function sentencesOf(
+  { health, waiting, parked }: SummaryItem,
+  label: string,
+  isFailing: boolean,
+  groups: readonly ParkedGroup[],
+): string {
+  const [largest] = groups
+  const cause =
+    isFailing || largest === undefined
+      ? outcomePhrase(health.lastFailureOutcome, health.lastFailureStatus)
+      : outcomePhrase(largest.outcome, largest.status)
+  const backlog = [
+    ...(parked > 0 ? [`${counted(parked, 'delivery', 'deliveries')} parked`] : []),
+    ...(waiting > 0 ? [`${counted(waiting, 'delivery', 'deliveries')} waiting for a retry`] : []),
+  ]
+  const first = isFailing ? `${label}: it ${cause}.` : `It works again, but it ${cause} before.`
+  return backlog.length === 0 ? first : `${first} ${capital(backlog.join(', '))}.`
+}
+
+const capital = (text: string): string => text.charAt(0).toUpperCase() + text.slice(1)
+
+/** An endpoint is ill since its last success; parked deliveries exist since the oldest. */
+function sinceOf(
+  { health, oldestParkedAt }: SummaryItem,
+  isFailing: boolean,
+  groups: readonly ParkedGroup[],
+): string | null {
+  const parkedSince = oldestParkedAt ?? groups[0]?.since ?? null
+  return isFailing ? (health.lastSuccessAt ?? parkedSince ?? health.lastFailureAt) : parkedSince
+}

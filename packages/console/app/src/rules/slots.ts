@@ -1,0 +1,74 @@
+import type { Attempt } from '../api/model.ts'
+
+/** One position of the schedule in the current run of a delivery. */
+export interface Slot {
+  readonly slot: number
+  /**
+   * `failed`, `acknowledged`: an attempt was made. `skipped`: a cool-down used the slot up. `next`: the coming attempt.
+   * `later`: only if those before it fail. `unused`: the delivery ended before it.
+   */
+  readonly kind: 'failed' | 'acknowledged' | 'skipped' | 'next' | 'later' | 'unused'
+  /** ISO 8601: of the attempt, or planned. Null for a slot that was not or will not be used. */
+  readonly at: string | null
+  readonly attempt: Attempt | null
+}
+
+interface Scheduled {
+  readonly run: number
+  readonly attempts: readonly Attempt[]
+  readonly nextAttemptAt: string | null
+  readonly firstDueAt: string
+}
+
+/**
+ * All slots of the current run, past and to come. The API reports attempts and the time of the next one; which slots a
+ * cool-down used up follows from the schedule.
+ * @param waitsMs the waits between the slots
+ */
+export function slotsOf(delivery: Scheduled, waitsMs: readonly number[]): readonly Slot[] {
+  const attempts = new Map(
+    delivery.attempts.filter(({ run }) => run === delivery.run).map((attempt) => [attempt.slot, attempt]),
+  )
+  const next = nextSlotOf(delivery, attempts, waitsMs)
+  const last = Math.max(-1, ...attempts.keys())
+  return Array.from({ length: waitsMs.length + 1 }, (_, slot): Slot => {
+    const attempt = attempts.get(slot)
+    if (attempt !== undefined)
+      return { slot, kind: attempt.outcome === 'delivered' ? 'acknowledged' : 'failed', at: attempt.at, attempt }
+    const planned = next === undefined || slot < next.slot ? null : plannedAt(next, slot, waitsMs)
+    if (next !== undefined && slot === next.slot) return { slot, kind: 'next', at: planned, attempt: null }
+    if (next !== undefined && slot > next.slot) return { slot, kind: 'later', at: planned, attempt: null }
+    const isPassed = next === undefined ? slot < last : slot < next.slot
+    return { slot, kind: isPassed ? 'skipped' : 'unused', at: null, attempt: null }
+  })
+}
+
+interface NextSlot {
+  readonly slot: number
+  readonly atMs: number
+}
+
+function nextSlotOf(
+  { nextAttemptAt, firstDueAt }: Scheduled,
+  attempts: ReadonlyMap<number, Attempt>,
+  waitsMs: readonly number[],
+): NextSlot | undefined {
+  if (nextAttemptAt === null) return undefined
+  const atMs = Date.parse(nextAttemptAt)
+  const last = Math.max(-1, ...attempts.keys())
+  const lastAttempt = attempts.get(last)
+  // Each later slot has an expected time; the next slot is the one whose time fits best.
+  let expectedMs = lastAttempt === undefined ? Date.parse(firstDueAt) : Date.parse(lastAttempt.at)
+  let best = { slot: Math.min(last + 1, waitsMs.length), differenceMs: Number.POSITIVE_INFINITY }
+  for (let slot = last + 1; slot <= waitsMs.length; slot++) {
+    if (slot > 0) expectedMs += waitsMs[slot - 1] ?? 0
+    const differenceMs = Math.abs(expectedMs - atMs)
+    if (differenceMs < best.differenceMs) best = { slot, differenceMs }
+  }
+  return { slot: best.slot, atMs }
+}
+
+function plannedAt(next: NextSlot, slot: number, waitsMs: readonly number[]): string {
+  const waitedMs = waitsMs.slice(next.slot, slot).reduce((sum, ms) => sum + ms, 0)
+  return new Date(next.atMs + waitedMs).toISOString()
+}

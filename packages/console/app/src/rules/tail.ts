@@ -1,0 +1,70 @@
+import type { LiveMessage } from '../live/stream.ts'
+import type { Tone } from './repair.ts'
+import { agentName, callState, duration, outcomePhrase } from './words.ts'
+
+/** A message of the live stream, as a row. */
+export interface TailRow {
+  readonly key: string
+  readonly kind: 'event' | 'attempt' | 'gap'
+  readonly tone: Tone
+  /** ISO 8601. */
+  readonly at: string
+  readonly eventType: string
+  readonly eventId: string | null
+  readonly text: string
+}
+
+/** Older rows are dropped. */
+export const MAX_TAIL_ROWS = 10_000
+
+/** The newest first. `arrived` has the oldest first. */
+export const addRows = (shown: readonly TailRow[], arrived: readonly TailRow[]): readonly TailRow[] =>
+  [...arrived.toReversed(), ...shown].slice(0, MAX_TAIL_ROWS)
+
+let rowNumber = 0
+
+export function rowOf(message: LiveMessage): TailRow {
+  const key = String(++rowNumber)
+  switch (message.type) {
+    case 'event': {
+      const { eventId, eventType, occurredAt, data } = message.event
+      return {
+        key,
+        kind: 'event',
+        tone: 'quiet',
+        at: occurredAt,
+        eventType,
+        eventId,
+        text: data === null ? '' : textOf(data),
+      }
+    }
+    case 'attempt': {
+      const { eventId, eventType, at, attempt, outcome, status, durationMs, state } = message.attempt
+      const tone = outcome === 'delivered' ? 'good' : state === 'parked' ? 'bad' : 'warn'
+      const text = `attempt ${attempt} ${outcomePhrase(outcome, status)} after ${duration(durationMs)}, ${state}`
+      return { key, kind: 'attempt', tone, at, eventType, eventId, text }
+    }
+    case 'gap':
+      return {
+        key,
+        kind: 'gap',
+        tone: 'warn',
+        at: new Date().toISOString(),
+        eventType: '',
+        eventId: null,
+        text: 'some messages were lost',
+      }
+  }
+}
+
+/** Who and what, from the data of a call or agent event. */
+function textOf(data: Readonly<Record<string, unknown>>): string {
+  const agent = typeof data['agentUri'] === 'string' ? agentName(data['agentUri']) : ''
+  if (typeof data['state'] === 'number') {
+    const remote = data['remoteParty'] as { readonly number?: string | null; readonly uri?: string } | undefined
+    const other = remote?.number ?? remote?.uri
+    return `${agent} ${callState(data['state'])}${other === undefined ? '' : `, ${other}`}`
+  }
+  if (typeof data['statusCode'] === 'number') return `${agent} status ${data['statusCode']}`
+  return agent
+}

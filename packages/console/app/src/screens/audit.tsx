@@ -1,0 +1,41 @@
+import { useInfiniteQuery } from '@tanstack/react-query'
+import { auditQuery } from '../api/queries.ts'
+import { useFilters } from '../search-params.ts'
+import { TextFilter } from '../ui/fields.tsx'
+import { MomentFilter } from '../ui/moment-filter.tsx'
+import { Empty, Failure, Loading, Screen } from '../ui/parts.tsx'
+import { AuditTable } from './audit-table.tsx'
+
+/** Who changed or sent what. */
+export function Audit() {
+  const [{ action, from, to }, filter] = useFilters()
+  const query = useInfiniteQuery(auditQuery({ action, from, to }))
+  const entries = query.data?.pages.flatMap(({ items }) => items) ?? []
+  return (
+    <Screen title="Audit" lead="Every change and every sending, with who did it and from where.">
+      <div className="filters">
+        <TextFilter
+          label="Action"
+          value={action ?? ''}
+          placeholder="subscription.changed"
+          onChange={(action) => filter({ action: action.trim() })}
+        />
+        <MomentFilter label="From" value={from} onChange={(from) => filter({ from })} />
+        <MomentFilter label="To" value={to} onChange={(to) => filter({ to })} />
+      </div>
+      {query.error && <Failure error={query.error} retry={() => void query.refetch()} />}
+      {query.isPending && <Loading />}
+      {query.data && entries.length === 0 && !query.hasNextPage && <Empty title="No entry matches." />}
+      {(entries.length > 0 || query.hasNextPage) && (
+        <AuditTable
+          entries={entries}
+          more={
+            query.hasNextPage
+              ? { isLoading: query.isFetchingNextPage, load: () => void query.fetchNextPage() }
+              : undefined
+          }
+        />
+      )}
+    </Screen>
+  )
+}

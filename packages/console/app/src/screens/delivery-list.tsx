@@ -1,0 +1,178 @@
+import { useInfiniteQuery } from '@tanstack/react-query'
+import { Link } from '@tanstack/react-router'
+import type { DeliverySummary } from '../api/model.ts'
+import { deliveriesQuery } from '../api/queries.ts'
+import { toneOfState } from '../rules/repair.ts'
+import { count, outcomeLabel, shortUrl } from '../rules/words.ts'
+import { useFilters } from '../search-params.ts'
+import { Choice, TextFilter } from '../ui/fields.tsx'
+import { MomentFilter } from '../ui/moment-filter.tsx'
+import { Button, Empty, Failure, Loading, Status, Time } from '../ui/parts.tsx'
+import { type Column, Table } from '../ui/table.tsx'
+
+const FILTERS = [
+  'state',
+  'parkedReason',
+  'outcome',
+  'status',
+  'subscriptionId',
+  'eventType',
+  'callId',
+  'agentUri',
+  'from',
+  'to',
+] as const
+
+export type DeliveryFilter = (typeof FILTERS)[number]
+
+/** Deliveries with filters. With a `subscriptionId`, those of one endpoint. */
+export function DeliveryList({
+  subscriptionId,
+  filters: offered = FILTERS,
+}: {
+  readonly subscriptionId?: string
+  readonly filters?: readonly DeliveryFilter[]
+}) {
+  const [all, filter] = useFilters()
+  const set = Object.fromEntries(offered.map((name) => [name, all[name]]))
+  const query = useInfiniteQuery(deliveriesQuery({ ...set, ...(subscriptionId !== undefined && { subscriptionId }) }))
+  const rows = query.data?.pages.flatMap(({ items }) => items) ?? []
+  const isFiltered = Object.values(set).some((value) => value !== undefined)
+  const columns = subscriptionId === undefined ? COLUMNS : COLUMNS.filter(({ title }) => title !== 'Endpoint')
+  return (
+    <>
+      <FilterBar offered={offered} values={all} onChange={filter} />
+      {query.error && <Failure error={query.error} retry={() => void query.refetch()} />}
+      {query.isPending && <Loading />}
+      {query.data && rows.length === 0 && !query.hasNextPage && (
+        <Empty title={isFiltered ? 'No delivery matches the filters.' : 'There are no deliveries.'}>
+          {isFiltered && (
+            <Button onClick={() => filter(Object.fromEntries(offered.map((name) => [name, ''])))}>
+              Remove the filters
+            </Button>
+          )}
+        </Empty>
+      )}
+      {(rows.length > 0 || query.hasNextPage) && (
+        <Table
+          label="Deliveries"
+          columns={columns}
+          rows={rows}
+          keyOf={({ deliveryId }) => deliveryId}
+          more={
+            query.hasNextPage
+              ? { isLoading: query.isFetchingNextPage, load: () => void query.fetchNextPage() }
+              : undefined
+          }
+        />
+      )}
+    </>
+  )
+}
+
+const STATES = [
+  ['', 'Any'],
+  ['pending', 'Pending'],
+  ['waiting', 'Waiting'],
+  ['acknowledged', 'Acknowledged'],
+  ['parked', 'Parked'],
+  ['withdrawn', 'Withdrawn'],
+] as const
+
+const OUTCOMES = [
+  ['', 'Any'],
+  ...['delivered', 'answered', 'timeout', 'dns', 'refused', 'tls', 'reset', 'network', 'malformed', 'blocked'].map(
+    (outcome) => [outcome, outcome] as const,
+  ),
+] as const
+
+const EVENT_TYPES = [
+  ['', 'Any'],
+  ...[
+    'call.status',
+    'agent.status',
+    'webhook.endpoint.failing',
+    'webhook.endpoint.recovered',
+    'webhook.delivery.parked',
+    'webhook.parked.limit',
+  ].map((type) => [type, type] as const),
+] as const
+
+const REASONS = [
+  ['', 'Any'],
+  ['exhausted', 'Exhausted'],
+  ['rejected', 'Rejected'],
+] as const
+
+function FilterBar({
+  offered,
+  values,
+  onChange,
+}: {
+  readonly offered: readonly DeliveryFilter[]
+  readonly values: Readonly<Record<string, string | undefined>>
+  readonly onChange: (patch: Readonly<Record<string, string>>) => void
+}) {
+  const choice = (name: DeliveryFilter, label: string, options: readonly (readonly [string, string])[]) =>
+    offered.includes(name) && (
+      <Choice
+        label={label}
+        value={values[name] ?? ''}
+        options={options}
+        onChange={(value) => onChange({ [name]: value })}
+      />
+    )
+  const text = (name: DeliveryFilter, label: string) =>
+    offered.includes(name) && (
+      <TextFilter label={label} value={values[name] ?? ''} onChange={(value) => onChange({ [name]: value.trim() })} />
+    )
+  return (
+    <div className="filters">
+      {choice('state', 'State', STATES)}
+      {choice('outcome', 'Last outcome', OUTCOMES)}
+      {text('status', 'Last status')}
+      {choice('parkedReason', 'Parked because', REASONS)}
+      {choice('eventType', 'Event type', EVENT_TYPES)}
+      {text('agentUri', 'Agent')}
+      {text('callId', 'Call')}
+      {text('subscriptionId', 'Endpoint id')}
+      {offered.includes('from') && (
+        <MomentFilter label="From" value={values['from']} onChange={(from) => onChange({ from })} />
+      )}
+      {offered.includes('to') && <MomentFilter label="To" value={values['to']} onChange={(to) => onChange({ to })} />}
+    </div>
+  )
+}
+
+const COLUMNS: readonly Column<DeliverySummary>[] = [
+  { title: 'Due', cell: ({ firstDueAt }) => <Time at={firstDueAt} /> },
+  {
+    title: 'Event',
+    isWide: true,
+    cell: ({ eventId, eventType, test }) => (
+      <Link to="/events/$eventId" params={{ eventId }} className="row-link">
+        {eventType}
+        {test && <span className="tag">test</span>}
+      </Link>
+    ),
+  },
+  {
+    title: 'Endpoint',
+    isOptional: true,
+    cell: ({ url, subscriptionId }) => (
+      <Link to="/endpoints/$subscriptionId" params={{ subscriptionId }} className="row-link quiet" title={url}>
+        {shortUrl(url)}
+      </Link>
+    ),
+  },
+  { title: 'State', cell: ({ state }) => <Status tone={toneOfState(state)}>{state}</Status> },
+  { title: 'Attempts', align: 'end', isOptional: true, cell: ({ attempts }) => count(attempts.length) },
+  {
+    title: 'Last result',
+    cell: ({ attempts }) => {
+      const last = attempts.at(-1)
+      return last === undefined ? <span className="muted">–</span> : outcomeLabel(last.outcome, last.status)
+    },
+  },
+  { title: 'Next attempt', isOptional: true, cell: ({ nextAttemptAt }) => <Time at={nextAttemptAt} ago /> },
+]

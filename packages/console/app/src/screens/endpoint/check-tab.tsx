@@ -1,0 +1,87 @@
+import { Link } from '@tanstack/react-router'
+import { checkReceiver, sendTest } from '../../api/commands.ts'
+import type { ReceiverReport, Subscription } from '../../api/model.ts'
+import { usePerson } from '../../session/person.ts'
+import { Button, Failure, Notice, Panel, Status } from '../../ui/parts.tsx'
+import { useAction } from '../../ui/use-action.ts'
+
+/** Two ways to try an endpoint: one test delivery, and a check of what the receiver gets wrong. */
+export function CheckTab({ subscription }: { readonly subscription: Subscription }) {
+  const { refusal } = usePerson()
+  const test = useAction({ run: () => sendTest(subscription.id), showsErrors: true })
+  const check = useAction({ run: () => checkReceiver(subscription.id), showsErrors: true })
+  return (
+    <>
+      <Panel
+        title="Test delivery"
+        actions={
+          <Button refusal={refusal('operator')} isBusy={test.isPending} onClick={() => test.mutate(undefined)}>
+            Send a test
+          </Button>
+        }
+      >
+        <p>Sends one example event, signed and retried like a real one, and marked as a test.</p>
+        {test.error && <Failure error={test.error} />}
+        {test.data && (
+          <Notice tone="good">
+            The test is on its way.{' '}
+            <Link to="/events/$eventId" params={{ eventId: test.data.eventId }}>
+              See what happens to it
+            </Link>
+          </Notice>
+        )}
+      </Panel>
+      <Panel
+        title="Receiver check"
+        actions={
+          <Button refusal={refusal('operator')} isBusy={check.isPending} onClick={() => check.mutate(undefined)}>
+            {check.isPending ? 'Checking…' : 'Check the receiver'}
+          </Button>
+        }
+      >
+        <p>
+          Sends a few requests, some of them forged or repeated, and reports whether the receiver verifies signatures,
+          answers quickly and drops duplicates.
+        </p>
+        {check.error && <Failure error={check.error} />}
+        {check.data && <Report report={check.data} />}
+      </Panel>
+    </>
+  )
+}
+
+const TITLES: Readonly<Record<string, string>> = {
+  delivery: 'Accepts a delivery',
+  speed: 'Answers quickly',
+  duplicate: 'Accepts a duplicate',
+  'forged-signature': 'Rejects a forged signature',
+  'stale-timestamp': 'Rejects an old timestamp',
+}
+
+const RESULTS = { passed: ['good', 'Passed'], failed: ['bad', 'Failed'], skipped: ['quiet', 'Skipped'] } as const
+
+export function Report({ report }: { readonly report: ReceiverReport }) {
+  return (
+    <>
+      <p role="status">
+        {report.verdict === 'good' ? (
+          <Status tone="good">The receiver does everything right.</Status>
+        ) : (
+          <Status tone="bad">The receiver needs work.</Status>
+        )}
+      </p>
+      <ul className="findings">
+        {report.findings.map(({ check, result, seen, advice }) => (
+          <li key={check}>
+            <Status tone={RESULTS[result][0]}>{RESULTS[result][1]}</Status>
+            <div>
+              <strong>{TITLES[check] ?? check}</strong>
+              <p>{seen}</p>
+              {advice !== null && <p className="advice">{advice}</p>}
+            </div>
+          </li>
+        ))}
+      </ul>
+    </>
+  )
+}

@@ -1,0 +1,50 @@
+import { useState } from 'react'
+import { createSubscription } from '../../api/commands.ts'
+import type { CreatedSubscription, EventType } from '../../api/model.ts'
+import { Dialog, FormDialog } from '../../ui/dialog.tsx'
+import { Button } from '../../ui/parts.tsx'
+import { useAction } from '../../ui/use-action.ts'
+import { EndpointFields } from './endpoint-fields.tsx'
+import { SecretOnce } from './secret-once.tsx'
+
+/** Adds an endpoint, then shows its secret once. */
+export function CreateDialog({
+  onClose,
+  onCreated,
+}: {
+  readonly onClose: () => void
+  readonly onCreated: (subscriptionId: string) => void
+}) {
+  const [created, setCreated] = useState<CreatedSubscription>()
+  const create = useAction({ run: createSubscription, onDone: setCreated, showsErrors: true })
+  if (created !== undefined)
+    return (
+      <Dialog title="The endpoint was added" onClose={() => onCreated(created.id)}>
+        <SecretOnce secret={created.secret} />
+        <div className="dialog-buttons">
+          <Button kind="primary" onClick={() => onCreated(created.id)}>
+            I have stored the secret
+          </Button>
+        </div>
+      </Dialog>
+    )
+  return (
+    <FormDialog
+      title="Add an endpoint"
+      submitLabel="Add"
+      onClose={onClose}
+      isBusy={create.isPending}
+      error={create.error}
+      onSubmit={(form) => create.mutate({ ...fieldsOf(form), enabled: true })}
+    >
+      <EndpointFields />
+    </FormDialog>
+  )
+}
+
+/** The entered endpoint, as the API takes it. */
+export const fieldsOf = (form: FormData) => ({
+  url: String(form.get('url')).trim(),
+  description: String(form.get('description')).trim() || null,
+  eventTypes: form.getAll('eventTypes').map(String) as EventType[],
+})

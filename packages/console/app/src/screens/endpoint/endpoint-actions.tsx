@@ -1,0 +1,199 @@
+import { useNavigate } from '@tanstack/react-router'
+import { useState } from 'react'
+import { changeSubscription, deleteSubscription, rotateSecret } from '../../api/commands.ts'
+import type { RotatedSecret, Subscription } from '../../api/model.ts'
+import { counted } from '../../rules/words.ts'
+import { usePerson } from '../../session/person.ts'
+import { Dialog, FormDialog } from '../../ui/dialog.tsx'
+import { Field } from '../../ui/fields.tsx'
+import { Button } from '../../ui/parts.tsx'
+import { useAction } from '../../ui/use-action.ts'
+import { RecoverDialog } from '../recover-dialog.tsx'
+import { BackfillDialog } from './backfill-dialog.tsx'
+import { fieldsOf } from './create-dialog.tsx'
+import { EndpointFields } from './endpoint-fields.tsx'
+import { SecretOnce } from './secret-once.tsx'
+
+type Open = 'edit' | 'disable' | 'rotate' | 'delete' | 'recover' | 'backfill' | null
+
+/** What can be done with an endpoint. What a click would do is said before it is done. */
+export function EndpointActions({ subscription }: { readonly subscription: Subscription }) {
+  const [open, setOpen] = useState<Open>(null)
+  const { refusal } = usePerson()
+  const close = (): void => setOpen(null)
+  const enable = useAction({
+    run: () => changeSubscription(subscription.id, { enabled: true }),
+    done: () => 'The endpoint is enabled.',
+  })
+  return (
+    <>
+      {subscription.parked.count > 0 && (
+        <Button kind="primary" refusal={refusal('operator')} onClick={() => setOpen('recover')}>
+          Recover parked
+        </Button>
+      )}
+      <Button refusal={refusal('operator')} onClick={() => setOpen('backfill')}>
+        Backfill
+      </Button>
+      <Button refusal={refusal('admin')} onClick={() => setOpen('edit')}>
+        Edit
+      </Button>
+      <Button refusal={refusal('admin')} onClick={() => setOpen('rotate')}>
+        Rotate secret
+      </Button>
+      {subscription.enabled ? (
+        <Button refusal={refusal('admin')} onClick={() => setOpen('disable')}>
+          Disable
+        </Button>
+      ) : (
+        <Button refusal={refusal('admin')} isBusy={enable.isPending} onClick={() => enable.mutate(undefined)}>
+          Enable
+        </Button>
+      )}
+      <Button kind="danger" refusal={refusal('admin')} onClick={() => setOpen('delete')}>
+        Delete
+      </Button>
+      {open === 'recover' && <RecoverDialog subscriptionId={subscription.id} onClose={close} />}
+      {open === 'backfill' && <BackfillDialog subscription={subscription} onClose={close} />}
+      {open === 'edit' && <EditDialog subscription={subscription} onClose={close} />}
+      {open === 'rotate' && <RotateDialog subscription={subscription} onClose={close} />}
+      {open === 'disable' && <DisableDialog subscription={subscription} onClose={close} />}
+      {open === 'delete' && <DeleteDialog subscription={subscription} onClose={close} />}
+    </>
+  )
+}
+
+interface DialogProps {
+  readonly subscription: Subscription
+  readonly onClose: () => void
+}
+
+function EditDialog({ subscription, onClose }: DialogProps) {
+  const edit = useAction({
+    run: (form: FormData) => changeSubscription(subscription.id, fieldsOf(form)),
+    done: () => 'The endpoint was changed.',
+    onDone: onClose,
+    showsErrors: true,
+  })
+  return (
+    <FormDialog
+      title="Edit the endpoint"
+      submitLabel="Save"
+      onClose={onClose}
+      isBusy={edit.isPending}
+      error={edit.error}
+      onSubmit={(form) => edit.mutate(form)}
+    >
+      <EndpointFields subscription={subscription} />
+      <p className="hint">Deliveries that are waiting for a retry keep the old URL.</p>
+    </FormDialog>
+  )
+}
+
+const OVERLAPS = [
+  ['3600', '1 hour'],
+  ['86400', '24 hours'],
+  ['604800', '7 days'],
+  ['0', 'Not at all: the secret has leaked'],
+] as const
+
+function RotateDialog({ subscription, onClose }: DialogProps) {
+  const [rotated, setRotated] = useState<RotatedSecret>()
+  const rotate = useAction({
+    run: (overlapSeconds: number) => rotateSecret(subscription.id, overlapSeconds),
+    onDone: setRotated,
+    showsErrors: true,
+  })
+  if (rotated !== undefined)
+    return (
+      <Dialog title="The secret was rotated" onClose={onClose}>
+        <SecretOnce secret={rotated.secret} />
+        <div className="dialog-buttons">
+          <Button kind="primary" onClick={onClose}>
+            I have stored the secret
+          </Button>
+        </div>
+      </Dialog>
+    )
+  return (
+    <FormDialog
+      title="Rotate the secret"
+      submitLabel="Create a new secret"
+      onClose={onClose}
+      isBusy={rotate.isPending}
+      error={rotate.error}
+      onSubmit={(form) => rotate.mutate(Number(form.get('overlap')))}
+    >
+      <p>
+        All deliveries are signed with the new secret from now on. While the old one also signs, a receiver accepts
+        both, and you can replace it without a pause.
+      </p>
+      <Field label="The old secret keeps signing for">
+        <select name="overlap" defaultValue="86400">
+          {OVERLAPS.map(([seconds, label]) => (
+            <option key={seconds} value={seconds}>
+              {label}
+            </option>
+          ))}
+        </select>
+      </Field>
+    </FormDialog>
+  )
+}
+
+function DisableDialog({ subscription, onClose }: DialogProps) {
+  const disable = useAction({
+    run: () => changeSubscription(subscription.id, { enabled: false }),
+    done: () => 'The endpoint is disabled.',
+    onDone: onClose,
+    showsErrors: true,
+  })
+  return (
+    <FormDialog
+      title="Disable the endpoint?"
+      submitLabel="Disable"
+      kind="danger"
+      onClose={onClose}
+      isBusy={disable.isPending}
+      error={disable.error}
+      onSubmit={() => disable.mutate(undefined)}
+    >
+      <p>
+        It receives no new events until it is enabled again. Events of that time are not sent later by themselves; use a
+        backfill. Deliveries that have failed already are still retried.
+      </p>
+    </FormDialog>
+  )
+}
+
+function DeleteDialog({ subscription, onClose }: DialogProps) {
+  const navigate = useNavigate()
+  const remove = useAction({
+    run: () => deleteSubscription(subscription.id),
+    done: () => 'The endpoint was deleted.',
+    onDone: () => void navigate({ to: '/endpoints' }),
+    showsErrors: true,
+  })
+  const parked = subscription.parked.count
+  return (
+    <FormDialog
+      title="Delete the endpoint?"
+      submitLabel="Delete for good"
+      kind="danger"
+      onClose={onClose}
+      isBusy={remove.isPending}
+      error={remove.error}
+      onSubmit={() => remove.mutate(undefined)}
+    >
+      <p>
+        New deliveries to <strong className="url">{subscription.url}</strong> stop at once. This cannot be undone: the
+        secret is lost.
+      </p>
+      <p>
+        {parked === 0
+          ? 'No parked delivery is lost.'
+          : `${counted(parked, 'parked delivery', 'parked deliveries')} can no longer be recovered.`}
+      </p>
+    </FormDialog>
+  )
+}

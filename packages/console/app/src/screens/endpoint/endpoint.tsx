@@ -1,0 +1,96 @@
+import { useQuery } from '@tanstack/react-query'
+import { getRouteApi, Link } from '@tanstack/react-router'
+import type { ReactNode } from 'react'
+import type { Subscription } from '../../api/model.ts'
+import { subscriptionQuery } from '../../api/queries.ts'
+import { Refused } from '../../api/request.ts'
+import { endpointName } from '../../rules/attention.ts'
+import { endpointState } from '../../rules/endpoint-state.ts'
+import { counted } from '../../rules/words.ts'
+import { Empty, Failure, Id, Loading, Screen, Status, Time } from '../../ui/parts.tsx'
+import { CheckTab } from './check-tab.tsx'
+import { DeliveriesTab } from './deliveries-tab.tsx'
+import { EndpointActions } from './endpoint-actions.tsx'
+import { SettingsTab } from './settings-tab.tsx'
+import { StatisticsTab } from './statistics-tab.tsx'
+
+const route = getRouteApi('/endpoints/$subscriptionId')
+
+const TABS = {
+  deliveries: ['Deliveries', DeliveriesTab],
+  statistics: ['Statistics', StatisticsTab],
+  check: ['Test and check', CheckTab],
+  settings: ['Settings and changes', SettingsTab],
+} as const satisfies Readonly<
+  Record<string, readonly [string, (props: { readonly subscription: Subscription }) => ReactNode]>
+>
+
+type Tab = keyof typeof TABS
+
+export function Endpoint() {
+  const { subscriptionId } = route.useParams()
+  const { tab = 'deliveries' } = route.useSearch()
+  const { data, error, refetch } = useQuery(subscriptionQuery(subscriptionId))
+  if (error instanceof Refused && error.isMissing)
+    return (
+      <Screen title="Endpoint">
+        <Empty title="There is no such endpoint.">
+          <p>
+            It was deleted, or it belongs to another tenant. <Link to="/endpoints">Show all endpoints</Link>
+          </p>
+        </Empty>
+      </Screen>
+    )
+  if (data === undefined) return error ? <Failure error={error} retry={() => void refetch()} /> : <Loading />
+  const shown: Tab = tab in TABS ? (tab as Tab) : 'deliveries'
+  const [, Content] = TABS[shown]
+  return (
+    <Screen
+      title={endpointName(data)}
+      lead={<Lead subscription={data} />}
+      actions={<EndpointActions subscription={data} />}
+    >
+      <nav className="tabs" aria-label="Parts of this endpoint">
+        {Object.entries(TABS).map(([name, [label]]) => (
+          <Link
+            key={name}
+            to="/endpoints/$subscriptionId"
+            params={{ subscriptionId }}
+            search={{ tab: name }}
+            aria-current={name === shown ? 'page' : undefined}
+          >
+            {label}
+          </Link>
+        ))}
+      </nav>
+      <Content subscription={data} />
+    </Screen>
+  )
+}
+
+function Lead({ subscription }: { readonly subscription: Subscription }) {
+  const { tone, label, why } = endpointState(subscription)
+  const { health, parked } = subscription
+  return (
+    <>
+      <p>
+        <Status tone={tone}>{label}</Status> {why}{' '}
+        {health.lastFailureAt !== null && tone !== 'good' && (
+          <>
+            Last failure <Time at={health.lastFailureAt} />, last success <Time at={health.lastSuccessAt} />.{' '}
+          </>
+        )}
+        {health.state === 'open' && health.openUntil !== null && (
+          <>
+            It is not contacted until <Time at={health.openUntil} />.{' '}
+          </>
+        )}
+        {parked.count > 0 && `${counted(parked.count, 'delivery', 'deliveries')} parked.`}
+      </p>
+      <p className="muted url">{subscription.url}</p>
+      <p className="muted">
+        <Id value={subscription.id} label="the id of the endpoint" />
+      </p>
+    </>
+  )
+}

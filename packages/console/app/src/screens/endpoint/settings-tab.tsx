@@ -1,0 +1,54 @@
+import { useInfiniteQuery } from '@tanstack/react-query'
+import type { Subscription } from '../../api/model.ts'
+import { auditQuery } from '../../api/queries.ts'
+import { count } from '../../rules/words.ts'
+import { Empty, Facts, Failure, Loading, Panel, Time } from '../../ui/parts.tsx'
+import { AuditTable } from '../audit-table.tsx'
+
+/** How the endpoint is set up, and who changed it. */
+export function SettingsTab({ subscription }: { readonly subscription: Subscription }) {
+  const { signing, parked } = subscription
+  return (
+    <>
+      <Panel title="Settings">
+        <Facts
+          rows={[
+            ['URL', <span className="url">{subscription.url}</span>],
+            ['Description', subscription.description ?? <span className="muted">none</span>],
+            ['Event types', subscription.eventTypes.join(', ')],
+            ['Created', <Time at={subscription.createdAt} />],
+            [
+              'Signature',
+              signing.state === 'signed' ? (
+                <>
+                  signed; the secret is from <Time at={signing.since} />
+                  {signing.previousValidUntil !== null && (
+                    <>
+                      , the previous one signs until <Time at={signing.previousValidUntil} />
+                    </>
+                  )}
+                </>
+              ) : (
+                'not signed; rotate the secret to sign deliveries'
+              ),
+            ],
+            ['Parked deliveries', `${count(parked.count)} of at most ${count(parked.limit)} with their body`],
+          ]}
+        />
+      </Panel>
+      <Panel title="Who changed it">
+        <Changes subscriptionId={subscription.id} />
+      </Panel>
+    </>
+  )
+}
+
+function Changes({ subscriptionId }: { readonly subscriptionId: string }) {
+  const { data, error, hasNextPage, isFetchingNextPage, fetchNextPage } = useInfiniteQuery(auditQuery({}))
+  if (error) return <Failure error={error} />
+  if (data === undefined) return <Loading />
+  const entries = data.pages.flatMap(({ items }) => items).filter(({ on }) => on['subscriptionId'] === subscriptionId)
+  const more = hasNextPage ? { isLoading: isFetchingNextPage, load: () => void fetchNextPage() } : undefined
+  if (entries.length === 0 && more === undefined) return <Empty title="No change is recorded." />
+  return <AuditTable isOfOneEndpoint entries={entries} more={more} />
+}

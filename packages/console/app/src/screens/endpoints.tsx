@@ -1,0 +1,120 @@
+import { useQuery } from '@tanstack/react-query'
+import { Link, useNavigate } from '@tanstack/react-router'
+import { useState } from 'react'
+import type { SummaryItem } from '../api/model.ts'
+import { summaryQuery } from '../api/queries.ts'
+import { endpointName } from '../rules/attention.ts'
+import { endpointState } from '../rules/endpoint-state.ts'
+import { count, outcomeLabel, shortUrl } from '../rules/words.ts'
+import { useFilters } from '../search-params.ts'
+import { usePerson } from '../session/person.ts'
+import { Choice, TextFilter } from '../ui/fields.tsx'
+import { Button, Empty, Failure, Loading, Screen, Status, Time } from '../ui/parts.tsx'
+import { type Column, Table } from '../ui/table.tsx'
+import { CreateDialog } from './endpoint/create-dialog.tsx'
+
+/** All endpoints of the tenant, the ill ones first. */
+export function Endpoints() {
+  const [{ q = '', show = 'all' }, filter] = useFilters()
+  const { refusal } = usePerson()
+  const navigate = useNavigate()
+  const [isCreating, setCreating] = useState(false)
+  const { data, error, refetch } = useQuery(summaryQuery)
+  const rows = (data?.items ?? []).filter((item) => matches(item, q, show)).toSorted((a, b) => rank(a) - rank(b))
+  return (
+    <Screen
+      title="Endpoints"
+      lead="Each endpoint is one subscription: a URL and the event types that it receives."
+      actions={
+        <Button kind="primary" refusal={refusal('admin')} onClick={() => setCreating(true)}>
+          Add an endpoint
+        </Button>
+      }
+    >
+      <div className="filters">
+        <TextFilter label="URL or description" value={q} onChange={(q) => filter({ q })} />
+        <Choice
+          label="Show"
+          value={show}
+          options={[
+            ['all', 'All'],
+            ['ill', 'Ill or with parked deliveries'],
+            ['disabled', 'Disabled'],
+          ]}
+          onChange={(show) => filter({ show: show === 'all' ? '' : show })}
+        />
+      </div>
+      {error && <Failure error={error} retry={() => void refetch()} />}
+      {data === undefined && error === null && <Loading />}
+      {data !== undefined && rows.length === 0 && (
+        <Empty title={data.items.length === 0 ? 'There is no endpoint yet.' : 'No endpoint matches the filters.'}>
+          {data.items.length === 0 && <p>Add one to receive call and agent events.</p>}
+        </Empty>
+      )}
+      {rows.length > 0 && (
+        <Table label="Endpoints" columns={COLUMNS} rows={rows} keyOf={({ subscriptionId }) => subscriptionId} />
+      )}
+      {isCreating && (
+        <CreateDialog
+          onClose={() => setCreating(false)}
+          onCreated={(subscriptionId) =>
+            void navigate({ to: '/endpoints/$subscriptionId', params: { subscriptionId }, search: { tab: 'check' } })
+          }
+        />
+      )}
+    </Screen>
+  )
+}
+
+function matches(item: SummaryItem, q: string, show: string): boolean {
+  const fits = `${item.url} ${item.description ?? ''}`.toLowerCase().includes(q.toLowerCase())
+  if (show === 'ill') return fits && (item.parked > 0 || ['bad', 'warn'].includes(endpointState(item).tone))
+  return fits && (show !== 'disabled' || !item.enabled)
+}
+
+const RANK = { bad: 0, warn: 1, good: 2, quiet: 3 } as const
+const rank = (item: SummaryItem): number => RANK[endpointState(item).tone] - (item.parked > 0 ? 0.5 : 0)
+
+const COLUMNS: readonly Column<SummaryItem>[] = [
+  {
+    title: 'Endpoint',
+    isWide: true,
+    cell: (item) => (
+      <Link
+        to="/endpoints/$subscriptionId"
+        params={{ subscriptionId: item.subscriptionId }}
+        className="row-link"
+        title={item.url}
+      >
+        {endpointName(item)}
+        {item.description && <span className="muted"> {shortUrl(item.url)}</span>}
+      </Link>
+    ),
+  },
+  {
+    title: 'State',
+    cell: (item) => {
+      const { tone, label } = endpointState(item)
+      return <Status tone={tone}>{label}</Status>
+    },
+  },
+  { title: 'Waiting', align: 'end', isOptional: true, cell: ({ waiting }) => count(waiting) },
+  {
+    title: 'Parked',
+    align: 'end',
+    cell: ({ parked }) => <span className={parked > 0 ? 'bad-text' : ''}>{count(parked)}</span>,
+  },
+  {
+    title: 'Last failure',
+    isOptional: true,
+    cell: ({ health }) =>
+      health.lastFailureAt === null ? (
+        <span className="muted">–</span>
+      ) : (
+        <>
+          {outcomeLabel(health.lastFailureOutcome, health.lastFailureStatus)} <Time at={health.lastFailureAt} ago />
+        </>
+      ),
+  },
+  { title: 'Last success', isOptional: true, cell: ({ health }) => <Time at={health.lastSuccessAt} ago /> },
+]

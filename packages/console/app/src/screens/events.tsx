@@ -1,0 +1,177 @@
+import { useInfiniteQuery, useQuery } from '@tanstack/react-query'
+import { Link, Navigate } from '@tanstack/react-router'
+import type { ListedEvent } from '../api/model.ts'
+import { eventsQuery } from '../api/queries.ts'
+import { recognise, type Sought } from '../rules/recognise.ts'
+import { agentName } from '../rules/words.ts'
+import { type Filters, useFilters } from '../search-params.ts'
+import { Choice, TextFilter } from '../ui/fields.tsx'
+import { MomentFilter } from '../ui/moment-filter.tsx'
+import { Empty, Failure, Loading, Screen, ShortId, Time } from '../ui/parts.tsx'
+import { type Column, Table } from '../ui/table.tsx'
+import { findById } from './find-by-id.ts'
+
+const EVENT_TYPES = [
+  ['', 'Any'],
+  ['call.status', 'call.status'],
+  ['agent.status', 'agent.status'],
+  ['webhook.endpoint.failing', 'webhook.endpoint.failing'],
+  ['webhook.endpoint.recovered', 'webhook.endpoint.recovered'],
+  ['webhook.delivery.parked', 'webhook.delivery.parked'],
+  ['webhook.parked.limit', 'webhook.parked.limit'],
+] as const
+
+/** Finds events by whatever a person has at hand. */
+export function Events() {
+  const [filters, filter] = useFilters()
+  const { q = '', eventType, from, to } = filters
+  const sought = recognise(q)
+  return (
+    <Screen title="Events" lead="Search by any id, SIP URI, phone number or correlation id.">
+      <div className="filters">
+        <TextFilter
+          label="Search"
+          value={q}
+          placeholder="sip:alice@acme.example, +1 555 9000, crm-4711"
+          onChange={(q) => filter({ q: q.trim() })}
+        />
+        <Choice
+          label="Event type"
+          value={eventType ?? ''}
+          options={EVENT_TYPES}
+          onChange={(eventType) => filter({ eventType })}
+        />
+        <MomentFilter label="From" value={from} onChange={(from) => filter({ from })} />
+        <MomentFilter label="To" value={to} onChange={(to) => filter({ to })} />
+      </div>
+      {sought.kind === 'id' ? (
+        <FoundById id={sought.id} filters={{ eventType, from, to }} />
+      ) : (
+        <EventList what={nameOf(sought)} filters={{ ...querySelecting(sought), eventType, from, to }} />
+      )}
+    </Screen>
+  )
+}
+
+function querySelecting(sought: Sought): Filters {
+  switch (sought.kind) {
+    case 'agent':
+      return { agentUri: sought.agentUri }
+    case 'number':
+      return { number: sought.number }
+    case 'correlation':
+      return { correlationId: sought.correlationId }
+    default:
+      return {}
+  }
+}
+
+/** What is searched for, so that the person sees how the text was understood. */
+function nameOf(sought: Sought): string | null {
+  switch (sought.kind) {
+    case 'agent':
+      return `the agent ${sought.agentUri}`
+    case 'number':
+      return `the phone number ${sought.number}`
+    case 'correlation':
+      return `the correlation id ${sought.correlationId}`
+    default:
+      return null
+  }
+}
+
+/** An id alone does not say what it is the id of, so all kinds are tried at once. */
+function FoundById({ id, filters }: { readonly id: string; readonly filters: Filters }) {
+  const { data, error, refetch } = useQuery({ queryKey: ['delivery', 'find', id], queryFn: () => findById(id) })
+  if (error) return <Failure error={error} retry={() => void refetch()} />
+  switch (data?.kind) {
+    case undefined:
+      return <Loading />
+    case 'event':
+      return <Navigate to="/events/$eventId" params={{ eventId: data.eventId }} replace />
+    case 'subscription':
+      return <Navigate to="/endpoints/$subscriptionId" params={{ subscriptionId: id }} replace />
+    case 'recovery':
+      return <Navigate to="/recoveries/$recoveryId" params={{ recoveryId: id }} replace />
+    case 'call':
+      return <EventList what={`the call ${id}`} filters={{ ...filters, callId: id }} />
+    case 'nothing':
+      return (
+        <Empty title="Nothing has this id.">
+          <p>
+            It is not the id of a stored event, delivery, call, endpoint or recovery of your tenant. Records are kept
+            for a limited time.
+          </p>
+        </Empty>
+      )
+  }
+}
+
+function EventList({ what, filters }: { readonly what: string | null; readonly filters: Filters }) {
+  const query = useInfiniteQuery(eventsQuery(filters))
+  const rows = query.data?.pages.flatMap(({ items }) => items) ?? []
+  if (query.error) return <Failure error={query.error} retry={() => void query.refetch()} />
+  if (query.isPending) return <Loading />
+  return (
+    <>
+      {what !== null && (
+        <p role="status" className="found">
+          {rows.length === 0 ? `No event of ${what}.` : `Events of ${what}, newest first.`}
+        </p>
+      )}
+      {rows.length === 0 && !query.hasNextPage ? (
+        <Empty title="No event was found.">
+          <p>Events are listed for a limited time, even if no endpoint receives them.</p>
+        </Empty>
+      ) : (
+        <Table
+          label="Events"
+          columns={COLUMNS}
+          rows={rows}
+          keyOf={({ eventId }) => eventId}
+          more={
+            query.hasNextPage
+              ? { isLoading: query.isFetchingNextPage, load: () => void query.fetchNextPage() }
+              : undefined
+          }
+        />
+      )}
+    </>
+  )
+}
+
+const COLUMNS: readonly Column<ListedEvent>[] = [
+  { title: 'Occurred', cell: ({ occurredAt }) => <Time at={occurredAt} /> },
+  {
+    title: 'Event',
+    isWide: true,
+    cell: ({ eventId, eventType }) => (
+      <Link to="/events/$eventId" params={{ eventId }} className="row-link">
+        {eventType}
+      </Link>
+    ),
+  },
+  {
+    title: 'Agent',
+    cell: ({ agentUri }) =>
+      agentUri === null ? <span className="muted">–</span> : <span title={agentUri}>{agentName(agentUri)}</span>,
+  },
+  { title: 'With', isOptional: true, cell: ({ number }) => number ?? <span className="muted">–</span> },
+  {
+    title: 'Call',
+    isOptional: true,
+    cell: ({ callId }) =>
+      callId === null ? (
+        <span className="muted">–</span>
+      ) : (
+        <Link to="/events" search={{ q: callId }} className="row-link quiet">
+          <ShortId value={callId} />
+        </Link>
+      ),
+  },
+  {
+    title: 'Correlation id',
+    isOptional: true,
+    cell: ({ correlationId }) => correlationId ?? <span className="muted">–</span>,
+  },
+]

@@ -1,0 +1,113 @@
+import { useQuery } from '@tanstack/react-query'
+import { getRouteApi, Link } from '@tanstack/react-router'
+import type { ExplainedEvent } from '../../api/model.ts'
+import { eventQuery } from '../../api/queries.ts'
+import { Refused } from '../../api/request.ts'
+import { toneOfVerdict } from '../../rules/repair.ts'
+import { counted } from '../../rules/words.ts'
+import { Empty, Facts, Failure, Id, Json, Loading, Panel, Screen, Time } from '../../ui/parts.tsx'
+import { Verdict } from './verdict.tsx'
+
+const route = getRouteApi('/events/$eventId')
+
+/** Why each endpoint got an event or not, and what repairs it. */
+export function Explain() {
+  const { eventId } = route.useParams()
+  const { data, error, refetch } = useQuery(eventQuery(eventId))
+  if (error instanceof Refused && error.isMissing)
+    return (
+      <Screen title="Event">
+        <Empty title="There is no record of this event.">
+          <p>It does not exist, is too old, or belongs to another tenant.</p>
+        </Empty>
+      </Screen>
+    )
+  if (data === undefined) return error ? <Failure error={error} retry={() => void refetch()} /> : <Loading />
+  return (
+    <Screen title={data.eventType} lead={<Lead event={data} />}>
+      <Verdicts event={data} />
+      <Payload event={data} />
+    </Screen>
+  )
+}
+
+function Lead({ event: { eventId, occurredAt, fannedOutAt, subscriptions } }: { readonly event: ExplainedEvent }) {
+  const delivered = subscriptions.filter(({ verdict }) => verdict === 'delivered').length
+  return (
+    <>
+      <p>
+        Occurred <Time at={occurredAt ?? fannedOutAt} />.{' '}
+        {subscriptions.length > 0 && `Delivered to ${delivered} of ${counted(subscriptions.length, 'endpoint')}.`}
+      </p>
+      <p className="muted">
+        <Id value={eventId} label="the id of the event" />
+      </p>
+    </>
+  )
+}
+
+/** Endpoints with trouble first, and open. */
+const RANK = { bad: 0, warn: 1, good: 2, quiet: 3 } as const
+
+function Verdicts({ event }: { readonly event: ExplainedEvent }) {
+  if (event.subscriptions.length === 0)
+    return (
+      <Empty title="No endpoint existed when this event occurred.">
+        <p>
+          <Link to="/endpoints">Add an endpoint</Link>, then send this event to it.
+        </p>
+      </Empty>
+    )
+  const ordered = event.subscriptions.toSorted(
+    (a, b) => RANK[toneOfVerdict(a.verdict)] - RANK[toneOfVerdict(b.verdict)],
+  )
+  return ordered.map((explanation, index) => (
+    <Verdict
+      key={explanation.subscriptionId}
+      event={event}
+      explanation={explanation}
+      isOpen={index === 0 || toneOfVerdict(explanation.verdict) === 'bad'}
+    />
+  ))
+}
+
+function Payload({ event: { data } }: { readonly event: ExplainedEvent }) {
+  if (data == null)
+    return (
+      <Panel title="Data">
+        <p className="muted">The journal no longer has the data of this event.</p>
+      </Panel>
+    )
+  const text = (name: string): string | null => (typeof data[name] === 'string' ? (data[name] as string) : null)
+  const callId = text('callId')
+  const agentUri = text('agentUri')
+  return (
+    <Panel title="Data">
+      <Facts
+        rows={[
+          ...(agentUri === null
+            ? []
+            : [
+                [
+                  'Agent',
+                  <Link to="/events" search={{ q: agentUri }}>
+                    {agentUri}
+                  </Link>,
+                ] as const,
+              ]),
+          ...(callId === null
+            ? []
+            : [
+                [
+                  'Call',
+                  <Link to="/events" search={{ q: callId }}>
+                    <code>{callId}</code>
+                  </Link>,
+                ] as const,
+              ]),
+        ]}
+      />
+      <Json value={data} label="the data of the event" />
+    </Panel>
+  )
+}

@@ -1,0 +1,131 @@
+import { Link } from '@tanstack/react-router'
+import { useEffect, useRef, useState } from 'react'
+import { type LiveMessage, openStream, type StreamState } from '../live/stream.ts'
+import { addRows, rowOf, type TailRow } from '../rules/tail.ts'
+import { count } from '../rules/words.ts'
+import { useFilters } from '../search-params.ts'
+import { Choice, TextFilter } from '../ui/fields.tsx'
+import { Button, Empty, Notice, Screen, Status, Time } from '../ui/parts.tsx'
+import { type Column, Table } from '../ui/table.tsx'
+
+/** The screen is drawn at most this often, however many messages arrive. */
+const DRAW_EVERY_MS = 250
+
+/** Events and attempts as they happen. */
+export function LiveTail() {
+  const [{ show = 'all', eventType = '', callId = '', agentUri = '', subscriptionId = '' }, filter] = useFilters()
+  const [isPaused, setPaused] = useState(false)
+  const tail = useTail({ eventType, callId, agentUri, subscriptionId }, isPaused)
+  const rows = tail.rows.filter(({ kind }) => show === 'all' || kind === show)
+  return (
+    <Screen
+      title="Live"
+      lead={
+        isPaused ? 'Paused. New messages are kept and shown when you resume.' : 'Events and attempts as they happen.'
+      }
+      actions={
+        <Button kind={isPaused ? 'primary' : 'plain'} onClick={() => setPaused(!isPaused)}>
+          {isPaused ? `Resume (${count(tail.held)} new)` : 'Pause'}
+        </Button>
+      }
+    >
+      <div className="filters">
+        <Choice
+          label="Show"
+          value={show}
+          options={[
+            ['all', 'Events and attempts'],
+            ['event', 'Events'],
+            ['attempt', 'Attempts'],
+          ]}
+          onChange={(show) => filter({ show: show === 'all' ? '' : show })}
+        />
+        <Choice
+          label="Event type"
+          value={eventType}
+          options={[
+            ['', 'Any'],
+            ['call.status', 'call.status'],
+            ['agent.status', 'agent.status'],
+          ]}
+          onChange={(eventType) => filter({ eventType })}
+        />
+        <TextFilter label="Agent" value={agentUri} onChange={(agentUri) => filter({ agentUri: agentUri.trim() })} />
+        <TextFilter label="Call" value={callId} onChange={(callId) => filter({ callId: callId.trim() })} />
+        <TextFilter
+          label="Endpoint id"
+          value={subscriptionId}
+          onChange={(subscriptionId) => filter({ subscriptionId: subscriptionId.trim() })}
+        />
+      </div>
+      {tail.state === 'unavailable' && (
+        <Notice tone="warn">
+          There is no live stream: this installation keeps no journal, or too many people of your tenant listen. The
+          other screens refresh every 15 seconds.
+        </Notice>
+      )}
+      {rows.length === 0 ? (
+        <Empty title={tail.state === 'live' ? 'Waiting for the next message.' : 'Connecting…'} />
+      ) : (
+        <Table label="Live messages, newest first" columns={COLUMNS} rows={rows} keyOf={({ key }) => key} />
+      )}
+    </Screen>
+  )
+}
+
+interface Tail {
+  readonly rows: readonly TailRow[]
+  readonly state: StreamState
+  /** Messages that arrived during the pause. */
+  readonly held: number
+}
+
+function useTail(filters: Readonly<Record<string, string>>, isPaused: boolean): Tail {
+  const [rows, setRows] = useState<readonly TailRow[]>([])
+  const [held, setHeld] = useState(0)
+  const [state, setState] = useState<StreamState>('connecting')
+  const waiting = useRef<TailRow[]>([])
+  const query = JSON.stringify(filters)
+
+  useEffect(() => {
+    waiting.current = []
+    setRows([])
+    return openStream({
+      filters: JSON.parse(query) as Record<string, string>,
+      onMessage: (message: LiveMessage) => {
+        waiting.current = addRows([], [...waiting.current, rowOf(message)]).toReversed()
+      },
+      onState: setState,
+    })
+  }, [query])
+
+  useEffect(() => {
+    const timer = setInterval(() => {
+      setHeld(waiting.current.length)
+      if (isPaused || waiting.current.length === 0) return
+      const arrived = waiting.current
+      waiting.current = []
+      setRows((shown) => addRows(shown, arrived))
+    }, DRAW_EVERY_MS)
+    return () => clearInterval(timer)
+  }, [isPaused])
+
+  return { rows, state, held }
+}
+
+const COLUMNS: readonly Column<TailRow>[] = [
+  { title: 'Time', cell: ({ at }) => <Time at={at} /> },
+  { title: 'Message', cell: ({ tone, kind }) => <Status tone={tone}>{kind}</Status> },
+  {
+    title: 'Event',
+    cell: ({ eventId, eventType }) =>
+      eventId === null ? (
+        eventType
+      ) : (
+        <Link to="/events/$eventId" params={{ eventId }} className="row-link">
+          {eventType}
+        </Link>
+      ),
+  },
+  { title: 'What', isWide: true, cell: ({ text }) => <span title={text}>{text}</span> },
+]

@@ -1,0 +1,177 @@
+import { useQuery } from '@tanstack/react-query'
+import { Link } from '@tanstack/react-router'
+import { useMemo } from 'react'
+import type { Percentiles, Statistics, StatisticsPoint } from '../api/model.ts'
+import { type AllEndpoints, parkedQuery, recoveriesQuery, statisticsQuery, summaryQuery } from '../api/queries.ts'
+import { type Attention, attentionOf } from '../rules/attention.ts'
+import { fillPoints } from '../rules/fill-points.ts'
+import { count, counted, duration } from '../rules/words.ts'
+import { Empty, Failure, Loading, Panel, Screen, Status, Tile, Time } from '../ui/parts.tsx'
+import { Plot } from '../ui/plot.tsx'
+
+const HOURS = 1
+
+/** What needs attention now, first; then how much is going on. */
+export function Overview() {
+  const summary = useQuery(summaryQuery)
+  const parked = useQuery(parkedQuery)
+  const recoveries = useQuery(recoveriesQuery)
+  const statistics = useQuery(statisticsQuery(undefined, HOURS))
+  const attention = useMemo(
+    () => attentionOf(summary.data?.items ?? [], parked.data?.items ?? [], recoveries.data?.items ?? []),
+    [summary.data, parked.data, recoveries.data],
+  )
+  return (
+    <Screen title="Overview" lead={summary.data && <Headline summary={summary.data} attention={attention} />}>
+      {summary.error && <Failure error={summary.error} retry={() => void summary.refetch()} />}
+      {summary.isPending && <Loading />}
+      {summary.data?.items.length === 0 && (
+        <Empty title="There is no endpoint yet.">
+          <p>
+            <Link to="/endpoints">Add an endpoint</Link> to receive call and agent events.
+          </p>
+        </Empty>
+      )}
+      {attention.length > 0 && (
+        <Panel title="Needs attention">
+          <ul className="attention">
+            {attention.map((entry) => (
+              <AttentionItem key={entry.key} entry={entry} />
+            ))}
+          </ul>
+        </Panel>
+      )}
+      {summary.data && <Tiles summary={summary.data} statistics={statistics.data} />}
+      {statistics.data && <Traffic statistics={statistics.data} />}
+    </Screen>
+  )
+}
+
+function Headline({
+  summary,
+  attention,
+}: {
+  readonly summary: AllEndpoints
+  readonly attention: readonly Attention[]
+}) {
+  const total = summary.items.length
+  if (total === 0) return null
+  if (attention.length === 0)
+    return <Status tone="good">{total === 1 ? 'The endpoint works.' : `All ${count(total)} endpoints work.`}</Status>
+  const ill = new Set(attention.map(({ subscriptionId }) => subscriptionId)).size
+  return (
+    <Status tone="bad">
+      {count(ill)} of {counted(total, 'endpoint')} need attention.
+    </Status>
+  )
+}
+
+function AttentionItem({ entry }: { readonly entry: Attention }) {
+  return (
+    <li className={entry.tone}>
+      <div>
+        <Link to="/endpoints/$subscriptionId" params={{ subscriptionId: entry.subscriptionId }} className="title">
+          {entry.title}
+        </Link>
+        <p>{entry.detail}</p>
+      </div>
+      <div className="since">
+        {entry.since !== null && (
+          <>
+            since <Time at={entry.since} />
+          </>
+        )}
+      </div>
+      <div className="next">
+        {entry.recoveryId !== undefined ? (
+          <Link to="/recoveries/$recoveryId" params={{ recoveryId: entry.recoveryId }} className="button plain">
+            Show the recovery
+          </Link>
+        ) : entry.parked > 0 ? (
+          <Link to="/parked" className="button plain">
+            Show parked
+          </Link>
+        ) : (
+          <Link
+            to="/endpoints/$subscriptionId"
+            params={{ subscriptionId: entry.subscriptionId }}
+            search={{ tab: 'check' }}
+            className="button plain"
+          >
+            Check
+          </Link>
+        )}
+      </div>
+    </li>
+  )
+}
+
+function Tiles({
+  summary,
+  statistics,
+}: {
+  readonly summary: AllEndpoints
+  readonly statistics: Statistics | undefined
+}) {
+  const total = (pick: (item: AllEndpoints['items'][number]) => number): number =>
+    summary.items.reduce((sum, item) => sum + pick(item), 0)
+  const points = statistics?.points ?? []
+  const attempts = points.reduce((sum, point) => sum + point.attempts, 0)
+  const acknowledged = points.reduce((sum, point) => sum + point.acknowledged, 0)
+  const answer = latest(points, ({ answerMs }) => answerMs)
+  const delay = latest(points, ({ delayMs }) => delayMs)
+  return (
+    <dl className="tiles">
+      <Tile label="Attempts" value={count(attempts)} note="last hour" />
+      <Tile
+        label="Acknowledged"
+        value={attempts === 0 ? '–' : `${((100 * acknowledged) / attempts).toFixed(1)} %`}
+        note="last hour"
+      />
+      <Tile label="Answer time" value={answer === undefined ? '–' : duration(answer.p95)} note="p95, latest minute" />
+      <Tile label="Event to POST" value={delay === undefined ? '–' : duration(delay.p95)} note="p95, latest minute" />
+      <Tile label="Waiting" value={count(total(({ waiting }) => waiting))} note="for a retry" />
+      <Tile
+        label="Parked"
+        value={count(total(({ parked }) => parked))}
+        note="no longer retried"
+        tone={total(({ parked }) => parked) > 0 ? 'bad' : 'quiet'}
+      />
+    </dl>
+  )
+}
+
+const latest = (
+  points: readonly StatisticsPoint[],
+  pick: (point: StatisticsPoint) => Percentiles | null,
+): Percentiles | undefined => points.map(pick).findLast((percentiles) => percentiles !== null) ?? undefined
+
+function Traffic({ statistics }: { readonly statistics: Statistics }) {
+  const points = useMemo(() => fillPoints(statistics.points, statistics.step, HOURS, Date.now()), [statistics])
+  const plot = useMemo(
+    () => ({
+      times: points.map(({ at }) => at),
+      series: [
+        {
+          label: 'Acknowledged',
+          values: points.map(({ acknowledged }) => acknowledged),
+          tone: 'accent',
+          isFilled: true,
+        },
+        {
+          label: 'Failed',
+          values: points.map(({ attempts, acknowledged }) => attempts - acknowledged),
+          tone: 'bad',
+        },
+      ] as const,
+    }),
+    [points],
+  )
+  if (statistics.points.length === 0) return null
+  const failed = points.reduce((sum, { attempts, acknowledged }) => sum + attempts - acknowledged, 0)
+  return (
+    <Panel title="Attempts per minute">
+      <Plot {...plot} format={count} summary={`Attempts per minute in the last hour; ${count(failed)} failed.`} />
+    </Panel>
+  )
+}

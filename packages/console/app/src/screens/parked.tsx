@@ -1,0 +1,80 @@
+import { useQuery } from '@tanstack/react-query'
+import { Link } from '@tanstack/react-router'
+import { useState } from 'react'
+import type { ParkedGroup } from '../api/model.ts'
+import { parkedQuery } from '../api/queries.ts'
+import { count, outcomePhrase, shortUrl } from '../rules/words.ts'
+import { usePerson } from '../session/person.ts'
+import { Button, Empty, Failure, Loading, Screen, Time } from '../ui/parts.tsx'
+import { RecoverDialog } from './recover-dialog.tsx'
+
+const CAUSES = {
+  exhausted: 'The schedule ended.',
+  rejected: 'Such an answer is not retried.',
+  older: 'Older deliveries, whose causes were not looked at.',
+} as const
+
+/** Parked deliveries of all endpoints, grouped by their cause. */
+export function Parked() {
+  const { data, error, refetch } = useQuery(parkedQuery)
+  const { refusal } = usePerson()
+  const [recovering, setRecovering] = useState<ParkedGroup | null>(null)
+  return (
+    <Screen
+      title="Parked"
+      lead="Parked deliveries are no longer retried. They are kept, and can be sent again once the endpoint is repaired."
+    >
+      {error && <Failure error={error} retry={() => void refetch()} />}
+      {data === undefined && error === null && <Loading />}
+      {data?.items.length === 0 && (
+        <Empty title="Nothing is parked.">
+          <p>Every delivery was acknowledged, or is still being retried.</p>
+        </Empty>
+      )}
+      <ul className="groups">
+        {data?.items.map((group) => (
+          <li key={`${group.subscriptionId} ${group.parkedReason} ${group.outcome} ${group.status}`}>
+            <strong className="number">{count(group.count)}</strong>
+            <div>
+              <p>
+                <Link to="/endpoints/$subscriptionId" params={{ subscriptionId: group.subscriptionId }} className="url">
+                  {group.url === '' ? group.subscriptionId : shortUrl(group.url)}
+                </Link>{' '}
+                {group.parkedReason !== null && outcomePhrase(group.outcome, group.status)}
+              </p>
+              <p className="muted">
+                {CAUSES[group.parkedReason ?? 'older']} Since <Time at={group.since} />, latest{' '}
+                <Time at={group.latest} />.
+              </p>
+            </div>
+            <div className="next">
+              <Link
+                to="/deliveries"
+                search={{
+                  state: 'parked',
+                  subscriptionId: group.subscriptionId,
+                  ...(group.parkedReason !== null && { parkedReason: group.parkedReason }),
+                  ...(group.outcome !== null && { outcome: group.outcome }),
+                  ...(group.status !== null && { status: String(group.status) }),
+                }}
+                className="button plain"
+              >
+                Show
+              </Link>
+              <Button kind="primary" refusal={refusal('operator')} onClick={() => setRecovering(group)}>
+                Recover
+              </Button>
+            </div>
+          </li>
+        ))}
+      </ul>
+      {recovering && (
+        <RecoverDialog
+          subscriptionId={recovering.subscriptionId}
+          reason={recovering.parkedReason ?? ''}
+          onClose={() => setRecovering(null)}
+        />
+      )}
+    </Screen>
+  )
+}

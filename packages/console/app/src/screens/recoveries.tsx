@@ -1,0 +1,59 @@
+import { useQuery } from '@tanstack/react-query'
+import { Link } from '@tanstack/react-router'
+import type { Recovery } from '../api/model.ts'
+import { recoveriesQuery, summaryQuery } from '../api/queries.ts'
+import { endpointName } from '../rules/attention.ts'
+import { count } from '../rules/words.ts'
+import { Empty, Failure, Loading, Screen, Status, Time } from '../ui/parts.tsx'
+import { type Column, Table } from '../ui/table.tsx'
+import { toneOfRecovery } from './recovery-tone.ts'
+
+/** The recoveries and backfills of all endpoints. */
+export function Recoveries() {
+  const { data, error, refetch } = useQuery(recoveriesQuery)
+  const { data: names = new Map<string, string>() } = useQuery({
+    ...summaryQuery,
+    select: ({ items }) => new Map(items.map((item) => [item.subscriptionId, endpointName(item)])),
+  })
+  return (
+    <Screen title="Recoveries" lead="A recovery sends parked deliveries again; a backfill sends earlier events.">
+      {error && <Failure error={error} retry={() => void refetch()} />}
+      {data === undefined && error === null && <Loading />}
+      {data?.items.length === 0 && (
+        <Empty title="There was no recovery yet.">
+          <p>
+            Start one from <Link to="/parked">parked deliveries</Link> or from an endpoint.
+          </p>
+        </Empty>
+      )}
+      {data !== undefined && data.items.length > 0 && (
+        <Table
+          label="Recoveries"
+          columns={columnsWith(names)}
+          rows={data.items}
+          keyOf={({ recoveryId }) => recoveryId}
+        />
+      )}
+    </Screen>
+  )
+}
+
+const columnsWith = (names: ReadonlyMap<string, string>): readonly Column<Recovery>[] => [
+  {
+    title: 'Started',
+    cell: ({ recoveryId, startedAt }) => (
+      <Link to="/recoveries/$recoveryId" params={{ recoveryId }} className="row-link">
+        <Time at={startedAt} />
+      </Link>
+    ),
+  },
+  {
+    title: 'Endpoint',
+    isWide: true,
+    cell: ({ subscriptionId }) => names.get(subscriptionId) ?? <code>{subscriptionId}</code>,
+  },
+  { title: 'Kind', isOptional: true, cell: ({ kind }) => kind ?? 'recovery' },
+  { title: 'State', cell: ({ state }) => <Status tone={toneOfRecovery(state)}>{state}</Status> },
+  { title: 'Sent', align: 'end', cell: ({ sent }) => count(sent) },
+  { title: 'Remaining', align: 'end', isOptional: true, cell: ({ remaining }) => count(remaining) },
+]

@@ -1,0 +1,134 @@
+import { useQuery } from '@tanstack/react-query'
+import { getRouteApi, Link } from '@tanstack/react-router'
+import { useState } from 'react'
+import { cancelRecovery } from '../api/commands.ts'
+import type { Recovery } from '../api/model.ts'
+import { recoveryQuery } from '../api/queries.ts'
+import { Refused } from '../api/request.ts'
+import { count, counted, recoveryWait } from '../rules/words.ts'
+import { usePerson } from '../session/person.ts'
+import { FormDialog } from '../ui/dialog.tsx'
+import { Button, Empty, Facts, Failure, Id, Loading, Panel, Screen, Status, Tile, Time } from '../ui/parts.tsx'
+import { useAction } from '../ui/use-action.ts'
+import { toneOfRecovery } from './recovery-tone.ts'
+
+const route = getRouteApi('/recoveries/$recoveryId')
+
+/** One recovery: how far it is, how fast, and why it waits. */
+export function RecoveryScreen() {
+  const { recoveryId } = route.useParams()
+  const { data, error, refetch } = useQuery(recoveryQuery(recoveryId))
+  if (error instanceof Refused && error.isMissing)
+    return (
+      <Screen title="Recovery">
+        <Empty title="There is no such recovery." />
+      </Screen>
+    )
+  if (data === undefined) return error ? <Failure error={error} retry={() => void refetch()} /> : <Loading />
+  const title = data.kind === 'backfill' ? 'Backfill' : 'Recovery'
+  return (
+    <Screen title={title} lead={<Lead recovery={data} />} actions={<Cancel recovery={data} />}>
+      <Progress recovery={data} />
+      <Panel title="Details">
+        <Facts
+          rows={[
+            [
+              'Endpoint',
+              <Link to="/endpoints/$subscriptionId" params={{ subscriptionId: data.subscriptionId }}>
+                <code>{data.subscriptionId}</code>
+              </Link>,
+            ],
+            ['Recovery', <Id value={data.recoveryId} label="the id of the recovery" />],
+            ['Reason', data.reason ?? 'exhausted and rejected'],
+            [
+              'At most per second',
+              data.maxPerSecond === null ? 'as the installation allows' : count(data.maxPerSecond),
+            ],
+            ['Started', <Time at={data.startedAt} />],
+            ['Ended', <Time at={data.endedAt} />],
+          ]}
+        />
+      </Panel>
+    </Screen>
+  )
+}
+
+const ENDS: Readonly<Record<string, string>> = {
+  requested: 'It was cancelled on request.',
+  'subscription-deleted': 'It ended because the endpoint was deleted.',
+  'no-progress': 'It ended because it made no progress for too long.',
+}
+
+function Lead({ recovery }: { readonly recovery: Recovery }) {
+  const { state, waitingFor, cancelledBecause, remaining } = recovery
+  return (
+    <p role="status">
+      <Status tone={toneOfRecovery(state)}>{state}</Status>{' '}
+      {state === 'running' && `${counted(remaining, 'delivery', 'deliveries')} to go.`}
+      {state === 'paused' && waitingFor !== null && `It waits for ${recoveryWait(waitingFor)}, then goes on by itself.`}
+      {state === 'done' && 'Every delivery was sent again.'}
+      {cancelledBecause !== null && ENDS[cancelledBecause]}
+    </p>
+  )
+}
+
+function Progress({ recovery }: { readonly recovery: Recovery }) {
+  const { found, sent, skipped, failed, remaining, perSecond, parkedSince, state } = recovery
+  const done = found - remaining
+  return (
+    <>
+      <progress max={Math.max(found, 1)} value={state === 'done' ? Math.max(found, 1) : done} aria-label="Progress">
+        {count(done)} of {count(found)}
+      </progress>
+      <dl className="tiles">
+        <Tile label="Found" value={count(found)} />
+        <Tile label="Sent" value={count(sent)} />
+        <Tile label="Remaining" value={count(remaining)} />
+        <Tile label="Pace" value={`${count(perSecond)} / s`} note="now" />
+        <Tile label="Skipped" value={count(skipped)} note="no longer parked, or without a body" />
+        <Tile label="Not sent" value={count(failed)} tone={failed > 0 ? 'bad' : 'quiet'} />
+        <Tile
+          label="Parked since the start"
+          value={count(parkedSince)}
+          note="not part of this recovery"
+          tone={parkedSince > 0 ? 'warn' : 'quiet'}
+        />
+      </dl>
+    </>
+  )
+}
+
+function Cancel({ recovery }: { readonly recovery: Recovery }) {
+  const { refusal } = usePerson()
+  const [isAsking, setAsking] = useState(false)
+  const cancel = useAction({
+    run: () => cancelRecovery(recovery.recoveryId),
+    done: () => 'The recovery was cancelled.',
+    onDone: () => setAsking(false),
+    showsErrors: true,
+  })
+  if (recovery.endedAt !== null) return null
+  return (
+    <>
+      <Button kind="danger" refusal={refusal('operator')} onClick={() => setAsking(true)}>
+        Cancel
+      </Button>
+      {isAsking && (
+        <FormDialog
+          title="Cancel the recovery?"
+          submitLabel="Cancel the recovery"
+          kind="danger"
+          onClose={() => setAsking(false)}
+          isBusy={cancel.isPending}
+          error={cancel.error}
+          onSubmit={() => cancel.mutate(undefined)}
+        >
+          <p>
+            {counted(recovery.remaining, 'delivery', 'deliveries')} stay parked. What was sent stays sent. You can start
+            a new recovery at any time.
+          </p>
+        </FormDialog>
+      )}
+    </>
+  )
+}

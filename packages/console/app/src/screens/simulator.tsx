@@ -1,0 +1,167 @@
+import { useInfiniteQuery } from '@tanstack/react-query'
+import { actRemotely, ringAgent, setDevice } from '../api/commands.ts'
+import type { Agent, Leg } from '../api/model.ts'
+import { agentsQuery, callsQuery } from '../api/queries.ts'
+import { agentName, callState, stopwatch } from '../rules/words.ts'
+import { usePerson } from '../session/person.ts'
+import { Field } from '../ui/fields.tsx'
+import { Button, Empty, Failure, Loading, Panel, Screen, SubmitButton } from '../ui/parts.tsx'
+import { type Column, Table } from '../ui/table.tsx'
+import { useAction } from '../ui/use-action.ts'
+import { useNow } from '../ui/use-now.ts'
+
+/** Makes the simulated contact center do something, to see the events that follow. */
+export function Simulator() {
+  const query = useInfiniteQuery(agentsQuery)
+  const agents = query.data?.pages.flatMap(({ items }) => items) ?? []
+  return (
+    <Screen
+      title="Simulator"
+      lead="The contact center is simulated: let customers call, and see what your endpoints receive."
+    >
+      {query.error && <Failure error={query.error} retry={() => void query.refetch()} />}
+      {query.isPending && <Loading />}
+      {agents.length > 0 && <Ring agents={agents} />}
+      <Calls />
+      <Panel title="Devices">
+        {agents.length > 0 && (
+          <Table
+            label="Devices of the agents"
+            columns={DEVICE_COLUMNS}
+            rows={agents}
+            keyOf={({ agentUri }) => agentUri}
+          />
+        )}
+      </Panel>
+    </Screen>
+  )
+}
+
+function Ring({ agents }: { readonly agents: readonly Agent[] }) {
+  const { refusal } = usePerson()
+  const ring = useAction({
+    run: (form: FormData) => ringAgent(String(form.get('agent')), String(form.get('from')).trim()),
+    done: (_result, form) => `${agentName(String(form.get('agent')))} rings.`,
+    showsErrors: true,
+  })
+  const why = refusal('operator')
+  return (
+    <Panel title="A customer calls">
+      <form
+        className="inline-form"
+        onSubmit={(event) => {
+          event.preventDefault()
+          if (why === null) ring.mutate(new FormData(event.currentTarget))
+        }}
+      >
+        <Field label="From">
+          <input name="from" required defaultValue="+15559000" />
+        </Field>
+        <Field label="Agent">
+          <select name="agent">
+            {agents.map(({ agentUri }) => (
+              <option key={agentUri} value={agentUri}>
+                {agentUri}
+              </option>
+            ))}
+          </select>
+        </Field>
+        {why === null ? (
+          <SubmitButton isBusy={ring.isPending}>Ring</SubmitButton>
+        ) : (
+          <Button kind="primary" refusal={why} onClick={() => undefined}>
+            Ring
+          </Button>
+        )}
+      </form>
+      {ring.error && <Failure error={ring.error} />}
+    </Panel>
+  )
+}
+
+function Calls() {
+  const { data, error } = useInfiniteQuery(callsQuery({ live: 'true' }))
+  const nowMs = useNow(1_000)
+  const [legs, columns] = [data?.pages.flatMap(({ items }) => items) ?? [], callColumns(nowMs)]
+  return (
+    <Panel title="Calls now">
+      {error && <Failure error={error} />}
+      {data && legs.length === 0 && <Empty title="There is no call." />}
+      {legs.length > 0 && (
+        <Table
+          label="Calls now"
+          columns={columns}
+          rows={legs}
+          keyOf={({ callId, agentUri }) => `${callId} ${agentUri}`}
+        />
+      )}
+    </Panel>
+  )
+}
+
+const callColumns = (nowMs: number): readonly Column<Leg>[] => [
+  { title: 'Agent', isWide: true, cell: ({ agentUri }) => agentName(agentUri) },
+  { title: 'With', cell: ({ remoteParty }) => remoteParty.number ?? remoteParty.uri },
+  { title: 'State', cell: ({ state }) => callState(state) },
+  {
+    title: 'Since',
+    align: 'end',
+    isOptional: true,
+    cell: ({ occurredAt }) => stopwatch(nowMs - Date.parse(occurredAt)),
+  },
+  { title: 'The other side', cell: (leg) => <RemoteActions leg={leg} /> },
+]
+
+const REMOTE_ACTIONS = [
+  ['answer', 'Answers'],
+  ['hold', 'Holds'],
+  ['resume', 'Resumes'],
+  ['hangup', 'Hangs up'],
+] as const
+
+/** What the other side can do in a state of the agent's leg. The simulator rejects the rest. */
+function remoteActionsOf({ state, remoteHeld }: Leg): readonly string[] {
+  if (state === 1 || state === 8) return ['answer', 'hangup']
+  if (state === 2) return ['hangup']
+  return [remoteHeld ? 'resume' : 'hold', 'hangup']
+}
+
+function RemoteActions({ leg }: { readonly leg: Leg }) {
+  const { refusal } = usePerson()
+  const act = useAction({
+    run: (action: (typeof REMOTE_ACTIONS)[number][0]) => actRemotely(leg.callId, action),
+    done: () => 'Done.',
+  })
+  const possible = remoteActionsOf(leg)
+  return (
+    <span className="row-buttons">
+      {REMOTE_ACTIONS.filter(([action]) => possible.includes(action)).map(([action, label]) => (
+        <Button key={action} refusal={refusal('operator')} isBusy={act.isPending} onClick={() => act.mutate(action)}>
+          {label}
+        </Button>
+      ))}
+    </span>
+  )
+}
+
+const UNAVAILABLE = 5
+
+const DEVICE_COLUMNS: readonly Column<Agent>[] = [
+  { title: 'Agent', isWide: true, cell: ({ agentUri }) => agentUri },
+  { title: 'Device', cell: ({ deviceStatusName }) => deviceStatusName },
+  { title: 'Plug', cell: (agent) => <Plug agent={agent} /> },
+]
+
+function Plug({ agent }: { readonly agent: Agent }) {
+  const { refusal } = usePerson()
+  const isOnline = agent.deviceStatus !== UNAVAILABLE
+  const plug = useAction({
+    run: (online: boolean) => setDevice(agent.agentUri, online),
+    done: (_result, online) => `The device of ${agentName(agent.agentUri)} is ${online ? 'online' : 'offline'}.`,
+  })
+  return (
+    <Button refusal={refusal('operator')} isBusy={plug.isPending} onClick={() => plug.mutate(!isOnline)}>
+      {isOnline ? 'Unplug' : 'Plug in'}
+    </Button>
+  )
+}

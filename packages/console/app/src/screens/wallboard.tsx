@@ -1,0 +1,198 @@
+import { useInfiniteQuery } from '@tanstack/react-query'
+import { Link } from '@tanstack/react-router'
+import { useState } from 'react'
+import { commandCall } from '../api/commands.ts'
+import type { CallCommand, Leg } from '../api/model.ts'
+import { agentsQuery } from '../api/queries.ts'
+import { type WallRow, wallRows } from '../rules/wallboard.ts'
+import { agentName, callDirection, callState, counted, stopwatch } from '../rules/words.ts'
+import { useFilters } from '../search-params.ts'
+import { usePerson } from '../session/person.ts'
+import { FormDialog } from '../ui/dialog.tsx'
+import { Choice, Field, TextFilter } from '../ui/fields.tsx'
+import { Button, Empty, Failure, Loading, Screen, Status } from '../ui/parts.tsx'
+import { type Column, Table } from '../ui/table.tsx'
+import { useAction } from '../ui/use-action.ts'
+import { useNow } from '../ui/use-now.ts'
+
+/** Agents and their calls, those that need help first. */
+export function Wallboard() {
+  const [{ q = '', show = 'all' }, filter] = useFilters()
+  const query = useInfiniteQuery(agentsQuery)
+  const nowMs = useNow(1_000)
+  const agents = query.data?.pages.flatMap(({ items }) => items) ?? []
+  const rows = wallRows(
+    agents.filter(({ agentUri }) => agentUri.toLowerCase().includes(q.toLowerCase())),
+    nowMs,
+  ).filter(({ leg, concern }) => show === 'all' || (show === 'calls' ? leg !== null : concern !== null))
+  const inCalls = agents.filter(({ calls }) => calls.length > 0).length
+  return (
+    <Screen title="Agents" lead={query.data && `${counted(inCalls, 'agent')} in a call.`}>
+      <div className="filters">
+        <TextFilter label="Agent" value={q} onChange={(q) => filter({ q })} />
+        <Choice
+          label="Show"
+          value={show}
+          options={[
+            ['all', 'All agents'],
+            ['calls', 'In a call'],
+            ['concern', 'Needs attention'],
+          ]}
+          onChange={(show) => filter({ show: show === 'all' ? '' : show })}
+        />
+      </div>
+      {query.error && <Failure error={query.error} retry={() => void query.refetch()} />}
+      {query.isPending && <Loading />}
+      {query.data && rows.length === 0 && (
+        <Empty title={agents.length === 0 ? 'There are no agents.' : 'No agent matches the filters.'} />
+      )}
+      {rows.length > 0 && (
+        <Table
+          label="Agents and calls"
+          columns={columnsAt(nowMs)}
+          rows={rows}
+          keyOf={({ key }) => key}
+          more={
+            query.hasNextPage
+              ? { isLoading: query.isFetchingNextPage, load: () => void query.fetchNextPage() }
+              : undefined
+          }
+        />
+      )}
+    </Screen>
+  )
+}
+
+const since = (iso: string | null, nowMs: number) =>
+  iso === null ? <span className="muted">–</span> : stopwatch(nowMs - Date.parse(iso))
+
+const columnsAt = (nowMs: number): readonly Column<WallRow>[] => [
+  {
+    title: 'Agent',
+    isWide: true,
+    cell: ({ agent, isFirst }) =>
+      isFirst ? (
+        <Link to="/events" search={{ q: agent.agentUri }} className="row-link" title={agent.agentUri}>
+          {agentName(agent.agentUri)}
+        </Link>
+      ) : (
+        <span className="visually-hidden">{agentName(agent.agentUri)}</span>
+      ),
+  },
+  {
+    title: 'Status',
+    cell: ({ agent, isFirst }) =>
+      isFirst && (
+        <Status tone={agent.statusCode === 2 ? 'good' : agent.loggedOn ? 'warn' : 'quiet'}>{agent.statusName}</Status>
+      ),
+  },
+  {
+    title: 'For',
+    align: 'end',
+    isOptional: true,
+    cell: ({ agent, isFirst }) => isFirst && since(agent.since, nowMs),
+  },
+  {
+    title: 'Call',
+    cell: ({ leg, concern }) => (
+      <>
+        {leg === null ? '' : callState(leg.state)}
+        {concern !== null && <span className="tag bad">{concern}</span>}
+      </>
+    ),
+  },
+  {
+    title: 'With',
+    cell: ({ leg }) =>
+      leg && (
+        <span title={callDirection(leg.direction)}>
+          {leg.direction === 2 ? '→ ' : '← '}
+          {leg.remoteParty.number ?? leg.remoteParty.uri}
+        </span>
+      ),
+  },
+  { title: 'Since', align: 'end', isOptional: true, cell: ({ leg }) => leg && since(leg.occurredAt, nowMs) },
+  { title: 'Commands', isOptional: true, cell: ({ leg }) => leg && <Commands leg={leg} /> },
+]
+
+const LABELS: Readonly<Record<CallCommand, string>> = {
+  answer: 'Answer',
+  hold: 'Hold',
+  resume: 'Resume',
+  transfer: 'Transfer',
+  hangup: 'Hang up',
+}
+
+function Commands({ leg }: { readonly leg: Leg }) {
+  const { refusal } = usePerson()
+  const [asking, setAsking] = useState<'hangup' | 'transfer' | null>(null)
+  const command = useAction({
+    run: (command: CallCommand) => commandCall(leg.callId, command, { agentUri: leg.agentUri }),
+    done: (_result, command) => `${LABELS[command]}: accepted.`,
+    onDone: () => setAsking(null),
+  })
+  return (
+    <span className="row-buttons">
+      {leg.allowedCommands
+        .filter((name) => name !== 'dial')
+        .map((name) => (
+          <Button
+            key={name}
+            refusal={refusal('operator')}
+            isBusy={command.isPending}
+            onClick={() => (name === 'hangup' || name === 'transfer' ? setAsking(name) : command.mutate(name))}
+          >
+            {LABELS[name]}
+          </Button>
+        ))}
+      {asking === 'hangup' && (
+        <FormDialog
+          title="Hang up?"
+          submitLabel="Hang up"
+          kind="danger"
+          onClose={() => setAsking(null)}
+          isBusy={command.isPending}
+          error={command.error}
+          onSubmit={() => command.mutate('hangup')}
+        >
+          <p>
+            This ends the call of {agentName(leg.agentUri)} with {leg.remoteParty.number ?? leg.remoteParty.uri}.
+          </p>
+        </FormDialog>
+      )}
+      {asking === 'transfer' && <TransferDialog leg={leg} onClose={() => setAsking(null)} />}
+    </span>
+  )
+}
+
+function TransferDialog({ leg, onClose }: { readonly leg: Leg; readonly onClose: () => void }) {
+  const transfer = useAction({
+    run: (form: FormData) =>
+      commandCall(leg.callId, 'transfer', {
+        agentUri: leg.agentUri,
+        transferTarget: String(form.get('target')).trim(),
+        blind: form.get('blind') !== null,
+      }),
+    done: () => 'Transfer: accepted.',
+    onDone: onClose,
+    showsErrors: true,
+  })
+  return (
+    <FormDialog
+      title="Transfer the call"
+      submitLabel="Transfer"
+      onClose={onClose}
+      isBusy={transfer.isPending}
+      error={transfer.error}
+      onSubmit={(form) => transfer.mutate(form)}
+    >
+      <Field label="To" hint="An agent's URI, an extension or a phone number.">
+        <input name="target" required />
+      </Field>
+      <label className="check">
+        <input type="checkbox" name="blind" defaultChecked />
+        <span>Blind: without talking to the target first</span>
+      </label>
+    </FormDialog>
+  )
+}

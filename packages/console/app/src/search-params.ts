@@ -1,0 +1,38 @@
+import { useNavigate, useSearch } from '@tanstack/react-router'
+import { useCallback } from 'react'
+
+/** Filters are texts in the address, as people expect them: `?state=parked`, without JSON. */
+export type Filters = Readonly<Record<string, string | undefined>>
+
+export const parseSearch = (search: string): Filters => Object.fromEntries(new URLSearchParams(search))
+
+export function stringifySearch(search: Readonly<Record<string, unknown>>): string {
+  const set = Object.entries(search).filter(
+    (entry): entry is [string, string] => typeof entry[1] === 'string' && entry[1] !== '',
+  )
+  const text = new URLSearchParams(set).toString()
+  return text === '' ? '' : `?${text}`
+}
+
+/** Keeps the named parameters of an address. Anything else in it has no effect. */
+export const only =
+  <Name extends string>(...names: readonly Name[]) =>
+  (search: Readonly<Record<string, unknown>>): { readonly [name in Name]?: string } =>
+    Object.fromEntries(
+      names.flatMap((name) => {
+        const value = search[name]
+        return typeof value === 'string' && value !== '' ? [[name, value]] : []
+      }),
+    ) as { readonly [name in Name]?: string }
+
+/** The filters of the current screen, and a function that changes some of them. An empty text removes a filter. */
+export function useFilters(): readonly [Filters, (patch: Filters) => void] {
+  const filters = useSearch({ strict: false }) as Filters
+  const navigate = useNavigate()
+  const change = useCallback(
+    (patch: Filters) =>
+      void navigate({ to: '.', search: ((now: Filters) => ({ ...now, ...patch })) as never, replace: true }),
+    [navigate],
+  )
+  return [filters, change]
+}

@@ -1,0 +1,125 @@
+import * as oauth from 'oauth4webapi'
+
+/** An issuer that people can sign in with, from `config.json`. */
+export interface SignIn {
+  readonly issuer: string
+  readonly clientId: string
+  readonly scope: string
+  /** The tenant of its people. */
+  readonly name: string
+}
+
+export interface Tokens {
+  readonly accessToken: string
+  readonly refreshToken?: string
+  readonly expiresAtMs: number
+}
+
+interface Pending {
+  readonly signIn: SignIn
+  readonly verifier: string
+  readonly state: string
+  readonly returnTo: string
+}
+
+const PENDING_KEY = 'switchhook.sign-in'
+
+/** Tokens without `expires_in` are renewed after this time. */
+const ASSUMED_LIFETIME_SECONDS = 300
+
+/** Remembers the verifier for this tab and returns the address of the issuer's sign-in page. */
+export async function requestSignIn(
+  signIn: SignIn,
+  options: { readonly redirectUri: string; readonly returnTo: string; readonly chooseAgain: boolean },
+): Promise<string> {
+  const server = await discover(signIn)
+  if (server.authorization_endpoint === undefined) throw new Error(`${signIn.issuer} has no authorization endpoint.`)
+  const verifier = oauth.generateRandomCodeVerifier()
+  const state = oauth.generateRandomState()
+  const pending: Pending = { signIn, verifier, state, returnTo: options.returnTo }
+  sessionStorage.setItem(PENDING_KEY, JSON.stringify(pending))
+  const url = new URL(server.authorization_endpoint)
+  url.search = new URLSearchParams({
+    ...Object.fromEntries(url.searchParams),
+    client_id: signIn.clientId,
+    redirect_uri: options.redirectUri,
+    response_type: 'code',
+    scope: signIn.scope,
+    state,
+    code_challenge: await oauth.calculatePKCECodeChallenge(verifier),
+    code_challenge_method: 'S256',
+    ...(options.chooseAgain && { prompt: 'login' }),
+  }).toString()
+  return url.href
+}
+
+/**
+ * Redeems the code in the address that the issuer redirected to.
+ * @throws Error with a message for people
+ */
+export async function completeSignIn(
+  url: URL,
+  redirectUri: string,
+): Promise<{ readonly signIn: SignIn; readonly tokens: Tokens; readonly returnTo: string }> {
+  const stored = sessionStorage.getItem(PENDING_KEY)
+  sessionStorage.removeItem(PENDING_KEY)
+  if (stored === null) throw new Error('This sign-in was begun in another tab. Sign in again.')
+  const { signIn, verifier, state, returnTo } = JSON.parse(stored) as Pending
+  const server = await discover(signIn)
+  const client = clientOf(signIn)
+  const parameters = oauth.validateAuthResponse(server, client, url, state)
+  const response = await oauth.authorizationCodeGrantRequest(
+    server,
+    client,
+    oauth.None(),
+    parameters,
+    redirectUri,
+    verifier,
+    insecureOf(signIn),
+  )
+  const answer = await oauth.processAuthorizationCodeResponse(server, client, response)
+  return { signIn, tokens: tokensOf(answer), returnTo }
+}
+
+/** Undefined if the issuer refuses, because the person has to sign in again. */
+export async function refreshTokens(signIn: SignIn, refreshToken: string): Promise<Tokens | undefined> {
+  const server = await discover(signIn)
+  const client = clientOf(signIn)
+  const response = await oauth.refreshTokenGrantRequest(server, client, oauth.None(), refreshToken, insecureOf(signIn))
+  // An issuer in trouble is not a refusal.
+  if (response.status >= 500 || response.status === 429) throw new TypeError(`The issuer answered ${response.status}.`)
+  try {
+    return tokensOf(await oauth.processRefreshTokenResponse(server, client, response))
+  } catch {
+    return undefined
+  }
+}
+
+const discovered = new Map<string, Promise<oauth.AuthorizationServer>>()
+
+function discover(signIn: SignIn): Promise<oauth.AuthorizationServer> {
+  const known = discovered.get(signIn.issuer)
+  if (known !== undefined) return known
+  const issuer = new URL(signIn.issuer)
+  const discovery = oauth
+    .discoveryRequest(issuer, insecureOf(signIn))
+    .then((response) => oauth.processDiscoveryResponse(issuer, response))
+  discovered.set(signIn.issuer, discovery)
+  discovery.catch(() => discovered.delete(signIn.issuer))
+  return discovery
+}
+
+const clientOf = ({ clientId }: SignIn): oauth.Client => ({ client_id: clientId })
+
+/** Plain http is for issuers that the installation has configured so, such as the local one. */
+const insecureOf = ({ issuer }: SignIn): { [oauth.allowInsecureRequests]: boolean } => ({
+  [oauth.allowInsecureRequests]: issuer.startsWith('http:'),
+})
+
+function tokensOf(answer: oauth.TokenEndpointResponse): Tokens {
+  return {
+    accessToken: answer.access_token,
+    ...(answer.refresh_token !== undefined && { refreshToken: answer.refresh_token }),
+    expiresAtMs: Date.now() + (answer.expires_in ?? ASSUMED_LIFETIME_SECONDS) * 1_000,
+  }
+}

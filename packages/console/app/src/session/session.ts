@@ -1,0 +1,131 @@
+import { completeSignIn, refreshTokens, requestSignIn, type SignIn, type Tokens } from './oauth.ts'
+
+interface Session extends Tokens {
+  readonly signIn: SignIn
+}
+
+export type SessionState =
+  | { readonly kind: 'signed-in'; readonly signIn: SignIn }
+  | {
+      readonly kind: 'signed-out'
+      readonly reason: 'none' | 'expired' | 'signed-out' | 'failed'
+      readonly detail?: string
+    }
+
+/** Refresh this long before the token expires. */
+const REFRESH_AHEAD_MS = 60_000
+
+/** Session storage: it ends with the tab, and other tabs and sites cannot read it. */
+const SESSION_KEY = 'switchhook.session'
+const CHOICE_KEY = 'switchhook.choose-again'
+
+let session = readSession()
+let state: SessionState =
+  session === undefined ? { kind: 'signed-out', reason: 'none' } : { kind: 'signed-in', signIn: session.signIn }
+const listeners = new Set<() => void>()
+let refreshing: Promise<string> | undefined
+
+/** The person's session, as a store for React. */
+export const sessionStore = {
+  subscribe: (listener: () => void): (() => void) => {
+    listeners.add(listener)
+    return () => listeners.delete(listener)
+  },
+  get: (): SessionState => state,
+}
+
+/** Ends the sign-in if the page was opened by the issuer's redirect. Removes the code from the address at once. */
+export async function resumeSignIn(): Promise<void> {
+  const parameters = new URLSearchParams(location.search)
+  if (!parameters.has('state') || (!parameters.has('code') && !parameters.has('error'))) return
+  const url = new URL(location.href)
+  history.replaceState(null, '', root())
+  try {
+    const { signIn, tokens, returnTo } = await completeSignIn(url, root())
+    begin({ ...tokens, signIn })
+    history.replaceState(null, '', returnTo)
+  } catch (error) {
+    setState({ kind: 'signed-out', reason: 'failed', detail: error instanceof Error ? error.message : String(error) })
+  }
+}
+
+/** Leaves the page for the issuer's sign-in page. The person returns to the current address. */
+export async function signIn(entry: SignIn): Promise<void> {
+  const chooseAgain = sessionStorage.getItem(CHOICE_KEY) !== null
+  sessionStorage.removeItem(CHOICE_KEY)
+  location.assign(await requestSignIn(entry, { redirectUri: root(), returnTo: location.href, chooseAgain }))
+}
+
+export function signOut(): void {
+  // The issuer may still have a session; the next sign-in asks for the person again.
+  sessionStorage.setItem(CHOICE_KEY, '1')
+  end({ kind: 'signed-out', reason: 'signed-out' })
+}
+
+/** The API rejected a fresh token, or the issuer will not renew it. */
+const expire = (): void => end({ kind: 'signed-out', reason: 'expired' })
+
+/**
+ * A valid access token. Several callers share one refresh.
+ * @param rejected the token that the API has just answered 401 to
+ * @throws SignedOut if there is none; TypeError if the issuer cannot be reached
+ */
+export async function accessToken(rejected?: string): Promise<string> {
+  if (session === undefined) throw new SignedOut()
+  const isFresh = session.accessToken !== rejected && session.expiresAtMs - Date.now() > REFRESH_AHEAD_MS
+  if (isFresh) return session.accessToken
+  refreshing ??= renew(session).finally(() => {
+    refreshing = undefined
+  })
+  return refreshing
+}
+
+export class SignedOut extends Error {
+  override readonly name = 'SignedOut'
+  constructor() {
+    super('You are signed out.')
+  }
+}
+
+async function renew(from: Session): Promise<string> {
+  if (from.refreshToken === undefined) {
+    expire()
+    throw new SignedOut()
+  }
+  const tokens = await refreshTokens(from.signIn, from.refreshToken)
+  if (tokens === undefined) {
+    expire()
+    throw new SignedOut()
+  }
+  begin({ refreshToken: from.refreshToken, ...tokens, signIn: from.signIn })
+  return tokens.accessToken
+}
+
+function begin(next: Session): void {
+  session = next
+  sessionStorage.setItem(SESSION_KEY, JSON.stringify(next))
+  setState({ kind: 'signed-in', signIn: next.signIn })
+}
+
+function end(next: SessionState): void {
+  session = undefined
+  sessionStorage.removeItem(SESSION_KEY)
+  setState(next)
+}
+
+function setState(next: SessionState): void {
+  if (state.kind === 'signed-in' && next.kind === 'signed-in' && state.signIn.issuer === next.signIn.issuer) return
+  state = next
+  for (const listener of listeners) listener()
+}
+
+function readSession(): Session | undefined {
+  try {
+    return JSON.parse(sessionStorage.getItem(SESSION_KEY) ?? '') as Session
+  } catch {
+    return undefined
+  }
+}
+
+/** The address of the console's root, which is its redirect URI. */
+const root = (): string => document.baseURI

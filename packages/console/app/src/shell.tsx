@@ -1,0 +1,212 @@
+import { useQuery } from '@tanstack/react-query'
+import { Link, Outlet, useNavigate } from '@tanstack/react-router'
+import { type RefObject, useEffect, useRef, useState } from 'react'
+import { meQuery, summaryQuery } from './api/queries.ts'
+import { useFreshness } from './live/use-freshness.ts'
+import { count } from './rules/words.ts'
+import { usePerson } from './session/person.ts'
+import { signOut } from './session/session.ts'
+import { Announcements } from './ui/announce.tsx'
+import { Notice, Status, Time } from './ui/parts.tsx'
+import { chooseTheme, type Theme, theme } from './ui/theme.ts'
+
+/** What every screen has: navigation, search, freshness, the person. */
+export function Shell() {
+  const [isMenuOpen, setMenuOpen] = useState(false)
+  const closeMenu = (): void => setMenuOpen(false)
+  return (
+    <>
+      <a className="skip" href="#main">
+        Skip to the content
+      </a>
+      <header className="top">
+        <button
+          type="button"
+          className="menu-button"
+          aria-expanded={isMenuOpen}
+          aria-controls="navigation"
+          onClick={() => setMenuOpen(!isMenuOpen)}
+        >
+          Menu
+        </button>
+        <Link to="/" className="brand">
+          Switchhook
+        </Link>
+        <SearchBox />
+        <FreshnessSign />
+        <PersonMenu />
+      </header>
+      <nav id="navigation" className={isMenuOpen ? 'open' : ''} aria-label="Screens" onClick={closeMenu}>
+        <Navigation />
+      </nav>
+      <main id="main" tabIndex={-1}>
+        <AwayNotice />
+        <Outlet />
+      </main>
+      <Announcements />
+    </>
+  )
+}
+
+function Navigation() {
+  const { data: me } = useQuery(meQuery)
+  const { data: parked = 0 } = useQuery({
+    ...summaryQuery,
+    select: ({ items }) => items.reduce((sum, item) => sum + item.parked, 0),
+  })
+  return (
+    <ul>
+      <li>
+        <Link to="/" activeOptions={{ exact: true }}>
+          Overview
+        </Link>
+      </li>
+      <li>
+        <Link to="/endpoints">Endpoints</Link>
+      </li>
+      <li>
+        <Link to="/events">Events</Link>
+      </li>
+      <li>
+        <Link to="/deliveries">Deliveries</Link>
+      </li>
+      <li>
+        <Link to="/parked">
+          Parked
+          {parked > 0 && <span className="badge">{count(parked)}</span>}
+        </Link>
+      </li>
+      <li>
+        <Link to="/recoveries">Recoveries</Link>
+      </li>
+      <li className="gap">
+        <Link to="/live">Live</Link>
+      </li>
+      <li>
+        <Link to="/agents">Agents</Link>
+      </li>
+      {me?.features.simulator === true && (
+        <li>
+          <Link to="/simulator">Simulator</Link>
+        </li>
+      )}
+      <li className="gap">
+        <Link to="/audit">Audit</Link>
+      </li>
+    </ul>
+  )
+}
+
+function SearchBox() {
+  const navigate = useNavigate()
+  const input = useRef<HTMLInputElement>(null)
+  useFocusKey(input)
+  return (
+    <form
+      className="search"
+      role="search"
+      onSubmit={(event) => {
+        event.preventDefault()
+        const q = String(new FormData(event.currentTarget).get('q')).trim()
+        if (q !== '') void navigate({ to: '/events', search: { q } })
+      }}
+    >
+      <input
+        ref={input}
+        name="q"
+        type="search"
+        aria-label="Find an event by any id, SIP URI, phone number or correlation id"
+        aria-keyshortcuts="/"
+        placeholder="Any id, SIP URI, phone number, correlation id"
+        autoComplete="off"
+        spellCheck={false}
+      />
+      <kbd aria-hidden="true">/</kbd>
+    </form>
+  )
+}
+
+/** `/` or Ctrl+K puts the cursor into the search box. */
+function useFocusKey(input: RefObject<HTMLInputElement | null>): void {
+  useEffect(() => {
+    const focus = (event: KeyboardEvent): void => {
+      const isTyping = event.target instanceof HTMLElement && /^(INPUT|TEXTAREA|SELECT)$/.test(event.target.tagName)
+      const isShortcut = event.key === '/' ? !isTyping : event.key === 'k' && (event.ctrlKey || event.metaKey)
+      if (!isShortcut || document.querySelector('dialog[open]') !== null) return
+      event.preventDefault()
+      input.current?.select()
+    }
+    document.addEventListener('keydown', focus)
+    return () => document.removeEventListener('keydown', focus)
+  }, [input])
+}
+
+const SIGNS = {
+  connecting: ['quiet', 'Connecting'],
+  live: ['good', 'Live'],
+  polling: ['quiet', 'Every 15 s'],
+  away: ['bad', 'Stale'],
+} as const
+
+function FreshnessSign() {
+  const [tone, label] = SIGNS[useFreshness().state]
+  return (
+    <span className="freshness" role="status">
+      <Status tone={tone}>{label}</Status>
+    </span>
+  )
+}
+
+function AwayNotice() {
+  const { state, answeredAtMs } = useFreshness()
+  if (state !== 'away') return null
+  return (
+    <Notice tone="bad">
+      The API does not answer. This page shows what was true at <Time at={new Date(answeredAtMs).toISOString()} />. It
+      updates as soon as the API is back.
+    </Notice>
+  )
+}
+
+function PersonMenu() {
+  const { name, role } = usePerson()
+  const { data: me } = useQuery(meQuery)
+  const [chosen, setChosen] = useState(theme)
+  return (
+    <>
+      <button type="button" className="person" popoverTarget="person-menu">
+        {name === '' ? 'Account' : name}
+      </button>
+      <div id="person-menu" popover="auto">
+        <dl className="facts">
+          <div>
+            <dt>Tenant</dt>
+            <dd>{me === undefined ? '' : (me.tenant ?? 'The installation')}</dd>
+          </div>
+          <div>
+            <dt>Role</dt>
+            <dd>{role}</dd>
+          </div>
+        </dl>
+        <label className="field">
+          <span className="field-label">Colours</span>
+          <select
+            value={chosen}
+            onChange={(event) => {
+              const next = event.target.value as Theme
+              chooseTheme(next)
+              setChosen(next)
+            }}
+          >
+            <option value="auto">As the system</option>
+            <option value="light">Light</option>
+            <option value="dark">Dark</option>
+          </select>
+        </label>
+        <button type="button" className="button plain" onClick={signOut}>
+          Sign out
+        </button>
+      </div>
+    </>
+  )
+}

@@ -1,0 +1,64 @@
+import { type ReactNode, useEffect, useId, useRef } from 'react'
+import { Button, Failure, SubmitButton } from './parts.tsx'
+
+interface DialogProps {
+  readonly title: string
+  readonly onClose: () => void
+  readonly children: ReactNode
+}
+
+/** A modal dialog. The browser keeps the focus inside, closes it on Escape and returns the focus. */
+export function Dialog({ title, onClose, children }: DialogProps) {
+  const dialog = useRef<HTMLDialogElement>(null)
+  const id = useId()
+  useEffect(() => {
+    const element = dialog.current
+    element?.showModal()
+    return () => element?.close()
+  }, [])
+  return (
+    <dialog ref={dialog} aria-labelledby={id} onClose={onClose}>
+      <h2 id={id}>{title}</h2>
+      {children}
+    </dialog>
+  )
+}
+
+interface FormDialogProps extends DialogProps {
+  readonly submitLabel: string
+  readonly kind?: 'primary' | 'danger'
+  readonly isBusy: boolean
+  readonly error: unknown
+  readonly onSubmit: (form: FormData) => void
+}
+
+/** A dialog with a form. The error of the attempt is shown above the buttons. */
+export function FormDialog({
+  submitLabel,
+  kind = 'primary',
+  isBusy,
+  error,
+  onSubmit,
+  children,
+  ...dialog
+}: FormDialogProps) {
+  return (
+    <Dialog {...dialog}>
+      <form
+        onSubmit={(event) => {
+          event.preventDefault()
+          if (!isBusy) onSubmit(new FormData(event.currentTarget))
+        }}
+      >
+        {children}
+        {error !== null && error !== undefined && <Failure error={error} />}
+        <div className="dialog-buttons">
+          <Button onClick={dialog.onClose}>Cancel</Button>
+          <SubmitButton kind={kind} isBusy={isBusy}>
+            {submitLabel}
+          </SubmitButton>
+        </div>
+      </form>
+    </Dialog>
+  )
+}

@@ -1,0 +1,79 @@
+import { type ReactNode, useEffect, useState } from 'react'
+
+export function Field({
+  label,
+  hint,
+  children,
+}: {
+  readonly label: string
+  readonly hint?: ReactNode
+  readonly children: ReactNode
+}) {
+  return (
+    <div className="field">
+      <label>
+        <span className="field-label">{label}</span>
+        {children}
+      </label>
+      {hint && <span className="hint">{hint}</span>}
+    </div>
+  )
+}
+
+/** A choice in a filter bar. */
+export function Choice({
+  label,
+  value,
+  options,
+  onChange,
+}: {
+  readonly label: string
+  readonly value: string
+  readonly options: readonly (readonly [value: string, label: string])[]
+  readonly onChange: (value: string) => void
+}) {
+  return (
+    <Field label={label}>
+      <select value={value} onChange={(event) => onChange(event.target.value)}>
+        {options.map(([value, label]) => (
+          <option key={value} value={value}>
+            {label}
+          </option>
+        ))}
+      </select>
+    </Field>
+  )
+}
+
+const TYPING_PAUSE_MS = 400
+
+/** A text in a filter bar: it takes effect after a pause, or on Enter. */
+export function TextFilter({
+  label,
+  value,
+  placeholder,
+  onChange,
+}: {
+  readonly label: string
+  readonly value: string
+  readonly placeholder?: string
+  readonly onChange: (value: string) => void
+}) {
+  const [text, setText] = useState(value)
+  useEffect(() => setText(value), [value])
+  useEffect(() => {
+    if (text === value) return undefined
+    const timer = setTimeout(() => onChange(text), TYPING_PAUSE_MS)
+    return () => clearTimeout(timer)
+  }, [text, value, onChange])
+  return (
+    <Field label={label}>
+      <input
+        value={text}
+        placeholder={placeholder}
+        onChange={(event) => setText(event.target.value)}
+        onKeyDown={(event) => event.key === 'Enter' && onChange(text)}
+      />
+    </Field>
+  )
+}

@@ -1,0 +1,234 @@
+import { type ReactNode, useEffect, useId, useRef, useState } from 'react'
+import type { Tone } from '../rules/repair.ts'
+import { clock, fullMoment, relative } from '../rules/words.ts'
+import { useNow } from './use-now.ts'
+
+/** A state with a dot and a word: colour is never the only sign. */
+export function Status({ tone, children }: { readonly tone: Tone; readonly children: ReactNode }) {
+  return <span className={`status ${tone}`}>{children}</span>
+}
+
+/** A moment: `14:02:11`, with the whole date as tooltip. With `ago`, how long ago it is. */
+export function Time({ at, ago = false }: { readonly at: string | null; readonly ago?: boolean }) {
+  const nowMs = useNow(ago ? 1_000 : 60_000)
+  if (at === null) return <span className="muted">–</span>
+  return (
+    <time dateTime={at} title={fullMoment(at)}>
+      {ago ? relative(at, nowMs) : clock(at, nowMs)}
+    </time>
+  )
+}
+
+/** The beginning of an id, which is enough to tell rows apart. The whole id is its tooltip. */
+export const ShortId = ({ value }: { readonly value: string }) => <code title={value}>{value.slice(0, 8)}</code>
+
+/** An id that can be copied. It is never cut. */
+export function Id({ value, label }: { readonly value: string; readonly label: string }) {
+  return (
+    <span className="id">
+      <code>{value}</code>
+      <CopyButton text={value} label={`Copy ${label}`} />
+    </span>
+  )
+}
+
+export function CopyButton({ text, label }: { readonly text: string; readonly label: string }) {
+  const [isCopied, setCopied] = useState(false)
+  const copy = async (): Promise<void> => {
+    await navigator.clipboard.writeText(text)
+    setCopied(true)
+    setTimeout(() => setCopied(false), 1_500)
+  }
+  return (
+    <button type="button" className="copy" aria-label={label} title={label} onClick={() => void copy()}>
+      <svg viewBox="0 0 16 16" aria-hidden="true">
+        {isCopied ? <path d="m3 8.5 3.5 3.5L13 4.5" /> : <path d="M5.5 5.5v-3h8v8h-3m-8-5h8v8h-8z" />}
+      </svg>
+      <span className="visually-hidden" role="status">
+        {isCopied ? 'Copied' : ''}
+      </span>
+    </button>
+  )
+}
+
+type ButtonKind = 'plain' | 'primary' | 'danger'
+
+interface ButtonProps {
+  readonly children: ReactNode
+  readonly onClick: () => void
+  readonly kind?: ButtonKind
+  /** Why the button cannot be used. It stays reachable by keyboard, and the reason is read out and shown. */
+  readonly refusal?: string | null | undefined
+  readonly isBusy?: boolean
+}
+
+export function Button({ children, onClick, kind = 'plain', refusal, isBusy = false }: ButtonProps) {
+  const id = useId()
+  const isRefused = refusal != null
+  return (
+    <span className="button-with-reason">
+      <button
+        type="button"
+        className={`button ${kind}`}
+        aria-disabled={isRefused || isBusy}
+        aria-describedby={isRefused ? id : undefined}
+        onClick={() => {
+          if (!isRefused && !isBusy) onClick()
+        }}
+      >
+        {children}
+      </button>
+      {isRefused && (
+        <span id={id} role="tooltip" className="reason">
+          {refusal}
+        </span>
+      )}
+    </span>
+  )
+}
+
+export function SubmitButton({
+  children,
+  kind = 'primary',
+  isBusy,
+}: {
+  readonly children: ReactNode
+  readonly kind?: ButtonKind
+  readonly isBusy: boolean
+}) {
+  return (
+    <button type="submit" className={`button ${kind}`} aria-disabled={isBusy}>
+      {children}
+    </button>
+  )
+}
+
+/** A message beside the thing that it is about. */
+export function Notice({ tone, children }: { readonly tone: Tone; readonly children: ReactNode }) {
+  return (
+    <div className={`notice ${tone}`} role={tone === 'bad' ? 'alert' : 'status'}>
+      {children}
+    </div>
+  )
+}
+
+export function Failure({ error, retry }: { readonly error: unknown; readonly retry?: () => void }) {
+  return (
+    <Notice tone="bad">
+      <p>{error instanceof Error ? error.message : 'Something went wrong.'}</p>
+      {retry && <Button onClick={retry}>Try again</Button>}
+    </Notice>
+  )
+}
+
+export function Empty({ title, children }: { readonly title: string; readonly children?: ReactNode }) {
+  return (
+    <div className="empty">
+      <p className="empty-title">{title}</p>
+      {children}
+    </div>
+  )
+}
+
+export const Loading = () => (
+  <div className="loading" role="status">
+    Loading…
+  </div>
+)
+
+/** The heading of a screen. It takes the focus after navigation, so that a screen reader reads it. */
+export function Screen({
+  title,
+  lead,
+  actions,
+  children,
+}: {
+  readonly title: string
+  readonly lead?: ReactNode
+  readonly actions?: ReactNode
+  readonly children: ReactNode
+}) {
+  const heading = useRef<HTMLHeadingElement>(null)
+  useEffect(() => {
+    document.title = `${title} · Switchhook`
+  }, [title])
+  return (
+    <>
+      <header className="screen-head">
+        <div>
+          <h1 ref={heading} tabIndex={-1}>
+            {title}
+          </h1>
+          {lead && <div className="lead">{lead}</div>}
+        </div>
+        {actions && <div className="actions">{actions}</div>}
+      </header>
+      {children}
+    </>
+  )
+}
+
+export function Panel({
+  title,
+  actions,
+  children,
+}: {
+  readonly title: string
+  readonly actions?: ReactNode
+  readonly children: ReactNode
+}) {
+  const id = useId()
+  return (
+    <section className="panel" aria-labelledby={id}>
+      <div className="panel-head">
+        <h2 id={id}>{title}</h2>
+        {actions}
+      </div>
+      {children}
+    </section>
+  )
+}
+
+export function Tile({
+  label,
+  value,
+  note,
+  tone = 'quiet',
+}: {
+  readonly label: string
+  readonly value: string
+  readonly note?: string
+  readonly tone?: Tone
+}) {
+  return (
+    <div className={`tile ${tone}`}>
+      <dt>{label}</dt>
+      <dd>{value}</dd>
+      {note && <dd className="note">{note}</dd>}
+    </div>
+  )
+}
+
+export const Facts = ({ rows }: { readonly rows: readonly (readonly [string, ReactNode])[] }) => (
+  <dl className="facts">
+    {rows.map(([name, value]) => (
+      <div key={name}>
+        <dt>{name}</dt>
+        <dd>{value}</dd>
+      </div>
+    ))}
+  </dl>
+)
+
+/** JSON, indented, to read and copy. */
+export const Json = ({ value, label }: { readonly value: unknown; readonly label: string }) => {
+  const text = JSON.stringify(value, undefined, 2)
+  return (
+    <div className="json">
+      <CopyButton text={text} label={`Copy ${label}`} />
+      <pre tabIndex={0} aria-label={label}>
+        {text}
+      </pre>
+    </div>
+  )
+}

@@ -1,0 +1,89 @@
+import { useEffect, useRef } from 'react'
+import UPlot from 'uplot'
+import 'uplot/dist/uPlot.min.css'
+import type { PlotProps, Series } from './plot.tsx'
+
+const HEIGHT_PX = 190
+
+/** Draws with uPlot, in the colours of the page. */
+export function PlotCanvas({ times, series, format, bands = [] }: PlotProps) {
+  const frame = useRef<HTMLDivElement>(null)
+  useEffect(() => {
+    const element = frame.current
+    if (element === null) return undefined
+    const colour = coloursOf(element)
+    const draw = (): UPlot =>
+      new UPlot(
+        {
+          width: element.clientWidth,
+          height: HEIGHT_PX,
+          legend: { live: false },
+          cursor: { points: { show: false }, drag: { x: false, y: false } },
+          scales: { y: { range: (_plot, _min, max) => [0, max > 0 ? max * 1.1 : 1] } },
+          axes: [axisOf(colour), { ...axisOf(colour), size: 64, values: (_plot, ticks) => ticks.map(format) }],
+          series: [{}, ...series.map((one) => seriesOf(one, colour))],
+          hooks: { drawClear: [(plot) => drawBands(plot, bands, colour('band'))] },
+        },
+        [times.map((at) => Date.parse(at) / 1_000), ...series.map(({ values }) => [...values])],
+        element,
+      )
+    let plot = draw()
+    const redraw = (): void => {
+      plot.destroy()
+      plot = draw()
+    }
+    const resize = new ResizeObserver(() => {
+      if (element.clientWidth !== plot.width) plot.setSize({ width: element.clientWidth, height: HEIGHT_PX })
+    })
+    resize.observe(element)
+    const scheme = window.matchMedia('(prefers-color-scheme: dark)')
+    scheme.addEventListener('change', redraw)
+    return () => {
+      resize.disconnect()
+      scheme.removeEventListener('change', redraw)
+      plot.destroy()
+    }
+  }, [times, series, format, bands])
+  return <div ref={frame} className="plot-frame" />
+}
+
+type Colour = (name: string) => string
+
+/** A canvas cannot resolve `light-dark()`, so an element of the page resolves it. */
+function coloursOf(element: HTMLElement): Colour {
+  return (name) => {
+    const probe = element.appendChild(document.createElement('i'))
+    probe.className = `plot-${name}`
+    const { color } = getComputedStyle(probe)
+    probe.remove()
+    return color
+  }
+}
+
+const axisOf = (colour: Colour): UPlot.Axis => ({
+  stroke: colour('text'),
+  grid: { stroke: colour('grid'), width: 1 },
+  ticks: { show: false },
+  font: '12px system-ui, sans-serif',
+})
+
+const seriesOf = ({ label, tone, isFilled, isDashed }: Series, colour: Colour): UPlot.Series => ({
+  label,
+  stroke: colour(tone),
+  width: 1.5,
+  points: { show: false },
+  ...(isFilled === true && { fill: colour(`${tone}-fill`) }),
+  ...(isDashed === true && { dash: [6, 4] }),
+})
+
+function drawBands(plot: UPlot, bands: NonNullable<PlotProps['bands']>, fill: string): void {
+  const { ctx, bbox } = plot
+  ctx.save()
+  ctx.fillStyle = fill
+  for (const { fromMs, toMs } of bands) {
+    const left = Math.max(plot.valToPos(fromMs / 1_000, 'x', true), bbox.left)
+    const right = Math.min(plot.valToPos(toMs / 1_000, 'x', true), bbox.left + bbox.width)
+    if (right > left) ctx.fillRect(left, bbox.top, right - left, bbox.height)
+  }
+  ctx.restore()
+}

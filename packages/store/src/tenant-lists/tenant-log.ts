@@ -1,0 +1,189 @@
+import { deliveryIdOf, type EventType, type SubscriptionId } from '@switchhook/contracts'
+import { parseRecord } from '../deliveries/delivery-record.ts'
+import type { ListedDelivery } from '../deliveries/parked-index.ts'
+import { fitsEvent, type ListedEvent, parseEntry } from '../delivery-log/event-list.ts'
+import { parseEventRecord } from '../delivery-log/event-record.ts'
+import { eventKey, eventsKey, recordKey, subscriptionsKey } from '../keys.ts'
+import { createListCursor, lowerBound, newestEntries, upperBound } from '../paging.ts'
+import { type Redis, run } from '../redis/redis.ts'
+import { parseSubscription } from '../subscriptions/subscription-store.ts'
+
+export interface TenantLogQuery {
+  readonly limit: number
+  readonly cursor?: string
+  /** Events listed from `fromMs` on and before `toMs`, in ms since 1970. */
+  readonly fromMs?: number
+  readonly toMs?: number
+  readonly eventType?: EventType
+  readonly callId?: string
+  readonly agentUri?: string
+  /** Absent: every subscription. */
+  readonly subscriptionId?: SubscriptionId
+  readonly matches: (delivery: ListedDelivery) => boolean
+}
+
+export interface TenantLogPage {
+  readonly items: readonly ListedDelivery[]
+  /** Null on the last page. The next page may be empty. */
+  readonly nextCursor: string | null
+}
+
+/** The deliveries of a tenant's latest events, in any state, found through the list of events. */
+export interface TenantLog {
+  /**
+   * By event, the newest first. Events that are fanned out later do not shift the pages.
+   * @throws AppError `invalid-request` for a cursor that is not from this list
+   */
+  page(tenant: string | null, query: TenantLogQuery): Promise<TenantLogPage>
+}
+
+/** The place of a delivery: when its event was listed, in µs, and its position among the event's subscriptions. */
+interface Place {
+  readonly since: string
+  readonly index: number
+}
+
+interface Candidate extends Place {
+  readonly event: ListedEvent
+  readonly fannedOutAt: string
+  readonly subscriptionId: SubscriptionId
+}
+
+/** A page searches this many events, and this many of their deliveries, at most. */
+const MOST_EVENTS = 5_000
+const MOST_DELIVERIES = 1_000
+const EVENTS_AT_ONCE = 250
+
+const cursors = createListCursor('d', /^\d{1,16} \d{1,9}$/)
+
+export function createTenantLog(redis: Redis): TenantLog {
+  /** @param from the place at which the first event's deliveries begin */
+  async function candidatesOf(
+    events: readonly { readonly event: ListedEvent; readonly since: string }[],
+    from: Place | undefined,
+    only: SubscriptionId | undefined,
+    most: number,
+  ): Promise<Candidate[]> {
+    const stored = await redis[run]((commands) =>
+      Promise.all(events.map(({ event }) => commands.get(eventKey(event.eventId)))),
+    )
+    const found: Candidate[] = []
+    for (const [i, { event, since }] of events.entries()) {
+      const json = stored[i]
+      if (json == null) continue
+      const { fannedOutAt, subscriptionIds } = parseEventRecord(event.eventId, json)
+      // An event can have a hundred thousand subscriptions, of which one page needs few.
+      for (let index = since === from?.since ? from.index : 0; index < subscriptionIds.length; index++) {
+        const subscriptionId = subscriptionIds[index] as SubscriptionId
+        if (only !== undefined && subscriptionId !== only) continue
+        found.push({ event, fannedOutAt, subscriptionId, since, index })
+        if (found.length === most) return found
+      }
+    }
+    return found
+  }
+
+  async function load(
+    tenant: string | null,
+    candidates: readonly Candidate[],
+  ): Promise<(ListedDelivery | undefined)[]> {
+    const ids = candidates.map(({ event, subscriptionId }) => deliveryIdOf(event.eventId, subscriptionId))
+    const stored = await redis[run]((commands) => Promise.all(ids.map((id) => commands.get(recordKey(id)))))
+    const urls = await urlsOf(
+      tenant,
+      candidates.filter((_, i) => stored[i] === null).map(({ subscriptionId }) => subscriptionId),
+    )
+    return candidates.map((candidate, i) => {
+      const deliveryId = ids[i] as (typeof ids)[number]
+      const found = parseRecord(stored[i] ?? '')
+      if (found !== undefined) return { deliveryId, ...found.view, attempts: found.attempts }
+      // Its subscription was deleted: the delivery is withdrawn as soon as a worker takes it.
+      const url = urls.get(candidate.subscriptionId)
+      return url === undefined ? undefined : pendingDelivery(tenant, deliveryId, candidate, url)
+    })
+  }
+
+  async function urlsOf(tenant: string | null, ids: readonly SubscriptionId[]): Promise<Map<SubscriptionId, string>> {
+    const distinct = [...new Set(ids)]
+    if (distinct.length === 0) return new Map()
+    const stored = await redis[run]((commands) => commands.hmget(subscriptionsKey(tenant), ...distinct))
+    return new Map(
+      distinct.flatMap((id, i) => {
+        const json = stored[i]
+        return json == null ? [] : [[id, parseSubscription(json).url] as const]
+      }),
+    )
+  }
+
+  return {
+    async page(tenant, { limit, cursor, fromMs, toMs, subscriptionId: only, matches, ...wanted }) {
+      const from = cursor === undefined ? undefined : placeOf(cursors.parse(cursor))
+      const items: ListedDelivery[] = []
+      let place = from
+      let loaded = 0
+      for (let searched = 0; searched < MOST_EVENTS; searched += EVENTS_AT_ONCE) {
+        // Inclusive: a page can end between the deliveries of an event.
+        const before = place?.since ?? upperBound(undefined, toMs)
+        const bounds = { before, from: lowerBound(fromMs), count: EVENTS_AT_ONCE }
+        const entries = await newestEntries(redis, eventsKey(tenant), bounds)
+        const fitting = entries.flatMap(({ member, since }) => {
+          const event = parseEntry(member, since)
+          return fitsEvent(event, wanted) ? [{ event, since }] : []
+        })
+        const all = await candidatesOf(fitting, place, only, MOST_DELIVERIES - loaded + 1)
+        const some = all.slice(0, MOST_DELIVERIES - loaded)
+        const found = await load(tenant, some)
+        for (const [i, candidate] of some.entries()) {
+          const item = found[i]
+          if (item === undefined || !matches(item)) continue
+          if (items.length === limit) return { items, nextCursor: cursorOf(candidate) }
+          items.push(item)
+        }
+        loaded += some.length
+        const next = all[some.length]
+        if (next !== undefined) return { items, nextCursor: cursorOf(next) }
+        const last = entries.at(-1)
+        if (last === undefined || entries.length < EVENTS_AT_ONCE) return { items, nextCursor: null }
+        place = placeAfter(last.since, all)
+      }
+      return { items, nextCursor: place === undefined ? null : cursorOf(place) }
+    },
+  }
+}
+
+/** The place after all loaded deliveries of the oldest event that was read. */
+function placeAfter(since: string, loaded: readonly Candidate[]): Place {
+  const last = loaded.at(-1)
+  return { since, index: last?.since === since ? last.index + 1 : 0 }
+}
+
+const cursorOf = ({ since, index }: Place): string => cursors.of(`${since} ${index}`)
+
+function placeOf(place: string): Place {
+  const [since = '', index] = place.split(' ')
+  return { since, index: Number(index) }
+}
+
+/** A delivery before its first attempt, which will use the subscription's url at that time. */
+const pendingDelivery = (
+  tenant: string | null,
+  deliveryId: ListedDelivery['deliveryId'],
+  { event, fannedOutAt, subscriptionId }: Candidate,
+  url: string,
+): ListedDelivery => ({
+  deliveryId,
+  subscriptionId,
+  eventId: event.eventId,
+  eventType: event.eventType,
+  tenant,
+  url,
+  run: 1,
+  slot: 0,
+  attempt: 0,
+  firstDueAt: fannedOutAt,
+  state: 'pending',
+  parkedReason: null,
+  parkedAt: null,
+  nextAttemptAt: null,
+  attempts: [],
+})

@@ -1,0 +1,74 @@
+import { AppError } from '@switchhook/contracts'
+
+/** What a caller may do. Each role includes the ones before it. */
+export const ROLES = ['viewer', 'operator', 'admin'] as const
+
+export type Role = (typeof ROLES)[number]
+
+/** How the tokens of an issuer say which role their holder has. */
+export interface RoleMapping extends Readonly<Partial<Record<Role, readonly string[]>>> {
+  /** The name of the claim, or a JSON pointer (RFC 6901) into the claims, such as `/realm_access/roles`. */
+  readonly claim: string
+}
+
+const values = { type: 'array', minItems: 1, items: { type: 'string', minLength: 1 } } as const
+
+/** JSON Schema 2020-12 of the member `roles` of `AUTH_ISSUERS`. */
+export const rolesSchema = {
+  type: 'object',
+  required: ['claim'],
+  properties: { claim: { type: 'string', minLength: 1 }, viewer: values, operator: values, admin: values },
+  additionalProperties: false,
+  // A claim and one of the roles. Without any, every request would be refused.
+  minProperties: 2,
+} as const
+
+/** The role that includes every other one; a caller has it if roles are not configured. */
+export const EVERY_ROLE: Role = 'admin'
+
+/**
+ * The highest role that a token gives. The claim is a string, an array of strings, or several values with spaces between
+ * them, as in `scope`.
+ * @param claims of a verified token
+ * @returns null: the token gives no role
+ */
+export function roleOf(claims: Readonly<Record<string, unknown>>, mapping: RoleMapping | undefined): Role | null {
+  if (mapping === undefined) return EVERY_ROLE
+  const given = valuesOf(claimOf(claims, mapping.claim))
+  return ROLES.findLast((role) => mapping[role]?.some((value) => given.has(value)) === true) ?? null
+}
+
+function claimOf(claims: Readonly<Record<string, unknown>>, name: string): unknown {
+  // A claim can have any name, and a name in a pointer can have a slash or a tilde as `~1` or `~0`.
+  if (!name.startsWith('/') || Object.hasOwn(claims, name)) return ownMember(claims, name)
+  const steps = name.slice(1).split('/')
+  return steps.reduce<unknown>((at, step) => ownMember(at, step.replaceAll('~1', '/').replaceAll('~0', '~')), claims)
+}
+
+const ownMember = (at: unknown, name: string): unknown =>
+  typeof at === 'object' && at !== null && Object.hasOwn(at, name)
+    ? (at as Readonly<Record<string, unknown>>)[name]
+    : undefined
+
+function valuesOf(claim: unknown): ReadonlySet<unknown> {
+  if (typeof claim === 'string') return new Set([claim, ...claim.split(' ')])
+  return new Set(Array.isArray(claim) ? claim : [])
+}
+
+/** The role and every role that it includes, the least first. */
+export const rolesIn = (role: Role | null): readonly Role[] =>
+  role === null ? [] : ROLES.slice(0, ROLES.indexOf(role) + 1)
+
+/**
+ * Refuses a caller whose role does not include the needed one.
+ * @param needed absent: the route names no role, so only the highest one will do
+ * @throws AppError `forbidden`, which names the needed role
+ */
+export function requireRole(role: Role | null, needed: Role = EVERY_ROLE): void {
+  if (rolesIn(role).includes(needed)) return
+  const held = role === null ? 'your token gives no role' : `your token gives the role ${role}`
+  throw new AppError('forbidden', {
+    detail: `This operation needs the role ${needed}; ${held}.`,
+    requiredRole: needed,
+  })
+}

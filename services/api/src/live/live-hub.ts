@@ -1,0 +1,233 @@
+import { setTimeout as delay, setImmediate as nextTurn } from 'node:timers/promises'
+import type { Logger } from '@switchhook/runtime'
+import { type JournalId, type JournalReader, LISTEN_AGAIN_MS, type LiveAttemptStore } from '@switchhook/store'
+import { HeaderedError } from '../http/problem-handler.ts'
+import type { EventOutput } from '../http/route.ts'
+import { type Listener, startListener } from './listener.ts'
+import { type LiveFilter, liveAttempt, liveEvent } from './live-events.ts'
+
+export interface LiveHubDeps {
+  readonly journal: Pick<JournalReader, 'after' | 'read' | 'newest'>
+  readonly attempts: Pick<LiveAttemptStore, 'listen' | 'newest' | 'after'>
+  /** Listeners of one tenant in this process. */
+  readonly mostPerTenant: number
+  readonly log: Pick<Logger, 'warn' | 'info'>
+  /** Monotonic, in ms. */
+  readonly nowMs?: () => number
+}
+
+/** A place for one listener. */
+interface Seat {
+  /**
+   * Begins to write to the output. The seat is free again when the output is closed.
+   * @param closeInMs undefined: the stream has no end
+   */
+  start(
+    output: EventOutput,
+    asked: {
+      readonly filter: LiveFilter
+      readonly resumeAfter: JournalId | undefined
+      readonly closeInMs: number | undefined
+    },
+  ): void
+}
+
+/**
+ * The live streams of this process. It reads the stream of each tenant once, however many listeners the tenant has, and
+ * does nothing for tenants without listeners.
+ */
+export interface LiveHub {
+  /** @throws AppError `too-many-listeners` or `service-unavailable`; Unavailable if Redis is away */
+  take(tenant: string | null): Promise<Seat>
+  /** The number of listeners. */
+  count(): number
+  /** Ends all streams. Clients come back to another process. */
+  close(): Promise<void>
+}
+
+/** Of all tenants. Each can hold 128 KiB of unread text. */
+const MOST_LISTENERS = 2_000
+/** How often a tenant's stream is read. */
+const READ_EVERY_MS = 100
+/** The wait grows while nothing happens. */
+const LONGEST_WAIT_MS = 250
+const RETRY_MS = 1_000
+/** Entries of one read. More are read at once, after the listeners have got these. */
+const MOST_EVENTS = 100
+const MOST_BATCHES = 20
+const TICK_MS = 1_000
+/** The longest time that `setTimeout` accepts. */
+const LONGEST_TIMER_MS = 2 ** 31 - 1
+const RETRY_AFTER_SECONDS = '10'
+
+/** The stream of one tenant, while it has listeners. */
+interface Channel {
+  readonly tenant: string | null
+  readonly listeners: Set<Listener>
+  /** Seats that are taken, including listeners that have not started. */
+  seats: number
+  place: JournalId
+  attemptsPlace: string
+  opened: Promise<void>
+}
+
+export function createLiveHub(deps: LiveHubDeps): LiveHub {
+  const { journal, attempts, mostPerTenant, log } = deps
+  const nowMs = deps.nowMs ?? (() => performance.now())
+  const channels = new Map<string | null, Channel>()
+  const loops = new Set<Promise<void>>()
+  const closing = new AbortController()
+  let seats = 0
+  let ticker: NodeJS.Timeout | undefined
+
+  function channelOf(tenant: string | null): Channel {
+    const present = channels.get(tenant)
+    if (present !== undefined) return present
+    const channel: Channel = {
+      tenant,
+      listeners: new Set(),
+      seats: 0,
+      place: '0-0',
+      attemptsPlace: '0-0',
+      opened: Promise.resolve(),
+    }
+    channel.opened = open(channel)
+    channels.set(tenant, channel)
+    return channel
+  }
+
+  async function open(channel: Channel): Promise<void> {
+    const { tenant } = channel
+    const [place, attemptsPlace] = await Promise.all([
+      journal.newest(tenant),
+      attempts.newest(tenant),
+      attempts.listen(tenant),
+    ])
+    channel.place = place
+    channel.attemptsPlace = attemptsPlace
+    const loop = readUntilEmpty(channel).finally(() => loops.delete(loop))
+    loops.add(loop)
+  }
+
+  async function readUntilEmpty(channel: Channel): Promise<void> {
+    let askedAtMs = nowMs()
+    let waitMs = READ_EVERY_MS
+    let hasFailed = false
+    while (channel.seats > 0 && !closing.signal.aborted) {
+      try {
+        if (nowMs() - askedAtMs >= LISTEN_AGAIN_MS) {
+          await attempts.listen(channel.tenant)
+          askedAtMs = nowMs()
+        }
+        const read = await readOnce(channel, hasFailed)
+        if (hasFailed) log.info('the live stream is read again')
+        hasFailed = false
+        waitMs = read.isEmpty ? Math.min(waitMs * 1.5, LONGEST_WAIT_MS) : READ_EVERY_MS
+        if (read.hasMore) await nextTurn()
+        else await pause(waitMs)
+      } catch (error) {
+        if (!hasFailed) log.warn('the live stream cannot be read; retrying', { error })
+        hasFailed = true
+        await pause(RETRY_MS)
+      }
+    }
+    if (channels.get(channel.tenant) === channel) channels.delete(channel.tenant)
+  }
+
+  const pause = (ms: number): Promise<unknown> =>
+    delay(ms, undefined, { signal: closing.signal }).catch(() => undefined)
+
+  /** @param hasFailed a read has failed before: attempts may be missing meanwhile */
+  async function readOnce(channel: Channel, hasFailed: boolean) {
+    const { tenant } = channel
+    const [events, batches] = await Promise.all([
+      journal.after(tenant, channel.place, MOST_EVENTS),
+      attempts.after(tenant, channel.attemptsPlace, MOST_BATCHES),
+    ])
+    channel.place = events.at(-1)?.id ?? channel.place
+    channel.attemptsPlace = batches.at(-1)?.id ?? channel.attemptsPlace
+    const isEmpty = events.length === 0 && batches.length === 0
+    if (!isEmpty || hasFailed) {
+      const batch = {
+        events: events.map(liveEvent),
+        attempts: batches.flatMap((each) => each.attempts.map(liveAttempt)),
+        isGap: hasFailed || batches.some(({ left }) => left > 0),
+        place: channel.place,
+      }
+      for (const listener of channel.listeners) listener.offer(batch)
+    }
+    return { isEmpty, hasMore: events.length === MOST_EVENTS || batches.length === MOST_BATCHES }
+  }
+
+  function tick(): void {
+    for (const { listeners } of channels.values()) for (const listener of listeners) listener.tick()
+  }
+
+  function leave(channel: Channel): void {
+    channel.seats -= 1
+    seats -= 1
+    if (seats > 0) return
+    clearInterval(ticker)
+    ticker = undefined
+  }
+
+  return {
+    count: () => seats,
+    async take(tenant) {
+      if (closing.signal.aborted) throw refused('service-unavailable')
+      const channel = channelOf(tenant)
+      if (channel.seats >= mostPerTenant || seats >= MOST_LISTENERS) throw refused('too-many-listeners')
+      channel.seats += 1
+      seats += 1
+      ticker ??= setInterval(tick, TICK_MS)
+      try {
+        await channel.opened
+      } catch (error) {
+        leave(channel)
+        if (channels.get(tenant) === channel) channels.delete(tenant)
+        throw error
+      }
+      return {
+        start(output, { filter, resumeAfter, closeInMs }) {
+          const listener = startListener(
+            {
+              output,
+              filter,
+              history: {
+                after: (place, count) => journal.after(tenant, place, count),
+                exists: async (place) => (await journal.read(tenant, place)) !== undefined,
+              },
+              place: () => channel.place,
+              nowMs,
+            },
+            resumeAfter,
+          )
+          channel.listeners.add(listener)
+          const timer =
+            closeInMs === undefined
+              ? undefined
+              : setTimeout(
+                  () => listener.end('the access token has expired'),
+                  Math.min(Math.max(closeInMs, 0), LONGEST_TIMER_MS),
+                )
+          output.closed(() => {
+            clearTimeout(timer)
+            channel.listeners.delete(listener)
+            leave(channel)
+          })
+          if (closing.signal.aborted) listener.end('the server is shutting down')
+        },
+      }
+    },
+    async close() {
+      closing.abort()
+      for (const { listeners } of channels.values()) {
+        for (const listener of listeners) listener.end('the server is shutting down')
+      }
+      await Promise.all(loops)
+    },
+  }
+}
+
+const refused = (code: 'too-many-listeners' | 'service-unavailable'): HeaderedError =>
+  new HeaderedError(code, { 'Retry-After': RETRY_AFTER_SECONDS })

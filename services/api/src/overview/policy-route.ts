@@ -1,0 +1,101 @@
+import { AppError } from '@switchhook/contracts'
+import type { DeliveryPolicy, DeliveryPolicyStore } from '@switchhook/store'
+import { component } from '../http/component.ts'
+import type { Route } from '../http/route.ts'
+
+export interface PolicyRouteDeps {
+  readonly policy: Pick<DeliveryPolicyStore, 'find'>
+  /** The part of the policy that the api itself keeps. */
+  readonly own: {
+    /** Null: no journal is kept. */
+    readonly journalMs: number | null
+    readonly recoveryPerSecond: number
+    readonly egressAddresses: readonly string[]
+  }
+}
+
+const ms = (description: string, example: number) =>
+  ({ type: 'integer', minimum: 0, description, examples: [example] }) as const
+
+const group = (description: string, properties: Readonly<Record<string, object>>) => ({
+  type: 'object',
+  description,
+  required: Object.keys(properties),
+  properties,
+})
+
+const properties = {
+  deliveryTimeoutMs: ms('The deadline of one attempt in ms.', 10_000),
+  retryWaitsMs: {
+    type: 'array',
+    description: 'The waits between attempts in ms. A delivery has one attempt more than there are waits.',
+    items: { type: 'integer', minimum: 0 },
+    examples: [[10_000, 60_000, 300_000, 1_800_000, 7_200_000, 14_400_000, 21_600_000]],
+  },
+  breaker: group('When an endpoint is not contacted for a while.', {
+    failures: ms('Transient failures in a row that begin a cool-down.', 5),
+    cooldownMs: ms('The length of a cool-down in ms.', 30_000),
+  }),
+  retention: group('How long deliveries and events are kept.', {
+    deliveryMs: ms('How long an acknowledged or withdrawn delivery can be read, in ms.', 3_600_000),
+    parkedMs: ms('How long a parked delivery is kept, in ms.', 2_592_000_000),
+    journalMs: {
+      ...ms('How long events are kept with their data, in ms; null: this installation does not keep them.', 86_400_000),
+      type: ['integer', 'null'],
+    },
+  }),
+  limits: group('What one subscription or tenant can have.', {
+    parkedPerSubscription: ms('Parked deliveries of one subscription that keep their body.', 100_000),
+    parkedPerTenant: ms('Parked deliveries of the tenant that keep their body.', 150_000),
+    attemptsAtOnce: ms('Attempts that one worker makes at one subscription at once.', 10),
+    quickAttemptsAtOnce: ms('Likewise while the endpoint answers within 250 ms.', 100),
+    recoveryPerSecond: ms('Deliveries per second that a recovery sends at most.', 50),
+  }),
+  egressAddresses: {
+    type: 'array',
+    description:
+      'The addresses and networks that deliveries come from, for the allow-list of a firewall. Empty: the operator has not named them.',
+    items: { type: 'string' },
+    examples: [['203.0.113.0/28']],
+  },
+}
+
+const policySchema = component('DeliveryPolicy', {
+  type: 'object',
+  description: 'How this installation delivers.',
+  required: Object.keys(properties),
+  properties,
+})
+
+const NO_REPORT = 'No delivery worker has reported its policy within the last day.'
+
+export function createPolicyRoute({ policy, own }: PolicyRouteDeps): Route {
+  return {
+    method: 'get',
+    path: '/api/v1/webhooks/policy',
+    operationId: 'readPolicy',
+    tag: 'deliveries',
+    role: 'viewer',
+    summary: 'Read the delivery policy',
+    description:
+      'Returns the schedule, the limits and the retention times in force, as the delivery workers reported them. While no worker has reported them ' +
+      'for a day, it answers 503 `service-unavailable`.',
+    responses: { 200: { description: 'The policy.', body: policySchema } },
+    failures: [],
+    async handle() {
+      const reported = await policy.find()
+      if (reported === undefined) throw new AppError('service-unavailable', { detail: NO_REPORT })
+      return { status: 200, body: viewOf(reported, own) }
+    },
+  }
+}
+
+const viewOf = (
+  { retention, limits, ...reported }: DeliveryPolicy,
+  { journalMs, recoveryPerSecond, egressAddresses }: PolicyRouteDeps['own'],
+) => ({
+  ...reported,
+  retention: { ...retention, journalMs },
+  limits: { ...limits, recoveryPerSecond },
+  egressAddresses,
+})

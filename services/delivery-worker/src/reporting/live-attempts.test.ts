@@ -1,0 +1,106 @@
+import type { Attempt, Delivery } from '@switchhook/contracts'
+import { deliveryIdOf, newEventId, newSubscriptionId } from '@switchhook/contracts'
+import type { Decision } from '../policy/decide.ts'
+import { createLiveReports, liveAttemptOf } from './live-attempts.ts'
+
+const [eventId, subscriptionId] = [newEventId(), newSubscriptionId()]
+const deliveryId = deliveryIdOf(eventId, subscriptionId)
+const data = { callId: 'c-1', agentUri: 'sip:alice@acme.example', state: 3 }
+
+const delivery: Delivery = {
+  deliveryId,
+  subscriptionId,
+  eventId,
+  eventType: 'call.status',
+  tenant: 'acme',
+  url: 'https://client.example/hooks',
+  run: 1,
+  slot: 0,
+  attempt: 1,
+  firstDueAt: '2026-11-20T17:06:01.173Z',
+  body: Buffer.from(JSON.stringify({ deliveryId, data })),
+}
+
+const attempt: Attempt = {
+  run: 1,
+  slot: 0,
+  attempt: 1,
+  at: '2026-11-20T17:06:01.173Z',
+  durationMs: 42,
+  outcome: 'answered',
+  status: 503,
+  answer: 'back at noon',
+}
+
+function reports(publish: (tenant: string | null) => Promise<void> = () => Promise.resolve()) {
+  const published: { readonly tenant: string | null; readonly attempts: number; readonly left: number }[] = []
+  const debug: string[] = []
+  const live = createLiveReports({
+    publish: (tenant, attempts, left) => {
+      published.push({ tenant, attempts: attempts.length, left })
+      return publish(tenant)
+    },
+    log: { debug: (message) => void debug.push(message) },
+  })
+  const conclude = (change: Partial<Delivery> = {}, made: Attempt | null = attempt): void =>
+    live.listener.concluded({ ...delivery, ...change }, made, { kind: 'acknowledged' }, { kind: 'withdrawn' })
+  return { live, published, debug, conclude }
+}
+
+test.each<[Decision, string]>([
+  [{ kind: 'acknowledged' }, 'acknowledged'],
+  [{ kind: 'retry', slot: 1, waitMs: 10_000 }, 'waiting'],
+  [{ kind: 'postpone' }, 'waiting'],
+  [{ kind: 'park', reason: 'rejected' }, 'parked'],
+  [{ kind: 'withdrawn' }, 'withdrawn'],
+])('after the decision %j the stream shows the state %s', (decision, state) => {
+  expect(liveAttemptOf(delivery, attempt, decision)).toEqual({
+    deliveryId,
+    subscriptionId,
+    eventId,
+    eventType: 'call.status',
+    callId: 'c-1',
+    agentUri: 'sip:alice@acme.example',
+    attempt: 1,
+    at: attempt.at,
+    outcome: 'answered',
+    status: 503,
+    durationMs: 42,
+    state,
+  })
+})
+
+test('attempts are published only for tenants that somebody listens to, and only POSTs', async () => {
+  const { live, published, conclude } = reports()
+  live.noteListened('acme', true)
+  live.noteListened('globex', true)
+  live.noteListened('globex', false)
+  conclude()
+  conclude({}, null)
+  conclude({ tenant: 'globex' })
+  conclude({ tenant: null })
+  await live.flush()
+  await live.flush()
+  expect(published).toEqual([{ tenant: 'acme', attempts: 1, left: 0 }])
+})
+
+test('a burst is cut, and the rest is counted', async () => {
+  const { live, published, conclude } = reports()
+  live.noteListened('acme', true)
+  for (let i = 0; i < 250; i++) conclude()
+  await live.flush()
+  conclude()
+  await live.flush()
+  expect(published).toEqual([
+    { tenant: 'acme', attempts: 200, left: 50 },
+    { tenant: 'acme', attempts: 1, left: 0 },
+  ])
+})
+
+test('attempts that cannot be published are lost without an error', async () => {
+  const { live, debug, conclude } = reports(() => Promise.reject(new Error('Redis is away')))
+  live.noteListened('acme', true)
+  conclude()
+  await live.flush()
+  expect(debug).toEqual(['attempts were not published to the live stream'])
+})

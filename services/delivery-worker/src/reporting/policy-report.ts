@@ -1,0 +1,27 @@
+import type { DeliveryPolicy, DeliveryPolicyStore } from '@switchhook/store'
+import type { WorkerConfig } from '../config.ts'
+
+/** Often enough that a Redis which was emptied knows the policy again soon. */
+const REPORT_EVERY_MS = 60_000
+
+/** Reports the worker's policy now and then, so that the api can show it. A failed report is made up for by the next. */
+export function startPolicyReport(store: Pick<DeliveryPolicyStore, 'report'>, policy: DeliveryPolicy): () => void {
+  const report = (): void => void store.report(policy).catch(() => {})
+  report()
+  const timer = setInterval(report, REPORT_EVERY_MS)
+  timer.unref()
+  return () => clearInterval(timer)
+}
+
+export const policyOf = (config: WorkerConfig): DeliveryPolicy => ({
+  deliveryTimeoutMs: config.DELIVERY_TIMEOUT,
+  retryWaitsMs: config.DELIVERY_RETRY_WAITS,
+  breaker: { failures: config.BREAKER_FAILURES, cooldownMs: config.BREAKER_COOLDOWN },
+  retention: { deliveryMs: config.DELIVERY_RETENTION, parkedMs: config.PARKED_RETENTION },
+  limits: {
+    parkedPerSubscription: config.PARKED_LIMIT_PER_SUBSCRIPTION,
+    parkedPerTenant: config.PARKED_LIMIT_PER_TENANT,
+    attemptsAtOnce: config.SUBSCRIPTION_CONCURRENCY,
+    quickAttemptsAtOnce: Math.max(config.SUBSCRIPTION_CONCURRENCY, config.SUBSCRIPTION_CONCURRENCY_QUICK),
+  },
+})

@@ -1,0 +1,127 @@
+import type { Attempt, SubscriptionId } from '@switchhook/contracts'
+import {
+  type Addition,
+  addCounts,
+  type Counts,
+  countAttempt,
+  countParked,
+  type StatisticsStore,
+} from '@switchhook/store'
+import { occurredAtMsOf } from './delivery-meter.ts'
+import type { DeliveryListener } from './listener.ts'
+
+export interface StatisticsDeps {
+  readonly store: Pick<StatisticsStore, 'add'>
+  readonly everyMs: number
+  readonly log: { debug(message: string, fields: Readonly<Record<string, unknown>>): void }
+  /** Milliseconds since 1970. */
+  readonly now: () => number
+}
+
+export interface Statistics {
+  readonly listener: Pick<Required<DeliveryListener>, 'concluded'>
+  /** Writes everything counted so far. */
+  flush(): Promise<void>
+  stop(): Promise<void>
+}
+
+/** By subscription, then by minute since 1970. The key null is for subscriptions beyond `MOST_COUNTED`. */
+type Tally = Map<SubscriptionId | null, Map<number, Counts>>
+
+/** More endpoints than a worker reaches in an interval. Beyond it, only their tenant is counted until the next interval. */
+const MOST_COUNTED = 20_000
+
+const MINUTE_MS = 60_000
+
+/**
+ * Counts attempts, their outcomes and times, and parked deliveries, by subscription and minute. Off the path of
+ * deliveries: counts are kept in memory and written every few seconds. A worker that dies, or cannot write, loses them.
+ */
+export function startStatistics({ store, everyMs, log, now }: StatisticsDeps): Statistics {
+  let tallies = new Map<string | null, Tally>()
+  let counted = 0
+  let writing: Promise<void> = Promise.resolve()
+
+  function countsOf(tenant: string | null, subscriptionId: SubscriptionId): Counts {
+    const tally = getOrAdd(tallies, tenant, () => new Map())
+    const minutes =
+      tally.get(subscriptionId) ??
+      (counted < MOST_COUNTED ? addTo(tally, subscriptionId) : getOrAdd(tally, null, () => new Map()))
+    return getOrAdd(minutes, Math.floor(now() / MINUTE_MS), () => new Map())
+  }
+
+  function addTo(tally: Tally, subscriptionId: SubscriptionId): Map<number, Counts> {
+    const minutes = new Map<number, Counts>()
+    tally.set(subscriptionId, minutes)
+    counted += 1
+    return minutes
+  }
+
+  const concluded: Required<DeliveryListener>['concluded'] = (delivery, attempt, decision) => {
+    const isParked = decision.kind === 'park'
+    if (attempt === null && !isParked) return
+    const counts = countsOf(delivery.tenant, delivery.subscriptionId)
+    if (attempt !== null) countAttempt(counts, attempt, delayMsOf(delivery.body, attempt))
+    if (isParked) countParked(counts)
+  }
+
+  async function write(): Promise<void> {
+    const due = tallies
+    tallies = new Map()
+    counted = 0
+    let lost = 0
+    for (const [tenant, tally] of due) {
+      await store.add(tenant, additionsOf(tally), now()).catch(() => {
+        lost += 1
+      })
+    }
+    if (lost > 0) log.debug('statistics were not written', { tenants: lost })
+  }
+
+  async function flush(): Promise<void> {
+    const before = writing
+    writing = before.then(write)
+    await writing
+  }
+
+  const timer = setInterval(() => void flush(), everyMs)
+  timer.unref()
+
+  return {
+    listener: { concluded },
+    flush,
+    async stop() {
+      clearInterval(timer)
+      await flush()
+    },
+  }
+}
+
+/** The counts of each subscription, and their sums for the tenant. */
+function additionsOf(tally: Tally): Addition[] {
+  const sums = new Map<number, Counts>()
+  const own: Addition[] = []
+  for (const [subscriptionId, minutes] of tally) {
+    for (const [minute, counts] of minutes) {
+      addCounts(
+        getOrAdd(sums, minute, () => new Map()),
+        counts,
+      )
+      if (subscriptionId !== null) own.push({ subscriptionId, atMs: minute * MINUTE_MS, counts })
+    }
+  }
+  const ofTenant = [...sums].map(([minute, counts]) => ({ subscriptionId: null, atMs: minute * MINUTE_MS, counts }))
+  return [...ofTenant, ...own]
+}
+
+/** Only the first attempt has a delay; later ones wait for the schedule. Negative if the clocks differ. */
+const delayMsOf = (body: Buffer, { attempt, at }: Attempt): number | null =>
+  attempt === 1 ? Date.parse(at) - occurredAtMsOf(body) : null
+
+function getOrAdd<K, V>(map: Map<K, V>, key: K, create: () => V): V {
+  const present = map.get(key)
+  if (present !== undefined) return present
+  const created = create()
+  map.set(key, created)
+  return created
+}

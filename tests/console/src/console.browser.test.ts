@@ -1,0 +1,226 @@
+import { eventually, type Receiver, startReceiver } from '@switchhook/testkit'
+import { type Browser, chromium } from 'playwright-core'
+import { type PrefixProxy, startPrefixProxy } from './prefix-proxy.ts'
+import { call, hangUp, readStack, ring, subscribe } from './stack.ts'
+import { type Visitor, visit } from './visitor.ts'
+
+const executablePath = process.env['CHROMIUM'] ?? ''
+/** Without a Chromium the run has said so. */
+const scenes = executablePath === '' ? describe.skip : describe
+
+scenes('the console in a browser', () => {
+  let browser: Browser
+  let receiver: Receiver
+  let proxy: PrefixProxy
+  const visitors: Visitor[] = []
+
+  beforeAll(async () => {
+    browser = await chromium.launch({ executablePath, args: ['--no-sandbox'] })
+    receiver = await startReceiver()
+    proxy = await startPrefixProxy(readStack().urls.api)
+  }, 60_000)
+
+  afterAll(async () => {
+    await browser.close()
+    await proxy.close()
+    await receiver.close()
+  })
+
+  afterEach(async () => {
+    for (const visitor of visitors.splice(0)) {
+      expect(visitor.complaints).toEqual([])
+      await visitor.close()
+    }
+  })
+
+  async function visitor(person: string): Promise<Visitor> {
+    const one = await visit(browser, person)
+    visitors.push(one)
+    return one
+  }
+
+  const callAndHangUp = async (agentUri: string, from: string): Promise<void> => {
+    const { callId } = await ring(agentUri, from)
+    await call('POST', `/api/v1/voice/calls/${callId}/answer`, { agentUri })
+    await eventually(() => hangUp(callId, agentUri))
+  }
+
+  test('an admin adds an endpoint, sees it fail, finds the call, repairs it and recovers the rest', async () => {
+    receiver.answer('/crm', { status: 401, body: 'token expired' })
+    const { page, open, signIn } = await visitor('acme-admin')
+    await open('endpoints')
+    await signIn()
+
+    // The person returns to the screen that they asked for.
+    await page.getByRole('heading', { name: 'Endpoints' }).waitFor()
+    await page.getByRole('button', { name: 'Add an endpoint' }).click()
+    const dialog = page.getByRole('dialog')
+    await dialog.getByLabel('URL').fill('ftp://nowhere')
+    await dialog.getByLabel('Description').fill('CRM')
+    await dialog.getByRole('button', { name: 'Add' }).click()
+    await dialog.getByRole('alert').waitFor()
+    await dialog.getByLabel('URL').fill(receiver.url('/crm'))
+    await dialog.getByRole('checkbox', { name: /agent\.status/ }).uncheck()
+    await dialog.getByRole('button', { name: 'Add' }).click()
+    await expect(dialog.locator('.secret code').textContent()).resolves.toMatch(/^whsec_/)
+    await dialog.getByRole('button', { name: 'I have stored the secret' }).click()
+    await page.getByRole('heading', { name: 'CRM' }).waitFor()
+
+    // Without a click, the failure appears.
+    await page.getByRole('link', { name: 'Overview' }).click()
+    await callAndHangUp('sip:alice@acme.example', '+1 555 0147')
+    await page.getByText('it answered 401', { exact: false }).first().waitFor()
+
+    await page.getByRole('searchbox').fill('555-0147')
+    await page.keyboard.press('Enter')
+    await page.getByText('Events of the phone number 5550147').waitFor()
+    const rows = page.getByRole('table', { name: 'Events' }).getByRole('link', { name: 'call.status' })
+    await rows.last().click()
+    await page.getByText('answered with 401', { exact: false }).waitFor()
+    await page.getByText('token expired').waitFor()
+    await page.getByText('"+15550147"').first().waitFor()
+
+    receiver.answer('/crm', { status: 204 })
+    await page.getByRole('button', { name: 'Send again' }).click()
+    await page.getByText('delivered', { exact: true }).waitFor()
+
+    await page.getByRole('link', { name: /^Parked/ }).click()
+    await page.getByRole('button', { name: 'Recover' }).click()
+    await page
+      .getByRole('dialog')
+      .getByRole('button', { name: /^Send \d+ deliver/ })
+      .click()
+    await page.getByText('Every delivery was sent again.').waitFor({ timeout: 25_000 })
+    await page.getByRole('link', { name: /^Parked/ }).click()
+    await page.getByText('Nothing is parked.').waitFor()
+    await page.getByRole('link', { name: 'Overview' }).click()
+    await page.getByText('The endpoint works.').waitFor()
+  }, 90_000)
+
+  test('a viewer sees everything, and why an action is not for them', async () => {
+    const { id } = await subscribe(receiver.url('/viewed'), 'Viewed')
+    const { page, open, signIn } = await visitor('acme-viewer')
+    await open(`endpoints/${id}`)
+    await signIn()
+    const remove = page.getByRole('button', { name: 'Delete' })
+    await remove.waitFor()
+    expect(await remove.getAttribute('aria-disabled')).toBe('true')
+    await remove.focus()
+    await page.getByText('This needs the role admin. You have the role viewer.').last().waitFor()
+    await remove.press('Enter')
+    expect(await page.getByRole('dialog').count()).toBe(0)
+    await page.getByRole('link', { name: 'Test and check' }).click()
+    expect(await page.getByRole('button', { name: 'Send a test' }).getAttribute('aria-disabled')).toBe('true')
+    await call('DELETE', `/api/v1/webhooks/subscriptions/${id}`)
+  }, 60_000)
+
+  test('the keyboard alone is enough', async () => {
+    const { id } = await subscribe(receiver.url('/typed'), 'Typed')
+    await callAndHangUp('sip:bob@acme.example', '+15550188')
+    const { page, open, signIn } = await visitor('acme-operator')
+    await open('')
+    await signIn()
+    await page.getByRole('heading', { name: 'Overview' }).waitFor()
+    // The shortcut of the search box, then Enter on the first result.
+    await page.keyboard.press('/')
+    await page.keyboard.type('+15550188')
+    await page.keyboard.press('Enter')
+    const found = page.getByRole('table', { name: 'Events' }).getByRole('link', { name: 'call.status' }).first()
+    await found.waitFor()
+    await tabTo('call.status')
+    await page.keyboard.press('Enter')
+    await page.getByRole('heading', { name: 'call.status' }).waitFor()
+    // A dialog takes the focus, and gives it back.
+    await open(`endpoints/${id}`)
+    await page.getByRole('button', { name: 'Backfill' }).waitFor()
+    await tabTo('Backfill')
+    await page.keyboard.press('Enter')
+    await page.getByRole('dialog').waitFor()
+    await page.keyboard.press('Escape')
+    await page.getByRole('dialog').waitFor({ state: 'detached' })
+    expect(await focusedText()).toBe('Backfill')
+    await call('DELETE', `/api/v1/webhooks/subscriptions/${id}`)
+
+    async function tabTo(text: string): Promise<void> {
+      for (let presses = 0; presses < 60; presses++) {
+        if ((await focusedText()) === text) return
+        await page.keyboard.press('Tab')
+      }
+      throw new Error(`Tab does not lead to ${text}`)
+    }
+
+    function focusedText(): Promise<string> {
+      return page.evaluate('document.activeElement.textContent')
+    }
+  }, 60_000)
+
+  test('two tenants side by side never see each other', async () => {
+    const acme = await subscribe(receiver.url('/acme-only'), 'Acme only')
+    const globex = await subscribe(receiver.url('/globex-only'), 'Globex only', 'globex')
+    const [one, other] = [await visitor('acme-admin'), await visitor('globex-admin')]
+    for (const { open, signIn } of [one, other]) {
+      await open('endpoints')
+      await signIn()
+    }
+    await one.page.getByRole('link', { name: /^Acme only/ }).waitFor()
+    await other.page.getByRole('link', { name: /^Globex only/ }).waitFor()
+    expect(await one.page.getByText('Globex only').count()).toBe(0)
+    expect(await other.page.getByText('Acme only').count()).toBe(0)
+
+    await other.open(`endpoints/${acme.id}`)
+    await other.page.getByText('There is no such endpoint.').waitFor()
+    await other.open('live')
+    await other.page.getByText('Waiting for the next message.').waitFor()
+    await callAndHangUp('sip:alice@acme.example', '+15550111')
+    const { callId } = await ring('sip:carol@globex.example', '+15550122', 'globex')
+    await other.page.getByText('carol alerting, +15550122').waitFor()
+    expect(await other.page.getByText('alice').count()).toBe(0)
+    await hangUp(callId, 'sip:carol@globex.example', 'globex')
+    await call('DELETE', `/api/v1/webhooks/subscriptions/${acme.id}`)
+    await call('DELETE', `/api/v1/webhooks/subscriptions/${globex.id}`, undefined, 'globex')
+  }, 60_000)
+
+  test('below a path prefix; an API that is away shows as that, and comes back by itself', async () => {
+    const { page, signIn } = await visitor('acme-admin')
+    await page.goto(`${proxy.url}/console/agents?show=all`)
+    await signIn()
+    await page.getByRole('link', { name: 'alice' }).waitFor()
+    expect(page.url()).toBe(`${proxy.url}/console/agents?show=all`)
+    await page.getByText('Live', { exact: true }).last().waitFor()
+
+    proxy.cut(true)
+    await page.getByText('The API does not answer.', { exact: false }).waitFor()
+    await page.getByText('Stale').waitFor()
+    expect(await page.getByRole('link', { name: 'alice' }).count()).toBe(1)
+
+    proxy.cut(false)
+    await page.getByText('The API does not answer.', { exact: false }).waitFor({ state: 'detached' })
+    await page.getByRole('status').getByText('Live', { exact: true }).waitFor()
+  }, 60_000)
+
+  test('a session ends with the tab, is renewed by the refresh token, and its token is in no address', async () => {
+    const { page, open, signIn } = await visitor('acme-admin')
+    const addresses: string[] = []
+    page.on('request', (request) => addresses.push(request.url()))
+    await open('audit')
+    await signIn()
+    await page.getByRole('heading', { name: 'Audit' }).waitFor()
+    const before = await session()
+    await page.evaluate(`sessionStorage.setItem('switchhook.session',
+      JSON.stringify({ ...JSON.parse(sessionStorage.getItem('switchhook.session')), expiresAtMs: 0 }))`)
+    await page.reload()
+    await page.getByRole('heading', { name: 'Audit' }).waitFor()
+    await eventually(async () => expect((await session()).accessToken).not.toBe(before.accessToken))
+    expect(addresses.filter((address) => address.includes(before.accessToken))).toEqual([])
+    expect(await page.evaluate('JSON.stringify(localStorage)')).not.toContain(before.accessToken)
+
+    await page.getByRole('button', { name: 'acme-admin' }).click()
+    await page.getByRole('button', { name: 'Sign out' }).click()
+    await page.getByText('You are signed out.').waitFor()
+    expect(await page.evaluate('sessionStorage.getItem("switchhook.session")')).toBeNull()
+
+    async function session(): Promise<{ readonly accessToken: string }> {
+      return JSON.parse(await page.evaluate('sessionStorage.getItem("switchhook.session")'))
+    }
+  }, 60_000)
+})

@@ -1,0 +1,226 @@
+import { mkdirSync } from 'node:fs'
+import { join } from 'node:path'
+import { eventually, type Receiver, startReceiver } from '@switchhook/testkit'
+import { type Browser, chromium } from 'playwright-core'
+import { call, hangUp, readStack, ring, subscribe } from './stack.ts'
+import { type Visitor, visit } from './visitor.ts'
+
+const executablePath = process.env['CHROMIUM'] ?? ''
+const scenes = executablePath === '' ? describe.skip : describe
+
+/** `make pictures` names the folder of docs/console.md. Other runs take the pictures and keep none. */
+const PICTURES = process.env['PICTURES']
+
+const KIB = 1_024
+
+interface Screen {
+  readonly name: string
+  readonly path: string
+  /** A text that is there once the screen is complete. */
+  readonly text: string
+  /** What the person does before the picture. */
+  readonly act?: (visitor: Visitor) => Promise<void>
+}
+
+scenes('every screen of the console', () => {
+  let browser: Browser
+  let receiver: Receiver
+  let visitor: Visitor
+  let screens: readonly Screen[]
+
+  beforeAll(async () => {
+    browser = await chromium.launch({ executablePath, args: ['--no-sandbox'] })
+    receiver = await startReceiver()
+    screens = await playScene(receiver)
+    visitor = await visit(browser, 'acme-admin', { viewport: { width: 1200, height: 780 } })
+  }, 90_000)
+
+  afterAll(async () => {
+    await browser.close()
+    await receiver.close()
+  })
+
+  test('the sign-in page', async () => {
+    await visitor.open('')
+    await visitor.page.getByRole('button', { name: 'Sign in to acme' }).waitFor()
+    await look(visitor, 'sign-in')
+    await visitor.signIn()
+  }, 60_000)
+
+  test('the first load is below 170 KiB, and all files are below 200 KiB', async () => {
+    const { page, close } = await visit(browser, 'acme-admin')
+    const sizes = new Map<string, number>()
+    page.on('response', (response) => {
+      if (!response.url().includes('/console/')) return
+      void response.body().then(
+        () =>
+          response
+            .request()
+            .sizes()
+            .then(({ responseBodySize }) => sizes.set(response.url(), responseBodySize)),
+        () => undefined,
+      )
+    })
+    await page.goto(`${readStack().urls.api}/console/`)
+    await page.getByRole('button', { name: 'Sign in to acme' }).waitFor()
+    await close()
+    const firstLoad = [...sizes.values()].reduce((sum, size) => sum + size, 0)
+    expect(sizes.size).toBeGreaterThan(3)
+    expect(firstLoad).toBeLessThan(170 * KIB)
+    expect(await sizeOfAllFiles()).toBeLessThan(200 * KIB)
+  }, 60_000)
+
+  test('has no finding of axe and no complaint of the browser, in light and dark', async () => {
+    for (const screen of screens) {
+      await visitor.open(screen.path)
+      await visitor.page.locator('main').getByText(screen.text).locator('visible=true').first().waitFor()
+      await screen.act?.(visitor)
+      await look(visitor, screen.name)
+    }
+    expect(visitor.complaints).toEqual([])
+  }, 120_000)
+
+  test('fits a phone: nothing is wider than the screen', async () => {
+    const phone = await visit(browser, 'acme-admin', { viewport: { width: 390, height: 844 } })
+    await phone.open('')
+    await phone.signIn()
+    for (const screen of screens) {
+      await phone.open(screen.path)
+      await phone.page.locator('main').getByText(screen.text).first().waitFor({ state: 'attached' })
+      expect([screen.name, await phone.page.evaluate('document.documentElement.scrollWidth')]).toEqual([
+        screen.name,
+        390,
+      ])
+    }
+    await phone.open(screens[0]?.path ?? '')
+    await phone.page.getByText('Needs attention').waitFor()
+    await look(phone, 'phone')
+    await phone.page.getByRole('button', { name: 'Menu' }).click()
+    await phone.page.getByRole('link', { name: 'Agents' }).click()
+    await phone.page.getByRole('heading', { name: 'Agents' }).waitFor()
+    expect(phone.complaints).toEqual([])
+    await phone.close()
+  }, 60_000)
+
+  async function sizeOfAllFiles(): Promise<number> {
+    const folder = join(import.meta.dirname, '../../../packages/console/dist/app/assets')
+    const { readdirSync, statSync } = await import('node:fs')
+    const files = readdirSync(folder)
+    const sent = files.filter((name) => name.endsWith('.gz') || !files.includes(`${name}.gz`))
+    return sent
+      .filter((name) => !name.endsWith('.br'))
+      .reduce((sum, name) => sum + statSync(join(folder, name)).size, 0)
+  }
+})
+
+/** Audits the screen and takes its picture, in light and dark. */
+async function look({ page, audit }: Visitor, name: string): Promise<void> {
+  for (const colorScheme of ['light', 'dark'] as const) {
+    await page.emulateMedia({ colorScheme, reducedMotion: 'reduce' })
+    expect([name, colorScheme, await audit()]).toEqual([name, colorScheme, []])
+    if (PICTURES !== undefined) mkdirSync(PICTURES, { recursive: true })
+    await page.screenshot(PICTURES === undefined ? {} : { path: join(PICTURES, `${name}-${colorScheme}.png`) })
+  }
+  await page.emulateMedia({ colorScheme: 'light' })
+}
+
+/** A contact center with one endpoint that works, one that refuses, one that hangs, and one that is disabled. */
+async function playScene(receiver: Receiver): Promise<readonly Screen[]> {
+  receiver.answer('/crm', { status: 204 })
+  receiver.answer('/warehouse', { status: 401, body: '{"error":"the API key has expired"}' })
+  receiver.answer('/tickets', { instead: 'hang' })
+  const both = ['call.status', 'agent.status']
+  const crm = await subscribe(receiver.url('/crm'), 'CRM, production', 'acme', both)
+  const warehouse = await subscribe(receiver.url('/warehouse'), 'Data warehouse')
+  const tickets = await subscribe(receiver.url('/tickets'), 'Ticket system')
+  const reporting = await subscribe(receiver.url('/reporting'), 'Reporting')
+  await call('PATCH', `/api/v1/webhooks/subscriptions/${reporting.id}`, { enabled: false })
+
+  for (const [agent, from] of [
+    ['alice', '+15550147'],
+    ['bob', '+15550162'],
+    ['dana', '+15550175'],
+  ] as const) {
+    const agentUri = `sip:${agent}@acme.example`
+    const { callId } = await ring(agentUri, from)
+    await call('POST', `/api/v1/voice/calls/${callId}/answer`, { agentUri })
+    await eventually(() => hangUp(callId, agentUri))
+  }
+  // These calls go on.
+  const held = await ring('sip:emil@acme.example', '+15550190')
+  const body = { agentUri: 'sip:emil@acme.example' }
+  await call('POST', `/api/v1/voice/calls/${held.callId}/answer`, body)
+  await eventually(() => call('POST', `/api/v1/voice/calls/${held.callId}/hold`, body))
+  await ring('sip:fay@acme.example', '+15550103')
+
+  const parked = await eventually(async () => {
+    const { items } = await call<Page>('GET', `/api/v1/webhooks/subscriptions/${warehouse.id}/deliveries`)
+    if (items.length < 9) throw new Error(`only ${items.length} deliveries are parked`)
+    return items
+  })
+  const recovery = await call<{ readonly recoveryId: string }>(
+    'POST',
+    `/api/v1/webhooks/subscriptions/${warehouse.id}/recover`,
+    { maxPerSecond: 1 },
+  )
+  const eventId = parked[0]?.eventId ?? ''
+  return [
+    { name: 'overview', path: '', text: 'Attempts per minute' },
+    { name: 'endpoints', path: 'endpoints', text: 'Data warehouse' },
+    { name: 'endpoint', path: `endpoints/${tickets.id}`, text: 'Ticket system' },
+    { name: 'statistics', path: `endpoints/${crm.id}?tab=statistics`, text: 'Answer time' },
+    {
+      name: 'check',
+      path: `endpoints/${crm.id}?tab=check`,
+      text: 'Receiver check',
+      act: async ({ page }) => {
+        await page.getByRole('button', { name: 'Check the receiver' }).click()
+        await page.getByText('The receiver needs work.').waitFor()
+      },
+    },
+    { name: 'settings', path: `endpoints/${crm.id}?tab=settings`, text: 'subscription.created' },
+    {
+      name: 'rotate',
+      path: `endpoints/${reporting.id}?tab=settings`,
+      text: 'Reporting',
+      act: async ({ page }) => {
+        await page.getByRole('button', { name: 'Rotate secret' }).click()
+        await page.getByRole('dialog').waitFor()
+      },
+    },
+    { name: 'events', path: 'events?q=%2B15550147', text: 'Events of the phone number' },
+    { name: 'explain', path: `events/${eventId}`, text: 'the API key has expired' },
+    { name: 'deliveries', path: 'deliveries?state=waiting', text: 'waiting' },
+    { name: 'parked', path: 'parked', text: 'answered 401' },
+    {
+      name: 'recover',
+      path: 'parked',
+      text: 'answered 401',
+      act: async ({ page }) => {
+        await page.getByRole('button', { name: 'Recover' }).first().click()
+        await page.getByText('It waits by itself', { exact: false }).waitFor()
+      },
+    },
+    { name: 'recoveries', path: 'recoveries', text: 'Data warehouse' },
+    { name: 'recovery', path: `recoveries/${recovery.recoveryId}`, text: 'Remaining' },
+    {
+      name: 'live',
+      path: 'live',
+      text: 'Live',
+      act: async ({ page }) => {
+        await page.getByText('Waiting for the next message.').waitFor()
+        const { callId } = await ring('sip:bob@acme.example', '+15550131')
+        await page.getByText('bob alerting, +15550131').waitFor()
+        await hangUp(callId, 'sip:bob@acme.example')
+        await page.getByText('bob ended, +15550131').waitFor()
+      },
+    },
+    { name: 'agents', path: 'agents', text: 'held' },
+    { name: 'simulator', path: 'simulator', text: 'A customer calls' },
+    { name: 'audit', path: 'audit', text: 'subscription.created' },
+  ]
+}
+
+interface Page {
+  readonly items: readonly { readonly eventId: string }[]
+}

@@ -1,0 +1,64 @@
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { mkdtempSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+
+/** The console's tests see these agents. */
+const agents = [
+  ...['alice', 'bob', 'dana', 'emil', 'fay'].map((name) => ({ name, tenant: 'acme' })),
+  { name: 'carol', tenant: 'globex' },
+].map(({ name, tenant }) => ({ agentUri: `sip:${name}@${tenant}.example`, tenant, device: `SIM/${name}` }))
+
+/** The environment of the stack. Jest runs it beside the stack of the end-to-end tests, so it sets all that matters. */
+const settings = (home) => ({
+  ...process.env,
+  SWITCHHOOK_HOME: home,
+  AMQP_URL: '',
+  REDIS_URL: '',
+  MANAGEMENT_URL: '',
+  API_PORT: '0',
+  DEV_IDP_PORT: '0',
+  REPLICAS_API: '1',
+  REPLICAS_FANOUT: '1',
+  REPLICAS_WORKER: '1',
+  DELIVERY_RETRY_WAITS: '1s,2s,1m,5m',
+  DELIVERY_TIMEOUT: '1s',
+  BREAKER_FAILURES: '20',
+  BREAKER_COOLDOWN: '5s',
+  SHUTDOWN_GRACE: '5s',
+  WRAP_UP_SECONDS: '2',
+  SIMULATOR_AGENTS: JSON.stringify(agents),
+  RATE_LIMIT: '6000/1m',
+  LOG_LEVEL: 'info',
+  OTEL_EXPORTER_OTLP_ENDPOINT: '',
+})
+
+/** Returns '' without a Chromium; the tests are then skipped, and the reason is printed. */
+async function findChromium() {
+  // oxlint-disable-next-line no-restricted-imports -- the repository root depends on no package
+  const { chromiumBinary, BackingUnavailable } = await import('../../packages/backing/dist/index.js')
+  try {
+    return await chromiumBinary((line) => process.stderr.write(`${line}\n`))
+  } catch (error) {
+    if (!(error instanceof BackingUnavailable)) throw error
+    process.stderr.write(`NOT TESTED: the console in a browser (${error.message})\n`)
+    return ''
+  }
+}
+
+/**
+ * Starts a stack of its own for the tests of the console. Without a Chromium it starts nothing, and with
+ * `CONSOLE_TESTS_HOME` the tests use the running stack of that home.
+ */
+export default async function startConsole() {
+  process.env.CHROMIUM ??= await findChromium()
+  if (process.env.CHROMIUM === '' || process.env.CONSOLE_TESTS_HOME !== undefined) return
+  const home = mkdtempSync(join(tmpdir(), 'switchhook-console-'))
+  process.env.CONSOLE_TESTS_HOME = home
+  process.env.CONSOLE_TESTS_OWN = home
+  const local = join(import.meta.dirname, '../../tools/local/dist/main.js')
+  const up = spawn(process.execPath, [local, 'up'], { env: settings(home), stdio: ['ignore', 'ignore', 'inherit'] })
+  const [code] = await once(up, 'exit')
+  if (code !== 0) throw new Error(`the stack did not start (exit code ${code})`)
+}

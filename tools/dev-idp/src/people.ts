@@ -1,0 +1,39 @@
+import type { ClientMetadata } from 'oidc-provider'
+
+/** A person who can sign in to the console. The password is the name. */
+export interface DevPerson {
+  readonly name: string
+  /** Value of the claim `roles`. */
+  readonly role: 'viewer' | 'operator' | 'admin'
+}
+
+/** Acme has people of each role; every other tenant has an admin. */
+export const peopleOf = (tenant: string): readonly DevPerson[] =>
+  (tenant === 'acme' ? (['viewer', 'operator', 'admin'] as const) : (['admin'] as const)).map((role) => ({
+    name: `${tenant}-${role}`,
+    role,
+  }))
+
+/** Claim of the access tokens that holds the person's role. */
+export const ROLES_CLAIM = 'roles'
+
+/** How the api reads the roles: the member `roles` of an entry of `AUTH_ISSUERS`. */
+export const DEV_ROLES = { claim: ROLES_CLAIM, viewer: ['viewer'], operator: ['operator'], admin: ['admin'] }
+
+export const CONSOLE_CLIENT_ID = 'console'
+
+const CONSOLE_ADDRESSES = ['127.0.0.1', 'localhost', '[::1]'].flatMap((host) => [
+  `http://${host}/console/`,
+  // Behind a proxy that serves the installation below a prefix.
+  `http://${host}/switchhook/console/`,
+])
+
+/** The console: a public client on this machine, on any port (RFC 8252, section 7.3). */
+export const CONSOLE_CLIENT: ClientMetadata = {
+  client_id: CONSOLE_CLIENT_ID,
+  application_type: 'native',
+  token_endpoint_auth_method: 'none',
+  grant_types: ['authorization_code', 'refresh_token'],
+  response_types: ['code'],
+  redirect_uris: CONSOLE_ADDRESSES,
+}
