@@ -1,6 +1,6 @@
 import { rm } from 'node:fs/promises'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { eventually } from '@switchhook/testkit'
+import { eventually, type Receiver, startReceiver } from '@switchhook/testkit'
 import { REPLICAS } from '../faults/plan.ts'
 import { openConfirmedPublisher } from '../load/platform-events.ts'
 import { type Load, type LoadOptions, startLoad } from '../load/start-load.ts'
@@ -49,12 +49,17 @@ export async function runDrill(kind: DrillKind, stack: ChaosStack, backups: Back
     behaviours: kind === 'redis' ? LASTING : WITHOUT_NOTICES,
   }
   const load = await startLoad(stack, options)
+  const receiver = await startReceiver()
   try {
     await load.newEventArrives()
     say('under load')
     await sleep(PERIODS_MS.before)
-    const lost = await (kind === 'redis' ? loseRedis : loseBroker)(load, stack, backups, say)
+    const lost =
+      kind === 'redis'
+        ? await loseRedis(load, receiver, stack, backups, say)
+        : await loseBroker(load, stack, backups, say)
     await sleep(PERIODS_MS.after)
+    await load.subscribers.lastOutage()
     await load.stop()
     say('the load has ended; waiting for the remaining deliveries')
     const reconciliation = await settle(async () => ({ ...(await load.observe()), ...lost.excused }))
@@ -76,6 +81,7 @@ export async function runDrill(kind: DrillKind, stack: ChaosStack, backups: Back
     }
   } finally {
     await load.close()
+    await receiver.close()
   }
 }
 
@@ -87,51 +93,48 @@ interface Lost {
   readonly excused: Pick<Observation, 'disturbances' | 'lapses' | 'brokerLosses'>
 }
 
-async function loseRedis(load: Load, stack: ChaosStack, backups: Backups, say: Say): Promise<Lost> {
+async function loseRedis(load: Load, receiver: Receiver, stack: ChaosStack, backups: Backups, say: Say): Promise<Lost> {
   const folder = stack.redisFolder
   if (folder === undefined) throw new Error('the drill needs a Redis of this machine: set BACKING=local')
-  const witness = await openWitness(load.client)
-  try {
-    const fromMs = Date.now()
-    const copy = await backups.saveRedis(stack.redisUrl())
-    const savedAtMs = Date.now()
-    say(`Redis is saved; the load goes on for ${PERIODS_MS.sinceBackup / 1_000} s`)
-    await witness.change()
-    await sleep(PERIODS_MS.sinceBackup)
+  const witness = await openWitness(load.client, receiver)
 
-    const lostAtMs = Date.now()
-    await stack.end('redis', 'SIGKILL')
-    await rm(folder, { recursive: true })
-    await stack.restore('redis')
-    say('Redis has lost its data and is back without it')
-    const services = await everyServiceIsNotReady(stack)
-    const whileEmpty = await witness.readWhileEmpty()
-    await sleep(PERIODS_MS.empty)
-    await stack.end('redis', 'SIGKILL')
-    say(await backups.restoreRedis(copy, folder))
-    await stack.restore('redis')
-    const toMs = Date.now()
-    await isWell(load, stack)
-    const recoveryMs = Date.now() - lostAtMs
-    say('every service is ready again, and a new event was delivered')
-    const findings = [
-      { what: `while Redis is empty, all ${services} services pause and are not ready`, holds: services === SERVICES },
-      whileEmpty,
-      await nothingWasRestarted(stack),
-      ...(await witness.look()),
-    ]
-    return {
-      findings,
-      sinceBackupMs: lostAtMs - savedAtMs,
-      recoveryMs,
-      excused: {
-        disturbances: [{ fromMs, toMs: Date.now() }],
-        lapses: [{ kind: 'rolled back', fromMs, toMs }],
-        brokerLosses: [],
-      },
-    }
-  } finally {
-    await witness.close()
+  const fromMs = Date.now()
+  const copy = await backups.saveRedis(stack.redisUrl())
+  const savedAtMs = Date.now()
+  say(`Redis is saved; the load goes on for ${PERIODS_MS.sinceBackup / 1_000} s`)
+  await witness.change()
+  await sleep(PERIODS_MS.sinceBackup)
+
+  const lostAtMs = Date.now()
+  await stack.end('redis', 'SIGKILL')
+  await rm(folder, { recursive: true })
+  await stack.restore('redis')
+  say('Redis has lost its data and is back without it')
+  const services = await everyServiceIsNotReady(stack)
+  const whileEmpty = await witness.readWhileEmpty()
+  await sleep(PERIODS_MS.empty)
+  await stack.end('redis', 'SIGKILL')
+  say(await backups.restoreRedis(copy, folder))
+  await stack.restore('redis')
+  const toMs = Date.now()
+  await isWell(load, stack)
+  const recoveryMs = Date.now() - lostAtMs
+  say('every service is ready again, and a new event was delivered')
+  const findings = [
+    { what: `while Redis is empty, all ${services} services pause and are not ready`, holds: services === SERVICES },
+    whileEmpty,
+    await nothingWasRestarted(stack),
+    ...(await witness.look()),
+  ]
+  return {
+    findings,
+    sinceBackupMs: lostAtMs - savedAtMs,
+    recoveryMs,
+    excused: {
+      disturbances: [{ fromMs, toMs: Date.now() }],
+      lapses: [{ kind: 'rolled back', fromMs, toMs }],
+      brokerLosses: [],
+    },
   }
 }
 

@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto'
-import { eventually, type ReceivedRequest, type Receiver, startReceiver } from '@switchhook/testkit'
+import { eventually, type ReceivedRequest, type Receiver } from '@switchhook/testkit'
 import { Webhook } from 'standardwebhooks'
 import type { Client, Reply } from '../load/client.ts'
 
@@ -17,7 +17,6 @@ export interface Witness {
   readWhileEmpty(): Promise<Finding>
   /** After the restore. Ends by deleting its subscriptions. */
   look(): Promise<readonly Finding[]>
-  close(): Promise<void>
 }
 
 const PATH = '/api/v1/webhooks/subscriptions'
@@ -29,9 +28,11 @@ interface Created {
   readonly reply: Reply
 }
 
-/** Creates the subscriptions that exist in the backup. The restored state is theirs. */
-export async function openWitness(client: Client): Promise<Witness> {
-  const receiver = await startReceiver()
+/**
+ * Creates the subscriptions that exist in the backup.
+ * @param receiver must stay open until all deliveries have ended: an attempt may be in flight after `look`
+ */
+export async function openWitness(client: Client, receiver: Receiver): Promise<Witness> {
   const keyBefore = randomUUID()
   const keyAfter = randomUUID()
 
@@ -97,7 +98,6 @@ export async function openWitness(client: Client): Promise<Witness> {
       await Promise.all([kept.id, deleted.id, rotated.id, anew.id].map(remove))
       return findings
     },
-    close: () => receiver.close(),
   }
 }
 

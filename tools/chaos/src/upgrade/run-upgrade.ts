@@ -67,6 +67,7 @@ export async function runUpgrade(
       await sleep(PHASE_MS)
       say(`${name}: ${load.subscribers.received.posts.length} POSTs so far`)
     }
+    await load.subscribers.lastOutage()
     await load.stop()
     say('the load has ended; waiting for the remaining deliveries')
     const reconciliation = await settle(async () => ({ ...(await load.observe()), disturbances }))
