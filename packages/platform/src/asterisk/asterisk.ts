@@ -60,6 +60,9 @@ export interface AsteriskPlatform extends Platform {
 
 /** The name is part of every channel's mark and of Asterisk's dialplan. */
 const APP_NAME = /^[A-Za-z0-9_-]{1,64}$/
+
+export const isApplicationName = (name: string): boolean => APP_NAME.test(name)
+
 /** Stored calls are compared with Asterisk's lists this often, and after every connect. */
 const RECONCILE_EVERY_MS = 30_000
 /** `start` waits this long for the event stream, which otherwise opens in the background. */
@@ -69,7 +72,7 @@ const CHECK_AGAIN_MS = 1_000
 
 export function createAsterisk(deps: AsteriskDeps): AsteriskPlatform {
   const { server, app, memory, onError, now } = deps
-  if (!APP_NAME.test(app)) throw new TypeError(`not the name of an application: ${JSON.stringify(app)}`)
+  if (!isApplicationName(app)) throw new TypeError(`not the name of an application: ${JSON.stringify(app)}`)
   const agents = pbxAgents(deps.agents)
   const ari = createAriClient(server)
   const store = createSessionStore(memory)

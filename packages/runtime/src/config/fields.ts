@@ -164,7 +164,8 @@ export const file = <T>(parse: (content: string) => T): Field<T> =>
     try {
       return parse(readFileSync(raw, 'utf8'))
     } catch (error) {
-      const isUnreadable = error instanceof Error && 'code' in error && 'syscall' in error
+      if (error instanceof FieldError) throw error
+      const isUnreadable = typeof error === 'object' && error !== null && 'syscall' in error
       throw new FieldError(isUnreadable ? 'must be the path of a file that can be read' : String(error))
     }
   })
