@@ -11,6 +11,8 @@ export interface OutsideWorld {
   channels(): Promise<readonly { readonly id: string; readonly state: string }[]>
   hangup(channelId: string): Promise<void>
   hold(channelId: string, isHeld: boolean): Promise<void>
+  /** False after Asterisk has stopped. */
+  readonly isOpen: boolean
   close(): void
 }
 
@@ -65,6 +67,9 @@ export async function openOutsideWorld(url: URL, password: string): Promise<Outs
     },
     hangup: async (channelId) => void (await ask('DELETE', `/channels/${channelId}`)),
     hold: async (channelId, isHeld) => void (await ask(isHeld ? 'POST' : 'DELETE', `/channels/${channelId}/hold`)),
+    get isOpen() {
+      return socket.readyState === WebSocket.OPEN
+    },
     close() {
       socket.close()
       void dispatcher.destroy()

@@ -1,6 +1,6 @@
 import { cpSync, existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { freePort, type Home, repository, startDaemon, stopDaemon } from '@switchhook/backing'
+import { type Home, rememberPorts, repository, runningPid, startDaemon, stopDaemon } from '@switchhook/backing'
 import { request } from 'undici'
 
 export interface PrivateAsterisk {
@@ -10,7 +10,7 @@ export interface PrivateAsterisk {
   readonly password: string
   /** The URL for phones that use SIP over WebSocket. */
   readonly phonesUrl: string
-  /** A restart uses the same ports. */
+  /** It must not be running. A restart uses the same ports. */
   start(): Promise<void>
   stop(): Promise<void>
 }
@@ -36,9 +36,12 @@ export async function privateAsterisk(
 ): Promise<PrivateAsterisk> {
   const run = join(home.dataDir, 'asterisk')
   for (const folder of FOLDERS) mkdirSync(join(run, folder), { recursive: true })
-  const http = await freePort()
-  const sip = await freePort()
-  const ami = await freePort()
+  const isRunning = (await runningPid(home, 'asterisk')) !== undefined
+  const { http, sip, ami } = await rememberPorts(
+    join(home.dataDir, 'asterisk-ports.json'),
+    { http: 0, sip: 0, ami: 0 },
+    new Set(isRunning ? ['http', 'sip', 'ami'] : []),
+  )
   const rtp = 20_000 + (http % 100) * RTP_PORTS
   const password = `secret-${home.id}`
   const [triplet = ''] = readdirSync(join(root, 'usr', 'lib')).filter((name) => name.endsWith('-linux-gnu'))

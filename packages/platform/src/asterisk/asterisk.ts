@@ -63,6 +63,7 @@ const APP_NAME = /^[A-Za-z0-9_-]{1,64}$/
 
 export const isApplicationName = (name: string): boolean => APP_NAME.test(name)
 
+const DEVICES = 'devices'
 /** Stored calls are compared with Asterisk's lists this often, and after every connect. */
 const RECONCILE_EVERY_MS = 30_000
 /** `start` waits this long for the event stream, which otherwise opens in the background. */
@@ -80,7 +81,7 @@ export function createAsterisk(deps: AsteriskDeps): AsteriskPlatform {
   let listener: PlatformListener | undefined
   let isStopped = false
   let ending: Promise<void> | undefined
-  /** The events of one channel are handled in their order. */
+  /** The events of one channel are handled in their order, and so are those of all devices. */
   const events = createLanes()
   const underWay = new Set<Promise<unknown>>()
   const timers = new Set<NodeJS.Timeout>()
@@ -97,7 +98,16 @@ export function createAsterisk(deps: AsteriskDeps): AsteriskPlatform {
   })
   const devices = createDevices({ memory, onError, now, listener: () => listener })
   const handle = createHandler({ agents, app, ari, devices, parties, sessions, now })
-  const reconcile = createReconcile({ ari, app, agents, store, sessions, onError, handle })
+  const reconcile = createReconcile({
+    ari,
+    app,
+    agents,
+    store,
+    sessions,
+    onError,
+    handle,
+    amongDevices: (work) => events.run(DEVICES, work),
+  })
   const link = createLink({
     server,
     app,
@@ -111,7 +121,7 @@ export function createAsterisk(deps: AsteriskDeps): AsteriskPlatform {
       later(YOUNG_MS, () => reconcile.all())
       return track(reconcile.all())
     },
-    onEvent: (event) => background(events.run(event.channel?.id ?? event.type, () => onEvent(event))),
+    onEvent: (event) => background(events.run(event.channel?.id ?? DEVICES, () => onEvent(event))),
   })
 
   async function onEvent(event: AriEvent): Promise<void> {

@@ -92,6 +92,7 @@ export function createLink(deps: LinkDeps): Link {
       }
       const startedAtMs = Date.now()
       await follow().catch((error: unknown) => onError('the event stream of Asterisk is interrupted', error))
+      if (stopping.signal.aborted) break
       enter('lost')
       pauseMs = Date.now() - startedAtMs > LONGEST_PAUSE_MS ? FIRST_PAUSE_MS : Math.min(pauseMs * 2, LONGEST_PAUSE_MS)
       await pause(pauseMs)

@@ -17,6 +17,8 @@ export interface ReconcileDeps {
   readonly sessions: Sessions
   /** Handles the event that was missed. */
   readonly handle: (event: PbxEvent) => Promise<void>
+  /** Runs between two events of devices, so that no state is overwritten by an older one. */
+  readonly amongDevices: (work: () => Promise<void>) => Promise<void>
   readonly onError: (message: string, error: unknown) => void
 }
 
@@ -24,7 +26,6 @@ export interface ReconcileDeps {
 interface Lists extends Calls {
   readonly asteriskId: string
   readonly startedAt: string
-  readonly endpoints: readonly AriEndpoint[]
 }
 
 interface Calls {
@@ -41,7 +42,8 @@ export interface Reconcile {
 /** These are most of Asterisk's events, and the adapter reads none of them. */
 const UNREAD_EVENTS = ['ChannelVarset', 'ChannelDialplan', 'ChannelConnectedLine', 'Dial']
 
-export function createReconcile({ ari, app, agents, store, sessions, handle, onError }: ReconcileDeps): Reconcile {
+export function createReconcile(deps: ReconcileDeps): Reconcile {
+  const { ari, app, agents, store, sessions, handle, onError } = deps
   let startedAt: string | undefined
 
   async function read(path: string, query = {}): Promise<unknown> {
@@ -71,9 +73,8 @@ export function createReconcile({ ari, app, agents, store, sessions, handle, onE
       readonly status?: { readonly startup_time?: string }
     }
     const { channels, bridges } = await calls()
-    const endpoints = (await read('/endpoints/PJSIP')) as readonly AriEndpoint[]
     const asteriskId = info.system?.entity_id ?? ''
-    return { asteriskId, startedAt: info.status?.startup_time ?? '', channels, bridges, endpoints }
+    return { asteriskId, startedAt: info.status?.startup_time ?? '', channels, bridges }
   }
 
   /** Asterisk may drop both with the event stream. */
@@ -113,6 +114,13 @@ export function createReconcile({ ari, app, agents, store, sessions, handle, onE
     }
   }
 
+  async function compareDevices(): Promise<void> {
+    for (const { resource, state } of (await read('/endpoints/PJSIP')) as readonly AriEndpoint[]) {
+      if (state !== 'online' && state !== 'offline') continue
+      await handle({ kind: 'device', endpoint: resource, online: state === 'online' })
+    }
+  }
+
   /** Callers who arrived while the event stream was closed. */
   async function welcome(found: Lists): Promise<void> {
     for (const channel of found.channels) {
@@ -138,11 +146,7 @@ export function createReconcile({ ari, app, agents, store, sessions, handle, onE
       }
       await removeLeftovers(found)
       await welcome(found)
-      for (const { resource, state } of found.endpoints) {
-        if (state === 'online' || state === 'offline') {
-          await handle({ kind: 'device', endpoint: resource, online: state === 'online' })
-        }
-      }
+      await deps.amongDevices(compareDevices)
     },
     async one(name) {
       const session = await sessions.find(name.tenant, name.sessionId)
