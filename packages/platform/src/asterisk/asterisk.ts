@@ -20,9 +20,9 @@ import { createHandler } from './handle-event.ts'
 import { createLink, type LinkState } from './link.ts'
 import { createParties } from './parties.ts'
 import { createReconcile } from './reconcile.ts'
+import { YOUNG_MS } from './session/apply-channel-input.ts'
 import { beginDial } from './session/begin.ts'
-import { YOUNG_MS } from './session/channel-cues.ts'
-import type { CommandCue } from './session/cue.ts'
+import type { CommandInput } from './session/input.ts'
 import { createLanes } from './store/lanes.ts'
 import type { PbxMemory } from './store/memory.ts'
 import { createSessionStore, type SessionTimer } from './store/session-store.ts'
@@ -165,11 +165,11 @@ export function createAsterisk(deps: AsteriskDeps): AsteriskPlatform {
     if (answer.status !== 200) throw new PlatformUnavailable(`Asterisk answered ${answer.status} to a ping`)
   }
 
-  const onLeg = (command: LegCommand, cue: CommandCue): Promise<void> =>
+  const onLeg = (command: LegCommand, input: CommandInput): Promise<void> =>
     track(
       (async () => {
         await askWhetherReachable()
-        await sessions.apply(command.tenant, command.callId, cue)
+        await sessions.apply(command.tenant, command.callId, input)
       })(),
     )
 
@@ -193,8 +193,8 @@ export function createAsterisk(deps: AsteriskDeps): AsteriskPlatform {
       for (const callId of await deps.liveCalls(tenant, agent.agentUri)) {
         await sessions.apply(tenant, callId, { kind: 'device-gone', agentUri: agent.agentUri })
       }
-    } else if (timer.cue === null) await reconcile.one({ tenant, sessionId: timer.sessionId })
-    else await sessions.apply(tenant, timer.sessionId, timer.cue)
+    } else if (timer.input === null) await reconcile.one({ tenant, sessionId: timer.sessionId })
+    else await sessions.apply(tenant, timer.sessionId, timer.input)
   }
 
   async function end(release: boolean): Promise<void> {

@@ -89,7 +89,7 @@ describeWithAsterisk('people at the phones of a real Asterisk', (lab) => {
     await inState(inside, connected, on.bob)
   })
 
-  test('transfer: played as a blind transfer', async () => {
+  test('transfer: the same as a blind transfer by command', async () => {
     const callId = await answeredCall()
     lab().phone('alice').transfer('8102')
     expect(await inState(callId, alerting, on.bob)).toMatchObject({ role: 4 })

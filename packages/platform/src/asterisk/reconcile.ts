@@ -4,7 +4,7 @@ import type { AriBridge, AriChannel, AriEndpoint } from './ari/ari-model.ts'
 import { bridgeName } from './ari/carry-out.ts'
 import { readMark, type SessionName } from './ari/channel-mark.ts'
 import { entered, type PbxEvent } from './ari/translate-event.ts'
-import type { ListedChannel, SessionCue } from './session/cue.ts'
+import type { ListedChannel, SessionInput } from './session/input.ts'
 import { isFinished, isLive } from './session/session.ts'
 import type { SessionStore } from './store/session-store.ts'
 import type { Sessions } from './store/sessions.ts'
@@ -85,14 +85,14 @@ export function createReconcile(deps: ReconcileDeps): Reconcile {
     for (const eventSource of sources) await ari.request('POST', `${path}/subscription`, { eventSource })
   }
 
-  function cueFor(found: Calls, hasRestarted: boolean): Extract<SessionCue, { kind: 'listed' }> {
+  function inputFor(found: Calls, hasRestarted: boolean): Extract<SessionInput, { kind: 'listed' }> {
     const bridgeOf = new Map(found.bridges.flatMap(({ id, channels }) => channels.map((channel) => [channel, id])))
     const channels = found.channels.map((channel) => listed(channel, app, bridgeOf.get(channel.id) ?? null))
     return { kind: 'listed', channels, hasRestarted }
   }
 
-  async function compare({ tenant, sessionId }: SessionName, cue: SessionCue): Promise<void> {
-    await sessions.apply(tenant, sessionId, cue)
+  async function compare({ tenant, sessionId }: SessionName, input: SessionInput): Promise<void> {
+    await sessions.apply(tenant, sessionId, input)
     await sessions.report(tenant, sessionId)
   }
 
@@ -138,9 +138,9 @@ export function createReconcile(deps: ReconcileDeps): Reconcile {
       const hasRestarted = startedAt !== undefined && startedAt !== found.startedAt
       startedAt = found.startedAt
       await subscribe()
-      const cue = cueFor(found, hasRestarted)
+      const input = inputFor(found, hasRestarted)
       for (const session of await store.unfinished()) {
-        await compare(session, cue).catch((error: unknown) =>
+        await compare(session, input).catch((error: unknown) =>
           onError('a call could not be compared with Asterisk', error),
         )
       }
@@ -152,7 +152,7 @@ export function createReconcile(deps: ReconcileDeps): Reconcile {
       const session = await sessions.find(name.tenant, name.sessionId)
       if (session === undefined) return
       if (isFinished(session)) return sessions.report(name.tenant, name.sessionId)
-      await compare(name, cueFor(await sharedCalls(), false))
+      await compare(name, inputFor(await sharedCalls(), false))
     },
   }
 }
