@@ -12,6 +12,7 @@ import { type PbxAgent, pbxAgents, provisioned } from './agents.ts'
 import { type AriServer, createAriClient } from './ari/ari-client.ts'
 import type { AriEvent } from './ari/ari-model.ts'
 import { carryOut } from './ari/carry-out.ts'
+import { createReach } from './ari/reach.ts'
 import { createTalk, type ManagerLogin } from './ari/talk.ts'
 import { translateEvent } from './ari/translate-event.ts'
 import { createDevices, type DeviceTimer } from './devices.ts'
@@ -76,6 +77,7 @@ export function createAsterisk(deps: AsteriskDeps): AsteriskPlatform {
   if (!isApplicationName(app)) throw new TypeError(`not the name of an application: ${JSON.stringify(app)}`)
   const agents = pbxAgents(deps.agents)
   const ari = createAriClient(server)
+  const reach = createReach(ari)
   const store = createSessionStore(memory)
   const parties = createParties({ agents, trunk: deps.trunk, defaultCli: deps.defaultCli, liveCalls: deps.liveCalls })
   let listener: PlatformListener | undefined
@@ -114,6 +116,7 @@ export function createAsterisk(deps: AsteriskDeps): AsteriskPlatform {
     memory,
     owner: randomUUID(),
     leaseMs: deps.leaseMs,
+    reach,
     onState: deps.onLink,
     onError,
     onOpen: () => {
@@ -157,18 +160,10 @@ export function createAsterisk(deps: AsteriskDeps): AsteriskPlatform {
     })
   }
 
-  /** Runs before anything is stored, so that Asterisk certainly has not received a command that fails here. */
-  async function askWhetherReachable(): Promise<void> {
-    const answer = await ari.request('GET', '/asterisk/ping').catch((cause: unknown) => {
-      throw new PlatformUnavailable('Asterisk cannot be reached', { cause })
-    })
-    if (answer.status !== 200) throw new PlatformUnavailable(`Asterisk answered ${answer.status} to a ping`)
-  }
-
   const onLeg = (command: LegCommand, input: CommandInput): Promise<void> =>
     track(
       (async () => {
-        await askWhetherReachable()
+        await reach()
         await sessions.apply(command.tenant, command.callId, input)
       })(),
     )
@@ -227,7 +222,7 @@ export function createAsterisk(deps: AsteriskDeps): AsteriskPlatform {
     dial: (command) =>
       track(
         (async () => {
-          await askWhetherReachable()
+          await reach()
           const { tenant, callId, agentUri, commandId, cli, correlationId } = command
           const caller = parties.agent(tenant, agentUri)
           const { party: called, refusal } = await parties.called(tenant, command.destination)

@@ -12,6 +12,8 @@ export interface LinkDeps {
   /** Names this process. */
   readonly owner: string
   readonly leaseMs: number
+  /** Rejects with the reason if Asterisk cannot be reached. A WebSocket that does not open gives no reason. */
+  readonly reach: () => Promise<void>
   readonly onEvent: (event: AriEvent) => void
   /** The event stream is open. Events that arrive before this resolves are delivered afterwards. */
   readonly onOpen: () => Promise<void>
@@ -63,6 +65,7 @@ export function createLink(deps: LinkDeps): Link {
       if (isBuffering) waiting.push(event)
       else deps.onEvent(event)
     }
+    await deps.reach()
     const opened = await openEventSocket({ server: deps.server, app, onEvent })
     socket = opened
     try {
