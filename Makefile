@@ -56,7 +56,7 @@ try-containers: build ## test docker compose: build, start, run the demo scenari
 bench: build ## measure performance next to a baseline (docs/benchmarks.md; FIGURES=latency,noisy selects)
 	@node tools/bench/dist/main.js
 
-chaos: build ## inject faults under load, then check every event (CONTRIBUTING.md; KILLS, SEED, FAULTS, REPORT)
+chaos: build ## inject faults under load, then check every event (CONTRIBUTING.md; KILLS, SEED, FAULTS, REPORT, PLATFORM)
 	@node tools/chaos/dist/main.js
 
 up: build ## start the stack in the background, or the parts of it that are not running (PLATFORM=asterisk)

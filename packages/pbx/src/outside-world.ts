@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { Agent, request, WebSocket } from 'undici'
+import { opened } from './opened.ts'
 
 /** The outside parties at the other end of the trunk, controlled by the test. */
 export interface OutsideWorld {
@@ -23,6 +24,7 @@ export interface OutsideWorld {
 
 const APP = 'world'
 const RING_SECONDS = '60'
+const ANSWERS_WITHIN_MS = 5_000
 const RECORDED_MS = 500
 /** Of a WAV file. */
 const HEADER_BYTES = 44
@@ -30,14 +32,11 @@ const LOUDEST = 32_768
 
 export async function openOutsideWorld(url: URL, password: string): Promise<OutsideWorld> {
   const headers = { authorization: `Basic ${Buffer.from(`${APP}:${password}`).toString('base64')}` }
-  const dispatcher = new Agent()
+  const dispatcher = new Agent({ headersTimeout: ANSWERS_WITHIN_MS })
   const seen: string[] = []
   const entered = new Map<string, () => void>()
   const socket = new WebSocket(`${url.origin.replace('http', 'ws')}/ari/events?app=${APP}`, { headers })
-  await new Promise<void>((resolve, reject) => {
-    socket.addEventListener('open', () => resolve())
-    socket.addEventListener('error', () => reject(new Error('the outside world has no connection to Asterisk')))
-  })
+  await opened(socket, 'the outside world')
   socket.addEventListener('message', ({ data }: { data: unknown }) => {
     const event = JSON.parse(String(data)) as { type: string; args?: string[]; channel?: { id: string } }
     if (event.type !== 'StasisStart') return

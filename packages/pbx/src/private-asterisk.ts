@@ -12,6 +12,8 @@ export interface PrivateAsterisk {
   readonly password: string
   /** The URL for phones that use SIP over WebSocket. */
   readonly phonesUrl: string
+  /** Asterisk's own log of its channels (`cel_custom.conf`). */
+  readonly channelLog: string
   /** It must not be running. A restart uses the same ports. */
   start(): Promise<void>
   stop(): Promise<void>
@@ -19,8 +21,8 @@ export interface PrivateAsterisk {
 
 const CONFIGURATION = join(repository, 'packages', 'pbx', 'asterisk')
 /** Modules require these files; their defaults suffice. */
-const EMPTY = ['acl', 'ccss', 'cdr', 'cel', 'features', 'udptl', 'websocket_client']
-const FOLDERS = ['etc', 'db', 'spool/recording', 'run', 'log', 'lib', 'moh']
+const EMPTY = ['acl', 'ccss', 'cdr', 'features', 'udptl', 'websocket_client']
+const FOLDERS = ['etc', 'db', 'spool/recording', 'run', 'log/cel-custom', 'lib', 'moh']
 const USER = 'switchhook'
 const RTP_PORTS = 400
 const READY_WITHIN_MS = 20_000
@@ -85,6 +87,7 @@ export async function privateAsterisk(
     tlsUrl: tls === undefined ? null : new URL(`https://127.0.0.1:${https}`),
     user: USER,
     password,
+    channelLog: join(run, 'log', 'cel-custom', 'channels.csv'),
     phonesUrl: `ws://127.0.0.1:${http}/ws`,
     start: () =>
       startDaemon(home, {

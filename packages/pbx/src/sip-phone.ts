@@ -1,5 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { WebSocket } from 'undici'
+import { opened } from './opened.ts'
 import {
   authorize,
   headerOf,
@@ -218,13 +219,10 @@ export function createSipPhone({ name, password, url, understands }: SipPhoneOpt
     async register() {
       // The calls of an earlier connection are lost.
       calls.clear()
-      const opened = new WebSocket(url, { protocols: ['sip'] })
-      socket = opened
-      await new Promise<void>((resolve, reject) => {
-        opened.addEventListener('open', () => resolve())
-        opened.addEventListener('error', () => reject(new Error(`${name}: no connection to ${url}`)))
-      })
-      opened.addEventListener('message', ({ data }: { data: unknown }) => receive(parseSip(String(data))))
+      const connection = new WebSocket(url, { protocols: ['sip'] })
+      socket = connection
+      await opened(connection, name)
+      connection.addEventListener('message', ({ data }: { data: unknown }) => receive(parseSip(String(data))))
       const uri = `sip:${HOST}`
       const from = `<${aor}>;tag=${newToken()}`
       const out = { method: 'REGISTER', uri, from, to: `<${aor}>`, callId: newToken() }
@@ -234,7 +232,7 @@ export function createSipPhone({ name, password, url, understands }: SipPhoneOpt
         sleep(REGISTERED_WITHIN_MS, undefined, { ref: false }),
       ])
       if (response !== undefined && statusOf(response) === 200) return
-      opened.close()
+      connection.close()
       throw new Error(`${name}: ${response?.start ?? 'no answer to REGISTER'}`)
     },
     die() {

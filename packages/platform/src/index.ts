@@ -3,6 +3,7 @@ export { type AsteriskDeps, type AsteriskPlatform, createAsterisk, isApplication
 export { dialledNumber, isEndpointName } from './asterisk/dial-string.ts'
 export type { LinkState } from './asterisk/link.ts'
 export type { PbxMemory } from './asterisk/store/memory.ts'
+export { type Watch, watchAsterisk } from './asterisk/watch.ts'
 export { type CommandOnLeg, checkCommand, isSameAddress, type Verdict } from './call-model/check-command.ts'
 export { applyReport, type Leg } from './call-model/leg.ts'
 export {

@@ -1,4 +1,5 @@
 import { rmSync, writeFileSync } from 'node:fs'
+import { runAsterisk } from './asterisk/run-asterisk.ts'
 import { planFaults } from './faults/plan.ts'
 import { AGENTS } from './load/calls.ts'
 import { readOptions } from './options.ts'
@@ -25,6 +26,10 @@ const SETTINGS = {
 }
 
 async function main(): Promise<void> {
+  if (process.env['PLATFORM'] === 'asterisk') {
+    if (!(await runAsterisk(process.env, say))) process.exitCode = 1
+    return
+  }
   const { kills, seeds, kinds, report, home } = readOptions(process.env)
   const [seed = 0] = seeds
   const ending = new AbortController()

@@ -3,12 +3,13 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { openHome } from '@switchhook/backing'
 import { CallState, newCallId, newCommandId } from '@switchhook/contracts'
-import { asteriskFiles, type PrivateAsterisk, privateAsterisk } from '@switchhook/pbx'
+import { asteriskFiles, createSipPhone, type PrivateAsterisk, privateAsterisk } from '@switchhook/pbx'
 import { generate } from 'selfsigned'
 import { createObserver, type Observer } from '../conformance/observer.ts'
 import { PlatformUnavailable } from '../platform.ts'
 import { RealTimeMemory } from '../testing/real-time-memory.ts'
 import { type AsteriskPlatform, createAsterisk } from './asterisk.ts'
+import { watchAsterisk } from './watch.ts'
 
 const agentUri = 'sip:alice@acme.example'
 const START_WITHIN_MS = 60_000
@@ -76,8 +77,8 @@ describeTls(`Asterisk over TLS${missing === undefined ? '' : ` (${missing})`}`, 
     await platform.start(observer.listener)
   }
   afterEach(async () => {
-    await platform.stop()
-    memory.close()
+    await platform?.stop()
+    memory?.close()
   })
 
   const dial = (callId = newCallId()) =>
@@ -107,6 +108,20 @@ describeTls(`Asterisk over TLS${missing === undefined ? '' : ` (${missing})`}`, 
     await expect(dial()).rejects.toThrow('refused the credentials (401)')
     expect(errors.join()).toContain('refused the credentials (401)')
     expect(errors.join()).not.toContain('wrong-secret')
+  })
+
+  test('a user who may only read sees phones and calls', async () => {
+    const { tlsUrl, password, phonesUrl } = asterisk
+    const lines: string[] = []
+    const server = { url: tlsUrl ?? asterisk.url, user: 'onlooker', password, ca }
+    const watch = await watchAsterisk(server, (line) => void lines.push(line))
+    expect(lines).toContain('endpoint alice: offline')
+    const phone = createSipPhone({ name: 'alice', password, url: phonesUrl, understands: [] })
+    await phone.register()
+    while (!lines.includes('endpoint alice: online')) await new Promise(setImmediate)
+    phone.die()
+    await watch.close()
+    expect(await watch.closed).toBe('closed by us')
   })
 
   test('with another certificate authority, or only the public ones, nothing is sent', async () => {

@@ -12,10 +12,10 @@ import {
   withProgress,
 } from '@switchhook/backing'
 import { AsteriskUnavailable, asteriskFiles, type PrivateAsterisk, privateAsterisk } from '@switchhook/pbx'
-import { PEOPLE } from './people.ts'
+import { PEOPLE, type Person } from './people.ts'
 
 /** An Asterisk with phones beside the stack. */
-export interface LocalAsterisk {
+export interface LocalAsterisk extends Pick<PrivateAsterisk, 'user' | 'password' | 'channelLog'> {
   readonly url: string
   /** Steers the phones and the callers from outside (`telephones.ts`). */
   readonly telephonesUrl: string
@@ -34,14 +34,20 @@ export const needsLocalAsterisk = (env: NodeJS.ProcessEnv): boolean =>
  * Starts Asterisk and its phones, if they are not running.
  * @throws AsteriskUnavailable
  */
-export async function startLocalAsterisk(home: Home, say: Say): Promise<LocalAsterisk> {
+export async function startLocalAsterisk(
+  home: Home,
+  say: Say,
+  people: readonly Person[] = PEOPLE,
+): Promise<LocalAsterisk> {
   const root = await withProgress(say, 'looking for Asterisk (a download of 72 MB at first use)', findFiles())
-  const asterisk = await privateAsterisk(home, root, PEOPLE)
+  const asterisk = await privateAsterisk(home, root, people)
   if ((await runningPid(home, 'asterisk')) === undefined) {
     await withProgress(say, 'starting Asterisk', asterisk.start())
   }
-  const telephonesUrl = await startTelephones(home, asterisk)
-  return { url: asterisk.url.origin, telephonesUrl, environment: settingsFor(home, asterisk) }
+  const telephonesUrl = await startTelephones(home, asterisk, people)
+  const { url, user, password, channelLog } = asterisk
+  const environment = settingsFor(home, asterisk, people)
+  return { url: url.origin, user, password, channelLog, telephonesUrl, environment }
 }
 
 async function findFiles(): Promise<string> {
@@ -57,7 +63,11 @@ async function findFiles(): Promise<string> {
   }
 }
 
-async function startTelephones(home: Home, { url, password }: PrivateAsterisk): Promise<string> {
+async function startTelephones(
+  home: Home,
+  { url, password }: PrivateAsterisk,
+  people: readonly Person[],
+): Promise<string> {
   const isRunning = (await runningPid(home, 'telephones')) !== undefined
   const file = join(home.dataDir, 'telephones-port.json')
   const { port } = await rememberPorts(file, { port: 0 }, new Set(isRunning ? ['port'] : []))
@@ -72,6 +82,7 @@ async function startTelephones(home: Home, { url, password }: PrivateAsterisk): 
       TELEPHONES_PORT: String(port),
       TELEPHONES_ASTERISK_URL: url.origin,
       TELEPHONES_PASSWORD: password,
+      TELEPHONES_NAMES: people.map(({ name }) => name).join(','),
     },
     isReady: () => httpSucceeds(telephonesUrl),
     readyWithinMs: 20_000,
@@ -79,7 +90,11 @@ async function startTelephones(home: Home, { url, password }: PrivateAsterisk): 
   return telephonesUrl
 }
 
-function settingsFor(home: Home, { url, user, password }: PrivateAsterisk): NodeJS.ProcessEnv {
+function settingsFor(
+  home: Home,
+  { url, user, password }: PrivateAsterisk,
+  people: readonly Person[],
+): NodeJS.ProcessEnv {
   const passwordFile = join(home.dataDir, 'asterisk-password')
   writeFileSync(passwordFile, password, { mode: 0o600 })
   return {
@@ -91,7 +106,7 @@ function settingsFor(home: Home, { url, user, password }: PrivateAsterisk): Node
     ASTERISK_MANAGER_PASSWORD_FILE: passwordFile,
     ASTERISK_TRUNK: 'pstn',
     ASTERISK_DEFAULT_CLI: '+15550000',
-    ASTERISK_AGENTS: JSON.stringify(PEOPLE.map(({ name, ...agent }) => ({ ...agent, endpoint: name }))),
+    ASTERISK_AGENTS: JSON.stringify(people.map(({ name, ...agent }) => ({ ...agent, endpoint: name }))),
   }
 }
 

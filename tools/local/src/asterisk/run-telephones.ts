@@ -1,27 +1,29 @@
 import { once } from 'node:events'
 import { createSipPhone, openOutsideWorld } from '@switchhook/pbx'
 import { createLogger, loadConfig, port, runProcess, Shutdown, text, url } from '@switchhook/runtime'
-import { PEOPLE } from './people.ts'
 import { createTelephonesServer, type Telephone } from './telephones.ts'
 
 const fields = {
   TELEPHONES_PORT: port(),
   TELEPHONES_ASTERISK_URL: url(['http', 'https']),
   TELEPHONES_PASSWORD: text(),
+  /** Of the phones, separated by commas. */
+  TELEPHONES_NAMES: text(),
 }
 /** Phones and the outside world connect again after a restart of Asterisk. */
 const CONNECT_EVERY_MS = 500
 
 /** The phones of a local Asterisk, and the world outside. */
 runProcess('telephones', async () => {
-  const { TELEPHONES_PORT, TELEPHONES_ASTERISK_URL, TELEPHONES_PASSWORD: password } = loadConfig(fields, process.env)
+  const config = loadConfig(fields, process.env)
+  const { TELEPHONES_PORT, TELEPHONES_ASTERISK_URL, TELEPHONES_PASSWORD: password } = config
   const log = createLogger('telephones', 'info')
   const shutdown = new Shutdown(log, 5_000)
   shutdown.onSignals('SIGTERM', 'SIGINT')
   const asterisk = new URL(TELEPHONES_ASTERISK_URL)
   const phonesUrl = `${asterisk.origin.replace('http', 'ws')}/ws`
   const phones = new Map<string, Telephone>(
-    PEOPLE.map(({ name }) => [
+    config.TELEPHONES_NAMES.split(',').map((name) => [
       name,
       { phone: createSipPhone({ name, password, url: phonesUrl, understands: ['talk', 'header'] }), isPlugged: true },
     ]),

@@ -181,17 +181,25 @@ type ManagerConfig = Pick<AsteriskConfig, 'ASTERISK_MANAGER_USER' | 'ASTERISK_MA
 const managerOf = ({ ASTERISK_MANAGER_USER: user, ASTERISK_MANAGER_PASSWORD_FILE: password }: ManagerConfig) =>
   user === undefined || password === undefined ? null : { user, password }
 
+type ServerConfig = Pick<
+  AsteriskConfig,
+  'ASTERISK_URL' | 'ASTERISK_USER' | 'ASTERISK_PASSWORD_FILE' | 'ASTERISK_CA_FILE'
+>
+
+/** Asterisk's address and the credentials. The URL and the password must be set. */
+export const serverOf = (config: ServerConfig): AsteriskDeps['server'] => ({
+  url: new URL(config.ASTERISK_URL ?? ''),
+  user: config.ASTERISK_USER,
+  password: config.ASTERISK_PASSWORD_FILE ?? '',
+  ca: config.ASTERISK_CA_FILE ?? null,
+})
+
 /** The adapter's settings, from a configuration that the rules have accepted. */
 export function asteriskSettings(
   config: AsteriskConfig,
 ): Pick<AsteriskDeps, 'server' | 'manager' | 'app' | 'agents' | 'trunk' | 'defaultCli' | 'ringSeconds'> {
   return {
-    server: {
-      url: new URL(config.ASTERISK_URL ?? ''),
-      user: config.ASTERISK_USER,
-      password: config.ASTERISK_PASSWORD_FILE ?? '',
-      ca: config.ASTERISK_CA_FILE ?? null,
-    },
+    server: serverOf(config),
     manager: managerOf(config),
     app: config.ASTERISK_APP,
     agents: agentsOf(config),
