@@ -1,6 +1,7 @@
 import type { BacklogFigure } from '../figures/backlog.ts'
 import type { CommandsFigure } from '../figures/commands.ts'
 import type { DeliveriesFigure } from '../figures/deliveries.ts'
+import type { FairnessFigure } from '../figures/fairness.ts'
 import type { LatencyFigure } from '../figures/latency.ts'
 import type { LogFigure } from '../figures/log.ts'
 import type { MemoryFigure } from '../figures/memory.ts'
@@ -16,6 +17,7 @@ export interface Figures {
   readonly log: LogFigure
   readonly noisy: NoisyFigure
   readonly backlog: BacklogFigure
+  readonly fairness: FairnessFigure
   readonly memory: MemoryFigure
   readonly outage: OutageFigure
 }
