@@ -58,13 +58,27 @@ export function createReconcile(deps: ReconcileDeps): Reconcile {
     return { channels, bridges }
   }
 
-  /** Sessions that are compared at the same time share one reading. */
   let reading: Promise<Calls> | undefined
-  function sharedCalls(): Promise<Calls> {
-    reading ??= calls().finally(() => {
-      reading = undefined
+  let nextReading: Promise<Calls> | undefined
+  /**
+   * Reads the calls, beginning now or later: a reading that is under way may have missed a channel that has just been
+   * created. Sessions that are compared at the same time share one.
+   */
+  function freshCalls(): Promise<Calls> {
+    if (reading === undefined) return startReading()
+    const restart = (): Promise<Calls> => {
+      nextReading = undefined
+      return startReading()
+    }
+    nextReading ??= reading.then(restart, restart)
+    return nextReading
+  }
+  function startReading(): Promise<Calls> {
+    const mine = calls().finally(() => {
+      if (reading === mine) reading = undefined
     })
-    return reading
+    reading = mine
+    return mine
   }
 
   async function lists(): Promise<Lists> {
@@ -91,7 +105,11 @@ export function createReconcile(deps: ReconcileDeps): Reconcile {
     return { kind: 'listed', channels, hasRestarted }
   }
 
-  async function compare({ tenant, sessionId }: SessionName, input: SessionInput): Promise<void> {
+  /** @param input a function reads Asterisk's lists once the session's earlier steps are carried out */
+  async function compare(
+    { tenant, sessionId }: SessionName,
+    input: SessionInput | (() => Promise<SessionInput>),
+  ): Promise<void> {
     await sessions.apply(tenant, sessionId, input)
     await sessions.report(tenant, sessionId)
   }
@@ -139,8 +157,13 @@ export function createReconcile(deps: ReconcileDeps): Reconcile {
       startedAt = found.startedAt
       await subscribe()
       const input = inputFor(found, hasRestarted)
+      const listed = new Set(found.channels.map(({ id }) => id))
       for (const session of await store.unfinished()) {
-        await compare(session, input).catch((error: unknown) =>
+        const stored = await sessions.find(session.tenant, session.sessionId)
+        // The list is older than this comparison, so only a new one proves that a channel is gone.
+        const isMissing = stored?.channels.some((channel) => isLive(channel) && !listed.has(channel.id)) === true
+        const fresh = async (): Promise<SessionInput> => inputFor(await freshCalls(), hasRestarted)
+        await compare(session, isMissing ? fresh : input).catch((error: unknown) =>
           onError('a call could not be compared with Asterisk', error),
         )
       }
@@ -152,7 +175,7 @@ export function createReconcile(deps: ReconcileDeps): Reconcile {
       const session = await sessions.find(name.tenant, name.sessionId)
       if (session === undefined) return
       if (isFinished(session)) return sessions.report(name.tenant, name.sessionId)
-      await compare(name, inputFor(await sharedCalls(), false))
+      await compare(name, async () => inputFor(await freshCalls(), false))
     },
   }
 }

@@ -119,10 +119,17 @@ const checkEnds = ({ killsAtMs }: Observed, callId: string, channels: readonly C
     .filter(({ endedAtMs, startedAtMs }) => endedAtMs === null && !killsAtMs.some((atMs) => atMs >= startedAtMs))
     .map(({ name }) => `${callId}: its channel ${name} did not end in Asterisk`)
 
-const unreportedCalls = (byCall: ReadonlyMap<string, unknown>, legs: readonly Leg[]): readonly string[] =>
-  [...byCall.keys()]
-    .filter((callId) => !legs.some((leg) => leg.callId === callId))
-    .map((callId) => `${callId}: Asterisk had its channels, and no event reports it`)
+/** A caller who hangs up before the phone rings is not reported. */
+const unreportedCalls = (
+  byCall: ReadonlyMap<string, readonly ChannelRecord[]>,
+  legs: readonly Leg[],
+): readonly string[] =>
+  [...byCall]
+    .filter(([callId, channels]) => isAnswered(channels) && !legs.some((leg) => leg.callId === callId))
+    .map(([callId]) => `${callId}: a phone answered in Asterisk, and no event reports it`)
+
+const isAnswered = (channels: readonly ChannelRecord[]): boolean =>
+  channels.some(({ answeredAtMs }) => answeredAtMs !== null)
 
 function isDisturbed({ disturbances }: Observed, { events }: Leg): boolean {
   const fromMs = (events[0]?.occurredAtMs ?? 0) - REPORTED_WITHIN_MS
@@ -139,7 +146,6 @@ function checkAgainstLog(
   const channels = byCall.get(callId) ?? []
   const of = (endpoint: string) => channels.filter((channel) => channel.name.startsWith(`PJSIP/${endpoint}-`))
   const phone = of(endpoints.get(agentUri) ?? '')
-  const isAnswered = (some: readonly ChannelRecord[]): boolean => some.some(({ answeredAtMs }) => answeredAtMs !== null)
   const isTalk = isAnswered(phone) && (events[0]?.direction === INBOUND || isAnswered(of(TRUNK)))
   const isReported = events.some(({ state }) => state === CONNECTED)
   const end = events.at(-1)

@@ -30,9 +30,10 @@ export interface Sessions {
   begin(stepped: Stepped): Promise<void>
   /**
    * Resolves to `true` when the step is stored, or may be, and to `false` if there is no such call.
+   * @param input a function is called once the session's earlier steps are carried out
    * @throws PlatformUnavailable when the step has certainly not been stored
    */
-  apply(tenant: string | null, callId: CallId, input: Input): Promise<boolean>
+  apply(tenant: string | null, callId: CallId, input: Input | (() => Promise<Input>)): Promise<boolean>
   find(tenant: string | null, callId: CallId): Promise<PbxSession | undefined>
   /** Repeats the reports that were not stored. */
   report(tenant: string | null, callId: CallId): Promise<void>
@@ -124,7 +125,9 @@ export function createSessions(deps: SessionsDeps): Sessions {
       })
       if (loaded === undefined) return false
       const { sessionId } = loaded.session.group
-      const isDone = await lanes.run(sessionId, () => applyInOrder(tenant, sessionId, input))
+      const isDone = await lanes.run(sessionId, async () =>
+        applyInOrder(tenant, sessionId, typeof input === 'function' ? await input() : input),
+      )
       if (isFinished(loaded.session)) reporter.forget(sessionId)
       return isDone
     },
