@@ -11,6 +11,8 @@ export PATH := $(CURDIR)/node_modules/.bin:$(PATH)
 .DEFAULT_GOAL := help
 .PHONY: help install build console check test cluster pbx demo bench profile chaos drill upgrade-test up down try-containers format release images docs chart alerts pictures
 
+# make passes variables of its command line, such as PLATFORM=asterisk, to every recipe.
+
 # $(call step,name,command): one line with the time it took; the command's output only when it fails.
 step = @printf '  %-20s' '$(1)'; began=$$(date +%s); said=$$( { $(2); } 2>&1 ) && echo "ok  $$(($$(date +%s) - began)) s" || \
   { echo FAILED; printf '%s\n' "$$said"; exit 1; }
@@ -50,10 +52,10 @@ test: build ## run every test, as CI does
 cluster: build ## kill nodes of a RabbitMQ cluster and of Redis with replicas one by one (docs/scaling.md)
 	@jest --selectProjects cluster --maxWorkers=1
 
-pbx: build ## run the platform tests with real calls over a private Asterisk (72 MB download on first use)
-	@jest --selectProjects pbx --maxWorkers=1
+pbx: build ## run the tests with real calls over a private Asterisk (72 MB download on first use)
+	@jest --selectProjects pbx --maxWorkers=2
 
-demo: build ## start everything, play a scenario and stop again
+demo: build ## start everything, play a scenario and stop again (PLATFORM=asterisk: on real SIP phones)
 	@$(LOCAL) demo
 
 try-containers: build ## test docker compose: build, start, run the demo scenario, scale and kill under load, remove
@@ -65,7 +67,7 @@ bench: build ## measure performance next to a baseline (docs/benchmarks.md; FIGU
 profile: build ## divide the processor time of a delivery and a command by process and package (docs/performance.md)
 	@node tools/bench/dist/profile.js
 
-chaos: build ## inject faults under load, then check every event (CONTRIBUTING.md; KILLS, SEED, FAULTS, REPORT)
+chaos: build ## inject faults under load, then check every event (CONTRIBUTING.md; KILLS, SEED, FAULTS, REPORT, PLATFORM)
 	@node tools/chaos/dist/main.js
 
 drill: build ## lose Redis and the broker under load, restore backups, then check every event (docs/backup.md; DRILLS)
@@ -74,7 +76,7 @@ drill: build ## lose Redis and the broker under load, restore backups, then chec
 upgrade-test: build ## update from FROM=<git ref> and back under load, then check every event (docs/upgrades.md; ORDER)
 	@node tools/chaos/dist/upgrade-test.js
 
-up: build ## start the stack in the background, or the parts of it that are not running
+up: build ## start the stack in the background, or the parts of it that are not running (PLATFORM=asterisk)
 	@$(LOCAL) up
 
 down: ## stop the stack

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { repository, runCommand } from '@switchhook/backing'
 
-/** Asterisk cannot be downloaded on this machine; the message has the reason. */
+/** Asterisk cannot be downloaded on this machine; the message has the reason and what to do. */
 export class AsteriskUnavailable extends Error {
   override readonly name = 'AsteriskUnavailable'
 }

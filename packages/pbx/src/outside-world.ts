@@ -1,5 +1,7 @@
 import { randomUUID } from 'node:crypto'
+import { setTimeout as sleep } from 'node:timers/promises'
 import { Agent, request, WebSocket } from 'undici'
+import { opened } from './opened.ts'
 
 /** The outside parties at the other end of the trunk, controlled by the test. */
 export interface OutsideWorld {
@@ -11,22 +13,30 @@ export interface OutsideWorld {
   channels(): Promise<readonly { readonly id: string; readonly state: string }[]>
   hangup(channelId: string): Promise<void>
   hold(channelId: string, isHeld: boolean): Promise<void>
+  /** The outside party sends a tone until its call ends. */
+  sendTone(channelId: string): Promise<void>
+  /** Records for half a second the audio that Asterisk sends to a phone. Resolves to its loudest sample, from 0 to 1. */
+  loudnessAt(endpoint: string): Promise<number>
+  /** False after Asterisk has stopped. */
+  readonly isOpen: boolean
   close(): void
 }
 
 const APP = 'world'
 const RING_SECONDS = '60'
+const ANSWERS_WITHIN_MS = 5_000
+const RECORDED_MS = 500
+/** Of a WAV file. */
+const HEADER_BYTES = 44
+const LOUDEST = 32_768
 
 export async function openOutsideWorld(url: URL, password: string): Promise<OutsideWorld> {
   const headers = { authorization: `Basic ${Buffer.from(`${APP}:${password}`).toString('base64')}` }
-  const dispatcher = new Agent()
+  const dispatcher = new Agent({ headersTimeout: ANSWERS_WITHIN_MS })
   const seen: string[] = []
   const entered = new Map<string, () => void>()
   const socket = new WebSocket(`${url.origin.replace('http', 'ws')}/ari/events?app=${APP}`, { headers })
-  await new Promise<void>((resolve, reject) => {
-    socket.addEventListener('open', () => resolve())
-    socket.addEventListener('error', () => reject(new Error('the outside world has no connection to Asterisk')))
-  })
+  await opened(socket, 'the outside world')
   socket.addEventListener('message', ({ data }: { data: unknown }) => {
     const event = JSON.parse(String(data)) as { type: string; args?: string[]; channel?: { id: string } }
     if (event.type !== 'StasisStart') return
@@ -36,6 +46,7 @@ export async function openOutsideWorld(url: URL, password: string): Promise<Outs
   })
 
   async function ask(method: 'GET' | 'POST' | 'DELETE', path: string, query = {}, body?: unknown): Promise<unknown> {
+    const isFile = path.endsWith('/file')
     const { statusCode, body: answer } = await request(`${url.origin}/ari${path}`, {
       method,
       query,
@@ -43,10 +54,19 @@ export async function openOutsideWorld(url: URL, password: string): Promise<Outs
       headers: { ...headers, ...(body !== undefined && { 'content-type': 'application/json' }) },
       ...(body !== undefined && { body: JSON.stringify(body) }),
     })
+    if (isFile && statusCode === 200) return Buffer.from(await answer.arrayBuffer())
     const text = await answer.text()
     if (statusCode >= 400) throw new Error(`${method} ${path} was answered ${statusCode} ${text}`)
     return text === '' ? undefined : JSON.parse(text)
   }
+
+  interface Listed {
+    readonly id: string
+    readonly name: string
+    readonly state: string
+  }
+  const listed = async (prefix: string): Promise<readonly Listed[]> =>
+    ((await ask('GET', '/channels')) as Listed[]).filter(({ name }) => name.startsWith(prefix))
 
   return {
     seen,
@@ -59,12 +79,30 @@ export async function openOutsideWorld(url: URL, password: string): Promise<Outs
       await ask('POST', `/channels/${channelId}/dial`, { timeout: RING_SECONDS })
       return channelId
     },
-    async channels() {
-      const all = (await ask('GET', '/channels')) as { id: string; name: string; state: string; creationtime: string }[]
-      return all.filter(({ name }) => name.startsWith('PJSIP/world-'))
-    },
+    channels: () => listed('PJSIP/world-'),
     hangup: async (channelId) => void (await ask('DELETE', `/channels/${channelId}`)),
     hold: async (channelId, isHeld) => void (await ask(isHeld ? 'POST' : 'DELETE', `/channels/${channelId}/hold`)),
+    sendTone: async (channelId) => void (await ask('POST', `/channels/${channelId}/play`, { media: 'tone:dial' })),
+    async loudnessAt(endpoint) {
+      const [phone] = await listed(`PJSIP/${endpoint}-`)
+      if (phone === undefined) throw new Error(`${endpoint} has no call`)
+      const name = randomUUID()
+      const snoop = `world-${name}`
+      await ask('POST', `/channels/${phone.id}/snoop/${snoop}`, { spy: 'out', app: APP })
+      await ask('POST', `/channels/${snoop}/record`, { name, format: 'wav' })
+      await sleep(RECORDED_MS)
+      await ask('POST', `/recordings/live/${name}/stop`)
+      const wav = (await ask('GET', `/recordings/stored/${name}/file`)) as Buffer
+      await ask('DELETE', `/channels/${snoop}`)
+      const samples = Array.from({ length: Math.max(0, (wav.length - HEADER_BYTES) >> 1) }, (_, at) =>
+        Math.abs(wav.readInt16LE(HEADER_BYTES + 2 * at)),
+      )
+      if (samples.length === 0) throw new Error('the recording is empty')
+      return Math.max(...samples) / LOUDEST
+    },
+    get isOpen() {
+      return socket.readyState === WebSocket.OPEN
+    },
     close() {
       socket.close()
       void dispatcher.destroy()

@@ -1,24 +1,28 @@
 import { cpSync, existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { freePort, type Home, repository, startDaemon, stopDaemon } from '@switchhook/backing'
+import { type Home, rememberPorts, repository, runningPid, startDaemon, stopDaemon } from '@switchhook/backing'
 import { request } from 'undici'
 
 export interface PrivateAsterisk {
   readonly url: URL
+  /** The same server over TLS; null without a certificate. */
+  readonly tlsUrl: URL | null
   readonly user: string
   /** The same for every login, because this Asterisk listens only on loopback. */
   readonly password: string
   /** The URL for phones that use SIP over WebSocket. */
   readonly phonesUrl: string
-  /** A restart uses the same ports. */
+  /** Asterisk's own log of its channels (`cel_custom.conf`). */
+  readonly channelLog: string
+  /** It must not be running. A restart uses the same ports. */
   start(): Promise<void>
   stop(): Promise<void>
 }
 
 const CONFIGURATION = join(repository, 'packages', 'pbx', 'asterisk')
 /** Modules require these files; their defaults suffice. */
-const EMPTY = ['acl', 'ccss', 'cdr', 'cel', 'features', 'udptl', 'websocket_client']
-const FOLDERS = ['etc', 'db', 'spool', 'run', 'log', 'lib', 'moh']
+const EMPTY = ['acl', 'ccss', 'cdr', 'features', 'udptl', 'websocket_client']
+const FOLDERS = ['etc', 'db', 'spool/recording', 'run', 'log/cel-custom', 'lib', 'moh']
 const USER = 'switchhook'
 const RTP_PORTS = 400
 const READY_WITHIN_MS = 20_000
@@ -33,12 +37,17 @@ export async function privateAsterisk(
   home: Home,
   root: string,
   agents: readonly { readonly name: string; readonly extension: string }[],
+  /** PEM, for 127.0.0.1. */
+  tls?: { readonly certificate: string; readonly key: string },
 ): Promise<PrivateAsterisk> {
   const run = join(home.dataDir, 'asterisk')
   for (const folder of FOLDERS) mkdirSync(join(run, folder), { recursive: true })
-  const http = await freePort()
-  const sip = await freePort()
-  const ami = await freePort()
+  const isRunning = (await runningPid(home, 'asterisk')) !== undefined
+  const { http, https, sip, ami } = await rememberPorts(
+    join(home.dataDir, 'asterisk-ports.json'),
+    { http: 0, https: 0, sip: 0, ami: 0 },
+    new Set(isRunning ? ['http', 'https', 'sip', 'ami'] : []),
+  )
   const rtp = 20_000 + (http % 100) * RTP_PORTS
   const password = `secret-${home.id}`
   const [triplet = ''] = readdirSync(join(root, 'usr', 'lib')).filter((name) => name.endsWith('-linux-gnu'))
@@ -48,6 +57,8 @@ export async function privateAsterisk(
     TRIPLET: triplet,
     SECRET: password,
     HTTP_PORT: String(http),
+    TLS: tls === undefined ? 'no' : 'yes',
+    HTTPS_PORT: String(https),
     SIP_PORT: String(sip),
     AMI_PORT: String(ami),
     RTP_START: String(rtp),
@@ -57,6 +68,10 @@ export async function privateAsterisk(
   writeFileSync(join(run, 'moh', 'silence.ulaw'), Buffer.alloc(8_000, ULAW_SILENCE))
   const documentation = join(root, 'usr', 'share', 'asterisk', 'documentation')
   if (existsSync(documentation)) cpSync(documentation, join(run, 'lib', 'documentation'), { recursive: true })
+  if (tls !== undefined) {
+    writeFileSync(join(run, 'etc', 'certificate.pem'), tls.certificate)
+    writeFileSync(join(run, 'etc', 'key.pem'), tls.key, { mode: 0o600 })
+  }
   for (const name of EMPTY) writeFileSync(join(run, 'etc', `${name}.conf`), '[general]\n')
   for (const name of readdirSync(CONFIGURATION)) {
     const text = readFileSync(join(CONFIGURATION, name), 'utf8')
@@ -69,8 +84,10 @@ export async function privateAsterisk(
   const [loader = ''] = loadersOf(root)
   return {
     url: new URL(`http://127.0.0.1:${http}`),
+    tlsUrl: tls === undefined ? null : new URL(`https://127.0.0.1:${https}`),
     user: USER,
     password,
+    channelLog: join(run, 'log', 'cel-custom', 'channels.csv'),
     phonesUrl: `ws://127.0.0.1:${http}/ws`,
     start: () =>
       startDaemon(home, {

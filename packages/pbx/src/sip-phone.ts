@@ -1,4 +1,6 @@
+import { setTimeout as sleep } from 'node:timers/promises'
 import { WebSocket } from 'undici'
+import { opened } from './opened.ts'
 import {
   authorize,
   headerOf,
@@ -35,6 +37,7 @@ interface PhoneCall {
 
 /** A SIP phone without media, steered by a program. Speaks SIP over WebSocket, so nothing is retransmitted. */
 export interface SipPhone {
+  /** Connects and registers. Rejects if Asterisk does not accept it in time. */
   register(): Promise<void>
   /** The cable is pulled: Asterisk drops the registration at once and leaves the calls up. */
   die(): void
@@ -52,6 +55,7 @@ export interface SipPhone {
 }
 
 const HOST = '127.0.0.1'
+const REGISTERED_WITHIN_MS = 2_000
 
 export function createSipPhone({ name, password, url, understands }: SipPhoneOptions): SipPhone {
   const aor = `sip:${name}@${HOST}`
@@ -213,18 +217,23 @@ export function createSipPhone({ name, password, url, understands }: SipPhoneOpt
 
   return {
     async register() {
-      const opened = new WebSocket(url, { protocols: ['sip'] })
-      socket = opened
-      await new Promise<void>((resolve, reject) => {
-        opened.addEventListener('open', () => resolve())
-        opened.addEventListener('error', () => reject(new Error(`${name}: no connection to ${url}`)))
-      })
-      opened.addEventListener('message', ({ data }: { data: unknown }) => receive(parseSip(String(data))))
+      // The calls of an earlier connection are lost.
+      calls.clear()
+      const connection = new WebSocket(url, { protocols: ['sip'] })
+      socket = connection
+      await opened(connection, name)
+      connection.addEventListener('message', ({ data }: { data: unknown }) => receive(parseSip(String(data))))
       const uri = `sip:${HOST}`
       const from = `<${aor}>;tag=${newToken()}`
       const out = { method: 'REGISTER', uri, from, to: `<${aor}>`, callId: newToken() }
-      const response = await request({ ...out, more: [['Expires', '600']] })
-      if (statusOf(response) !== 200) throw new Error(`${name}: ${response.start}`)
+      // A starting Asterisk accepts the connection before it answers SIP.
+      const response = await Promise.race([
+        request({ ...out, more: [['Expires', '600']] }),
+        sleep(REGISTERED_WITHIN_MS, undefined, { ref: false }),
+      ])
+      if (response !== undefined && statusOf(response) === 200) return
+      connection.close()
+      throw new Error(`${name}: ${response?.start ?? 'no answer to REGISTER'}`)
     },
     die() {
       calls.clear()

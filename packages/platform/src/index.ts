@@ -1,10 +1,9 @@
-export type { PbxAgent } from './asterisk/agents.ts'
-export type { AriServer } from './asterisk/ari/ari-client.ts'
-export type { ManagerLogin } from './asterisk/ari/talk.ts'
-export { type AsteriskDeps, type AsteriskPlatform, createAsterisk } from './asterisk/asterisk.ts'
-export type { Trunk } from './asterisk/dial-string.ts'
+export { type PbxAgent, pbxAgents } from './asterisk/agents.ts'
+export { type AsteriskDeps, type AsteriskPlatform, createAsterisk, isApplicationName } from './asterisk/asterisk.ts'
+export { dialledNumber, isEndpointName } from './asterisk/dial-string.ts'
 export type { LinkState } from './asterisk/link.ts'
-export type { PbxChange, PbxMemory, PbxRecord } from './asterisk/store/memory.ts'
+export type { PbxMemory } from './asterisk/store/memory.ts'
+export { type Watch, watchAsterisk } from './asterisk/watch.ts'
 export {
   allowedCommands,
   type CommandOnLeg,

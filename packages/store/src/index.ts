@@ -86,6 +86,8 @@ export {
   type IdempotencyTimes,
 } from './requests/idempotency-store.ts'
 export { createRequestLimiter, type RequestLimiter, type RequestRate } from './requests/request-limiter.ts'
+export { createFollowedRecords, type FollowedRecords } from './state/followed-records.ts'
+export { createLeaseStore, type LeaseStore } from './state/lease-store.ts'
 export { createOutbox, type Outbox, type OutboxEntry } from './state/outbox.ts'
 export {
   type CommitRelay,

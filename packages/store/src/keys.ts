@@ -134,6 +134,12 @@ export const timersKey = (partition: number): string => `sh:{p${partition}}:time
 /** hash: timer → JSON · each as long as the timer · api */
 export const timerPayloadsKey = (partition: number): string => `sh:{p${partition}}:timers:payloads`
 
+/** zset: `[tenant, name]` of state records that a platform adapter follows → when it was added, ms · each until it is removed · api */
+export const followedKey = (partition: number): string => `sh:{p${partition}}:followed`
+
+/** string: the process that holds a lease · as long as the lease · api */
+export const leaseKey = (name: string): string => `sh:{n:${escapeTenant(name)}}:lease`
+
 /** The name of a timer in its partition, not a key. Several tenants of a partition may use the same id. */
 export const timerMember = (tenant: string | null, id: string): string => `${escapeTenant(tenant)}:${id}`
 

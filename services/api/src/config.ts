@@ -22,6 +22,7 @@ import { secretKeysField, secretKeysInProduction } from '@switchhook/signing'
 import { DEFAULT_STATUS_NAMES, type StatusNames, statusNamesSchema } from './agents/status-codes.ts'
 import { type Issuer, issuersSchema } from './auth/issuer.ts'
 import type { AuthOptions } from './auth/open-auth.ts'
+import { asteriskFields, asteriskRules } from './platform/asterisk/asterisk-config.ts'
 import { agentsSchema, SIMULATED_AGENTS } from './platform/simulator/simulated-agents.ts'
 import type { WebhookUrlRules } from './subscriptions/webhook-url.ts'
 
@@ -93,7 +94,7 @@ export const apiFields = {
     json<StatusNames>(statusNamesSchema, JSON.stringify(DEFAULT_STATUS_NAMES)),
     'the codes of the [specification](specification.md)',
   ),
-  PLATFORM: described('The contact center behind the API.', choice(['simulator'], 'simulator')),
+  PLATFORM: described('The contact center behind the API.', choice(['simulator', 'asterisk'], 'simulator')),
   SIMULATOR_AGENTS: described(
     'Agents of the simulated contact center: JSON `[{"agentUri", "tenant", "device"?, "count"?}]`.',
     json<readonly AgentEntry[]>(agentsSchema, JSON.stringify(SIMULATED_AGENTS)),
@@ -103,6 +104,7 @@ export const apiFields = {
     'Path of a JSON file that makes the simulator generate calls ([simulator](simulator.md)).',
     optional(file<Scenario>(parseScenario)),
   ),
+  ...asteriskFields,
   SECRET_KEYS: secretKeysField,
   SIGNATURE_OVERLAP: described(
     'How long the previous webhook secret also signs after a rotation without `overlapSeconds`.',
@@ -155,6 +157,7 @@ export const apiRules: readonly ApiRule[] = [
   requireAuthentication,
   oneTenantPerIssuer,
   secretKeysInProduction,
+  ...asteriskRules,
 ]
 
 /** In production, https is required by default. */

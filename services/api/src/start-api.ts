@@ -51,8 +51,11 @@ export interface Api {
   readonly port: number
   /** Every request needs these. */
   readonly checks: Readonly<Record<'redis' | 'installation', () => boolean>>
-  /** The api works without these for a while: events wait in the outbox, and a wrong clock shows in every process. */
-  readonly optional: Readonly<Record<'rabbitmq' | 'clock', () => boolean>>
+  /**
+   * The api works without these for a while: events wait in the outbox, a wrong clock shows in every process, and calls
+   * continue without their platform's reports.
+   */
+  readonly optional: Readonly<Record<'rabbitmq' | 'clock' | 'platform', () => boolean>>
 }
 
 /** Composes the service from its features and starts it. Waits for Redis, but not for the broker. */
@@ -137,6 +140,6 @@ export async function startApi(options: StartApiOptions): Promise<Api> {
   return {
     port: server.port,
     checks: { redis: readiness.redis, installation: readiness.installation },
-    optional: { rabbitmq: readiness.rabbitmq, clock: readiness.clock },
+    optional: { rabbitmq: readiness.rabbitmq, clock: readiness.clock, platform: contactCenter.isLinked },
   }
 }

@@ -14,6 +14,7 @@ export interface Stack {
     readonly devIdp: string
     readonly rabbitmqManagement: string | null
     readonly rabbitmqMetrics: string | null
+    readonly telephones: string | null
   }
   readonly healthPorts: Readonly<Record<string, number>>
   readonly processes: Readonly<Record<string, { readonly pid: number; readonly log: string }>>
@@ -28,11 +29,17 @@ const home = (): string => {
 export const readStack = (): Stack => JSON.parse(readFileSync(join(home(), 'stack.json'), 'utf8')) as Stack
 
 /** Starts the stopped processes of the stack and resolves when all are ready. */
-export async function bringUp(): Promise<void> {
+export const bringUp = (): Promise<void> => make('up')
+
+/** Stops the stack. */
+export const bringDown = (): Promise<void> => make('down')
+
+async function make(command: 'up' | 'down'): Promise<void> {
   const local = join(import.meta.dirname, '../../../tools/local/dist/main.js')
-  const up = spawn(process.execPath, [local, 'up'], { stdio: 'ignore' })
-  const [code] = (await once(up, 'exit')) as [number]
-  if (code !== 0) throw new Error(`make up failed with exit code ${code}`)
+  // Jest gives each test file a copy of the environment.
+  const run = spawn(process.execPath, [local, command], { stdio: 'ignore', env: process.env })
+  const [code] = (await once(run, 'exit')) as [number]
+  if (code !== 0) throw new Error(`make ${command} failed with exit code ${code}`)
 }
 
 /** Sends a signal to one process of the stack and resolves when it has exited. */

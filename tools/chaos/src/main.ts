@@ -1,4 +1,5 @@
 import { rmSync, writeFileSync } from 'node:fs'
+import { runAsterisk } from './asterisk/run-asterisk.ts'
 import { planFaults } from './faults/plan.ts'
 import { readOptions } from './options.ts'
 import { problemsOf, renderReport, renderTable, summaryOf } from './report.ts'
@@ -9,6 +10,10 @@ import { startChaosStack } from './stack/chaos-stack.ts'
 const say = (line: string): void => console.log(line)
 
 async function main(): Promise<void> {
+  if (process.env['PLATFORM'] === 'asterisk') {
+    if (!(await runAsterisk(process.env, say))) process.exitCode = 1
+    return
+  }
   const { kills, seeds, kinds, report, home } = readOptions(process.env)
   const [seed = 0] = seeds
   const ending = new AbortController()

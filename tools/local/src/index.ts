@@ -1,3 +1,5 @@
+export { type LocalAsterisk, startLocalAsterisk, stopLocalAsterisk } from './asterisk/local-asterisk.ts'
+export { manyPeople, type Person } from './asterisk/people.ts'
 export { type StackFile } from './stack/stack-file.ts'
 export { readStackOptions, type StackOptions, WrongSettings } from './stack/stack-options.ts'
 export { startStack } from './stack/start-stack.ts'

@@ -1,4 +1,5 @@
 import { BackingUnavailable, DaemonFailed } from '@switchhook/backing'
+import { AsteriskUnavailable } from '@switchhook/pbx'
 import { ConfigError } from '@switchhook/runtime'
 import { tryContainers } from './containers/try-containers.ts'
 import { runDemo, runDemoOnGiven } from './demo/run-demo.ts'
@@ -29,9 +30,14 @@ async function main(): Promise<void> {
 /** Shows an expected error as its message and an unexpected one with its stack. */
 function explain(error: unknown): string {
   if (error instanceof AggregateError) return error.errors.map(explain).join('\n\n')
-  const isExpected = [ConfigError, DaemonFailed, StepFailed, BackingUnavailable, WrongSettings].some(
-    (kind) => error instanceof kind,
-  )
+  const isExpected = [
+    ConfigError,
+    DaemonFailed,
+    StepFailed,
+    BackingUnavailable,
+    WrongSettings,
+    AsteriskUnavailable,
+  ].some((kind) => error instanceof kind)
   return error instanceof Error ? ((isExpected ? error.message : error.stack) ?? error.message) : String(error)
 }
 

@@ -32,6 +32,7 @@ test('every code and its status are stable: clients rely on them', () => {
   "rate-limited": 429,
   "recovery-in-progress": 409,
   "recovery-not-found": 404,
+  "remote-answer-unsupported": 409,
   "secret-unavailable": 409,
   "service-unavailable": 503,
   "subscription-deleted": 409,

@@ -22,6 +22,10 @@ export const FAILURES = {
   'call-not-found': { status: 404, title: 'No such call, or the agent is not part of it' },
   'method-not-allowed': { status: 405, title: 'The resource does not support this method' },
   'invalid-call-state': { status: 409, title: 'The command is not allowed in the current state of the call' },
+  'remote-answer-unsupported': {
+    status: 409,
+    title: "The agent's device cannot be answered by a command; the agent has to answer at the device",
+  },
   'transfer-in-progress': { status: 409, title: 'Another transfer of this call is in progress' },
   'agent-device-unavailable': { status: 409, title: "The agent's device is not available" },
   'delivery-not-parked': { status: 409, title: 'The delivery cannot be sent again now' },

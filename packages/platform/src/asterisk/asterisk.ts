@@ -13,6 +13,7 @@ import { type PbxAgent, pbxAgents, provisioned } from './agents.ts'
 import { type AriServer, createAriClient } from './ari/ari-client.ts'
 import type { AriEvent } from './ari/ari-model.ts'
 import { carryOut } from './ari/carry-out.ts'
+import { createReach } from './ari/reach.ts'
 import { createTalk, type ManagerLogin } from './ari/talk.ts'
 import { translateEvent } from './ari/translate-event.ts'
 import { createDevices, type DeviceTimer } from './devices.ts'
@@ -21,9 +22,9 @@ import { createHandler } from './handle-event.ts'
 import { createLink, type LinkState } from './link.ts'
 import { createParties } from './parties.ts'
 import { createReconcile } from './reconcile.ts'
+import { YOUNG_MS } from './session/apply-channel-input.ts'
 import { beginDial } from './session/begin.ts'
-import { YOUNG_MS } from './session/channel-cues.ts'
-import type { CommandCue } from './session/cue.ts'
+import type { CommandInput } from './session/input.ts'
 import { createLanes } from './store/lanes.ts'
 import type { PbxMemory } from './store/memory.ts'
 import { createSessionStore, type SessionTimer } from './store/session-store.ts'
@@ -61,6 +62,10 @@ export interface AsteriskPlatform extends Platform {
 
 /** The name is part of every channel's mark and of Asterisk's dialplan. */
 const APP_NAME = /^[A-Za-z0-9_-]{1,64}$/
+
+export const isApplicationName = (name: string): boolean => APP_NAME.test(name)
+
+const DEVICES = 'devices'
 /** Stored calls are compared with Asterisk's lists this often, and after every connect. */
 const RECONCILE_EVERY_MS = 30_000
 /** `start` waits this long for the event stream, which otherwise opens in the background. */
@@ -70,16 +75,17 @@ const CHECK_AGAIN_MS = 1_000
 
 export function createAsterisk(deps: AsteriskDeps): AsteriskPlatform {
   const { server, app, memory, onError, now } = deps
-  if (!APP_NAME.test(app)) throw new TypeError(`not the name of an application: ${JSON.stringify(app)}`)
+  if (!isApplicationName(app)) throw new TypeError(`not the name of an application: ${JSON.stringify(app)}`)
   const agents = pbxAgents(deps.agents)
   const listAgents = createAgentList(deps.agents.map(provisioned))
   const ari = createAriClient(server)
+  const reach = createReach(ari)
   const store = createSessionStore(memory)
   const parties = createParties({ agents, trunk: deps.trunk, defaultCli: deps.defaultCli, liveCalls: deps.liveCalls })
   let listener: PlatformListener | undefined
   let isStopped = false
   let ending: Promise<void> | undefined
-  /** The events of one channel are handled in their order. */
+  /** The events of one channel are handled in their order, and so are those of all devices. */
   const events = createLanes()
   const underWay = new Set<Promise<unknown>>()
   const timers = new Set<NodeJS.Timeout>()
@@ -96,13 +102,23 @@ export function createAsterisk(deps: AsteriskDeps): AsteriskPlatform {
   })
   const devices = createDevices({ memory, onError, now, listener: () => listener })
   const handle = createHandler({ agents, app, ari, devices, parties, sessions, now })
-  const reconcile = createReconcile({ ari, app, agents, store, sessions, onError, handle })
+  const reconcile = createReconcile({
+    ari,
+    app,
+    agents,
+    store,
+    sessions,
+    onError,
+    handle,
+    amongDevices: (work) => events.run(DEVICES, work),
+  })
   const link = createLink({
     server,
     app,
     memory,
     owner: randomUUID(),
     leaseMs: deps.leaseMs,
+    reach,
     onState: deps.onLink,
     onError,
     onOpen: () => {
@@ -110,7 +126,7 @@ export function createAsterisk(deps: AsteriskDeps): AsteriskPlatform {
       later(YOUNG_MS, () => reconcile.all())
       return track(reconcile.all())
     },
-    onEvent: (event) => background(events.run(event.channel?.id ?? event.type, () => onEvent(event))),
+    onEvent: (event) => background(events.run(event.channel?.id ?? DEVICES, () => onEvent(event))),
   })
 
   async function onEvent(event: AriEvent): Promise<void> {
@@ -146,19 +162,11 @@ export function createAsterisk(deps: AsteriskDeps): AsteriskPlatform {
     })
   }
 
-  /** Runs before anything is stored, so that Asterisk certainly has not received a command that fails here. */
-  async function askWhetherReachable(): Promise<void> {
-    const answer = await ari.request('GET', '/asterisk/ping').catch((cause: unknown) => {
-      throw new PlatformUnavailable('Asterisk cannot be reached', { cause })
-    })
-    if (answer.status !== 200) throw new PlatformUnavailable(`Asterisk answered ${answer.status} to a ping`)
-  }
-
-  const onLeg = (command: LegCommand, cue: CommandCue): Promise<void> =>
+  const onLeg = (command: LegCommand, input: CommandInput): Promise<void> =>
     track(
       (async () => {
-        await askWhetherReachable()
-        await sessions.apply(command.tenant, command.callId, cue)
+        await reach()
+        await sessions.apply(command.tenant, command.callId, input)
       })(),
     )
 
@@ -182,8 +190,8 @@ export function createAsterisk(deps: AsteriskDeps): AsteriskPlatform {
       for (const callId of await deps.liveCalls(tenant, agent.agentUri)) {
         await sessions.apply(tenant, callId, { kind: 'device-gone', agentUri: agent.agentUri })
       }
-    } else if (timer.cue === null) await reconcile.one({ tenant, sessionId: timer.sessionId })
-    else await sessions.apply(tenant, timer.sessionId, timer.cue)
+    } else if (timer.input === null) await reconcile.one({ tenant, sessionId: timer.sessionId })
+    else await sessions.apply(tenant, timer.sessionId, timer.input)
   }
 
   async function end(release: boolean): Promise<void> {
@@ -217,7 +225,7 @@ export function createAsterisk(deps: AsteriskDeps): AsteriskPlatform {
     dial: (command) =>
       track(
         (async () => {
-          await askWhetherReachable()
+          await reach()
           const { tenant, callId, agentUri, commandId, cli, correlationId } = command
           const caller = parties.agent(tenant, agentUri)
           const { party: called, refusal } = await parties.called(tenant, command.destination)

@@ -68,7 +68,7 @@ export function createDevices({ memory, listener, onError, now }: DevicesDeps): 
         const timer = { deviceOf: agent.agentUri, since: order } satisfies DeviceTimer
         const result = await memory.write(agent.tenant, {
           records: [{ key: keyOf(agent.agentUri), expectedVersion: version, value, ttlMs: KEPT_MS, isListed: false }],
-          timers: [{ id: `asterisk-device:${agent.agentUri}`, dueInMs: DEVICE_GRACE_MS, payload: timer }],
+          timers: [{ id: `asterisk:device:${agent.agentUri}`, dueInMs: DEVICE_GRACE_MS, payload: timer }],
         })
         if (result === 'committed') return report(agent)
       }

@@ -6,7 +6,7 @@ import type { PbxEvent } from './ari/translate-event.ts'
 import type { Devices } from './devices.ts'
 import type { Parties } from './parties.ts'
 import { beginArrival, beginDial } from './session/begin.ts'
-import type { Cue } from './session/cue.ts'
+import type { Input } from './session/input.ts'
 import type { Sessions } from './store/sessions.ts'
 
 export interface HandlerDeps {
@@ -28,10 +28,10 @@ export function createHandler(deps: HandlerDeps): (event: PbxEvent) => Promise<v
   /** Channels that arrived here, until Asterisk repeats our mark in their events. */
   const arrived = new Map<string, SessionName>()
 
-  async function play(channel: AriChannel, cue: Cue): Promise<void> {
+  async function applyTo(channel: AriChannel, input: Input): Promise<void> {
     const session = readMark(app, channel) ?? arrived.get(channel.id)
-    if (cue.kind === 'gone') arrived.delete(channel.id)
-    if (session !== undefined) await sessions.apply(session.tenant, session.sessionId, cue)
+    if (input.kind === 'gone') arrived.delete(channel.id)
+    if (session !== undefined) await sessions.apply(session.tenant, session.sessionId, input)
   }
 
   function remember(channel: AriChannel, session: SessionName): void {
@@ -76,7 +76,7 @@ export function createHandler(deps: HandlerDeps): (event: PbxEvent) => Promise<v
       return void (await ari.request('POST', path, { states: 'channel_declined' }))
     }
     const { party, refusal } = await parties.called(session.tenant, target)
-    await play(channel, {
+    await applyTo(channel, {
       kind: 'phone-transfers',
       channelId: channel.id,
       target: { ...party, asked: target, refusal },
@@ -86,7 +86,7 @@ export function createHandler(deps: HandlerDeps): (event: PbxEvent) => Promise<v
   return async (event) => {
     switch (event.kind) {
       case 'channel':
-        return play(event.channel, event.cue)
+        return applyTo(event.channel, event.input)
       case 'arrives':
         return arrives(event)
       case 'phone-dials':

@@ -12,6 +12,8 @@ export interface LinkDeps {
   /** Names this process. */
   readonly owner: string
   readonly leaseMs: number
+  /** Rejects with the reason if Asterisk cannot be reached. A WebSocket that does not open gives no reason. */
+  readonly reach: () => Promise<void>
   readonly onEvent: (event: AriEvent) => void
   /** The event stream is open. Events that arrive before this resolves are delivered afterwards. */
   readonly onOpen: () => Promise<void>
@@ -63,6 +65,7 @@ export function createLink(deps: LinkDeps): Link {
       if (isBuffering) waiting.push(event)
       else deps.onEvent(event)
     }
+    await deps.reach()
     const opened = await openEventSocket({ server: deps.server, app, onEvent })
     socket = opened
     try {
@@ -92,6 +95,7 @@ export function createLink(deps: LinkDeps): Link {
       }
       const startedAtMs = Date.now()
       await follow().catch((error: unknown) => onError('the event stream of Asterisk is interrupted', error))
+      if (stopping.signal.aborted) break
       enter('lost')
       pauseMs = Date.now() - startedAtMs > LONGEST_PAUSE_MS ? FIRST_PAUSE_MS : Math.min(pauseMs * 2, LONGEST_PAUSE_MS)
       await pause(pauseMs)

@@ -2,7 +2,7 @@ import type { CallId } from '@switchhook/contracts'
 import type { PbxAgents } from './agents.ts'
 import { dialledNumber, dialString, type Trunk } from './dial-string.ts'
 import type { Party } from './session/call-flow.ts'
-import type { Refusal } from './session/cue.ts'
+import type { Refusal } from './session/input.ts'
 
 export interface PartiesDeps {
   readonly agents: PbxAgents

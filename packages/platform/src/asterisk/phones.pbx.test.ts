@@ -4,6 +4,10 @@ import type { LabHarness } from '../testing/asterisk-lab.ts'
 import { describeWithAsterisk } from '../testing/describe-with-asterisk.ts'
 import type { PbxAgent } from './agents.ts'
 
+/** As a share of the loudest possible sample. */
+const AUDIBLE = 0.02
+const SILENT = 0.002
+
 const { initiated, proceeding, alerting, connected, held, ended } = CallState
 
 describeWithAsterisk('people at the phones of a real Asterisk', (lab) => {
@@ -89,7 +93,7 @@ describeWithAsterisk('people at the phones of a real Asterisk', (lab) => {
     await inState(inside, connected, on.bob)
   })
 
-  test('transfer: played as a blind transfer', async () => {
+  test('transfer: the same as a blind transfer by command', async () => {
     const callId = await answeredCall()
     lab().phone('alice').transfer('8102')
     expect(await inState(callId, alerting, on.bob)).toMatchObject({ role: 4 })
@@ -130,6 +134,22 @@ describeWithAsterisk('people at the phones of a real Asterisk', (lab) => {
       .world()
       .hold(far?.id ?? '', false)
     await on.until(() => observer.latest(callId, on.alice)?.remoteHeld === false)
+  })
+
+  test('on hold the agent hears nothing, and the customer again after resume', async () => {
+    const callId = await answeredCall()
+    const [far] = await lab().world().channels()
+    await lab()
+      .world()
+      .sendTone(far?.id ?? '')
+    const loudness = () => lab().world().loudnessAt('alice')
+    expect(await loudness()).toBeGreaterThan(AUDIBLE)
+    await on.platform.hold(leg(callId))
+    await inState(callId, held)
+    expect(await loudness()).toBeLessThan(SILENT)
+    await on.platform.resume({ ...leg(callId), holdFirst: [] })
+    await inState(callId, connected)
+    expect(await loudness()).toBeGreaterThan(AUDIBLE)
   })
 
   test.each(['+1555;Local/8102@from-agent', 'Local/8102@from-agent', '8102&PJSIP/carol'])(

@@ -4,7 +4,7 @@ import type { AriBridge, AriChannel, AriEndpoint } from './ari/ari-model.ts'
 import { bridgeName } from './ari/carry-out.ts'
 import { readMark, type SessionName } from './ari/channel-mark.ts'
 import { entered, type PbxEvent } from './ari/translate-event.ts'
-import type { ListedChannel, SessionCue } from './session/cue.ts'
+import type { ListedChannel, SessionInput } from './session/input.ts'
 import { isFinished, isLive } from './session/session.ts'
 import type { SessionStore } from './store/session-store.ts'
 import type { Sessions } from './store/sessions.ts'
@@ -17,6 +17,8 @@ export interface ReconcileDeps {
   readonly sessions: Sessions
   /** Handles the event that was missed. */
   readonly handle: (event: PbxEvent) => Promise<void>
+  /** Runs between two events of devices, so that no state is overwritten by an older one. */
+  readonly amongDevices: (work: () => Promise<void>) => Promise<void>
   readonly onError: (message: string, error: unknown) => void
 }
 
@@ -24,7 +26,6 @@ export interface ReconcileDeps {
 interface Lists extends Calls {
   readonly asteriskId: string
   readonly startedAt: string
-  readonly endpoints: readonly AriEndpoint[]
 }
 
 interface Calls {
@@ -41,7 +42,8 @@ export interface Reconcile {
 /** These are most of Asterisk's events, and the adapter reads none of them. */
 const UNREAD_EVENTS = ['ChannelVarset', 'ChannelDialplan', 'ChannelConnectedLine', 'Dial']
 
-export function createReconcile({ ari, app, agents, store, sessions, handle, onError }: ReconcileDeps): Reconcile {
+export function createReconcile(deps: ReconcileDeps): Reconcile {
+  const { ari, app, agents, store, sessions, handle, onError } = deps
   let startedAt: string | undefined
 
   async function read(path: string, query = {}): Promise<unknown> {
@@ -56,13 +58,27 @@ export function createReconcile({ ari, app, agents, store, sessions, handle, onE
     return { channels, bridges }
   }
 
-  /** Sessions that are compared at the same time share one reading. */
   let reading: Promise<Calls> | undefined
-  function sharedCalls(): Promise<Calls> {
-    reading ??= calls().finally(() => {
-      reading = undefined
+  let nextReading: Promise<Calls> | undefined
+  /**
+   * Reads the calls, beginning now or later: a reading that is under way may have missed a channel that has just been
+   * created. Sessions that are compared at the same time share one.
+   */
+  function freshCalls(): Promise<Calls> {
+    if (reading === undefined) return startReading()
+    const restart = (): Promise<Calls> => {
+      nextReading = undefined
+      return startReading()
+    }
+    nextReading ??= reading.then(restart, restart)
+    return nextReading
+  }
+  function startReading(): Promise<Calls> {
+    const mine = calls().finally(() => {
+      if (reading === mine) reading = undefined
     })
-    return reading
+    reading = mine
+    return mine
   }
 
   async function lists(): Promise<Lists> {
@@ -71,9 +87,8 @@ export function createReconcile({ ari, app, agents, store, sessions, handle, onE
       readonly status?: { readonly startup_time?: string }
     }
     const { channels, bridges } = await calls()
-    const endpoints = (await read('/endpoints/PJSIP')) as readonly AriEndpoint[]
     const asteriskId = info.system?.entity_id ?? ''
-    return { asteriskId, startedAt: info.status?.startup_time ?? '', channels, bridges, endpoints }
+    return { asteriskId, startedAt: info.status?.startup_time ?? '', channels, bridges }
   }
 
   /** Asterisk may drop both with the event stream. */
@@ -84,14 +99,18 @@ export function createReconcile({ ari, app, agents, store, sessions, handle, onE
     for (const eventSource of sources) await ari.request('POST', `${path}/subscription`, { eventSource })
   }
 
-  function cueFor(found: Calls, hasRestarted: boolean): Extract<SessionCue, { kind: 'listed' }> {
+  function inputFor(found: Calls, hasRestarted: boolean): Extract<SessionInput, { kind: 'listed' }> {
     const bridgeOf = new Map(found.bridges.flatMap(({ id, channels }) => channels.map((channel) => [channel, id])))
     const channels = found.channels.map((channel) => listed(channel, app, bridgeOf.get(channel.id) ?? null))
     return { kind: 'listed', channels, hasRestarted }
   }
 
-  async function compare({ tenant, sessionId }: SessionName, cue: SessionCue): Promise<void> {
-    await sessions.apply(tenant, sessionId, cue)
+  /** @param input a function reads Asterisk's lists once the session's earlier steps are carried out */
+  async function compare(
+    { tenant, sessionId }: SessionName,
+    input: SessionInput | (() => Promise<SessionInput>),
+  ): Promise<void> {
+    await sessions.apply(tenant, sessionId, input)
     await sessions.report(tenant, sessionId)
   }
 
@@ -113,6 +132,13 @@ export function createReconcile({ ari, app, agents, store, sessions, handle, onE
     }
   }
 
+  async function compareDevices(): Promise<void> {
+    for (const { resource, state } of (await read('/endpoints/PJSIP')) as readonly AriEndpoint[]) {
+      if (state !== 'online' && state !== 'offline') continue
+      await handle({ kind: 'device', endpoint: resource, online: state === 'online' })
+    }
+  }
+
   /** Callers who arrived while the event stream was closed. */
   async function welcome(found: Lists): Promise<void> {
     for (const channel of found.channels) {
@@ -130,25 +156,26 @@ export function createReconcile({ ari, app, agents, store, sessions, handle, onE
       const hasRestarted = startedAt !== undefined && startedAt !== found.startedAt
       startedAt = found.startedAt
       await subscribe()
-      const cue = cueFor(found, hasRestarted)
+      const input = inputFor(found, hasRestarted)
+      const listed = new Set(found.channels.map(({ id }) => id))
       for (const session of await store.unfinished()) {
-        await compare(session, cue).catch((error: unknown) =>
+        const stored = await sessions.find(session.tenant, session.sessionId)
+        // The list is older than this comparison, so only a new one proves that a channel is gone.
+        const isMissing = stored?.channels.some((channel) => isLive(channel) && !listed.has(channel.id)) === true
+        const fresh = async (): Promise<SessionInput> => inputFor(await freshCalls(), hasRestarted)
+        await compare(session, isMissing ? fresh : input).catch((error: unknown) =>
           onError('a call could not be compared with Asterisk', error),
         )
       }
       await removeLeftovers(found)
       await welcome(found)
-      for (const { resource, state } of found.endpoints) {
-        if (state === 'online' || state === 'offline') {
-          await handle({ kind: 'device', endpoint: resource, online: state === 'online' })
-        }
-      }
+      await deps.amongDevices(compareDevices)
     },
     async one(name) {
       const session = await sessions.find(name.tenant, name.sessionId)
       if (session === undefined) return
       if (isFinished(session)) return sessions.report(name.tenant, name.sessionId)
-      await compare(name, cueFor(await sharedCalls(), false))
+      await compare(name, async () => inputFor(await freshCalls(), false))
     },
   }
 }

@@ -50,6 +50,22 @@ test.each<[CommandOnLeg, CallState, CommandOnLeg[]]>([
   expect(checkCommand(command, inState(currentState), { commandId })).toEqual(refusal)
 })
 
+describe('a device that cannot be made to answer', () => {
+  const check = (command: CommandOnLeg, state: CallState) =>
+    checkCommand(command, inState(state), { commandId, remoteAnswer: false })
+
+  test('answer is refused with its own reason, and is not among the allowed commands', () => {
+    const refusal = { kind: 'refuse', currentState: alerting, allowedCommands: ['hangup'] }
+    expect(check('answer', alerting)).toEqual({ ...refusal, code: 'remote-answer-unsupported' })
+    expect(check('hold', alerting)).toEqual({ ...refusal, code: 'invalid-call-state' })
+  })
+  test('every other command is as possible as with any device', () => {
+    expect(check('hangup', alerting)).toEqual({ kind: 'send', as: 'hangup' })
+    expect(check('answer', connected)).toEqual({ kind: 'noop' })
+    expect(check('answer', held)).toMatchObject({ code: 'invalid-call-state' })
+  })
+})
+
 test('a leg that the platform has not reported yet can only be hung up', () => {
   expect(checkCommand('hangup', undefined, { commandId })).toEqual({ kind: 'send', as: 'hangup' })
   expect(checkCommand('hold', undefined, { commandId })).toMatchObject({ kind: 'refuse', currentState: initiated })

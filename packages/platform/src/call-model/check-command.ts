@@ -22,10 +22,12 @@ export type Verdict =
   | { readonly kind: 'done' }
   | {
       readonly kind: 'refuse'
-      readonly code: 'invalid-call-state' | 'transfer-in-progress'
+      readonly code: RefusalCode
       readonly currentState: CallState
       readonly allowedCommands: readonly CommandOnLeg[]
     }
+
+type RefusalCode = 'invalid-call-state' | 'transfer-in-progress' | 'remote-answer-unsupported'
 
 const { unknown, initiated, alerting, connected, held, ended, proceeding } = CallState
 
@@ -57,6 +59,8 @@ interface CommandDetails {
   readonly target?: string
   /** The id that the consultation call gets if this command starts an attended transfer. */
   readonly consultationCallId?: CallId
+  /** False: the agent's device cannot be made to answer. Absent: it can. */
+  readonly remoteAnswer?: boolean | undefined
 }
 
 /**
@@ -66,27 +70,35 @@ interface CommandDetails {
  */
 export function checkCommand(command: CommandOnLeg, status: CallStatus | undefined, details: CommandDetails): Verdict {
   const state = status?.state ?? initiated
+  const allowed = allowedIn(state, details)
+  const refuse = (code: RefusalCode): Verdict => ({
+    kind: 'refuse',
+    code,
+    currentState: state,
+    allowedCommands: allowed,
+  })
   if (status?.commandId === details.commandId) return { kind: 'done' }
   if (ALREADY[state]?.includes(command) === true) return { kind: 'noop' }
-  if (!ALLOWED[state].includes(command)) return refusal('invalid-call-state', state)
+  if (!ALLOWED[state].includes(command)) return refuse('invalid-call-state')
+  if (!allowed.includes(command)) return refuse('remote-answer-unsupported')
   const transfer = command === 'transfer' ? pendingTransfer(status) : undefined
-  return transfer === undefined ? { kind: 'send', as: command } : checkSecondTransfer(transfer, state, details)
+  return transfer === undefined ? { kind: 'send', as: command } : checkSecondTransfer(transfer, details, refuse)
 }
+
+const allowedIn = (state: CallState, { remoteAnswer = true }: CommandDetails): readonly CommandOnLeg[] =>
+  ALLOWED[state].filter((command) => command !== 'answer' || remoteAnswer)
 
 /** While a transfer is pending, a transfer to the same target completes it; one to another target is refused. */
-function checkSecondTransfer(transfer: Transfer, state: CallState, details: CommandDetails): Verdict {
+function checkSecondTransfer(
+  transfer: Transfer,
+  details: CommandDetails,
+  refuse: (code: RefusalCode) => Verdict,
+): Verdict {
   if (transfer.otherCallId !== null && transfer.otherCallId === details.consultationCallId) return { kind: 'done' }
   const isOwn = transfer.role === TransferRole.transferring
-  if (!isOwn || !isSameAddress(transfer.target, details.target ?? '')) return refusal('transfer-in-progress', state)
+  if (!isOwn || !isSameAddress(transfer.target, details.target ?? '')) return refuse('transfer-in-progress')
   return transfer.blind ? { kind: 'noop' } : { kind: 'send', as: 'completeTransfer' }
 }
-
-const refusal = (code: 'invalid-call-state' | 'transfer-in-progress', currentState: CallState): Verdict => ({
-  kind: 'refuse',
-  code,
-  currentState,
-  allowedCommands: ALLOWED[currentState],
-})
 
 function pendingTransfer(status: CallStatus | undefined): Transfer | undefined {
   const transfer = status?.transfer ?? undefined

@@ -41,10 +41,12 @@ export interface ScriptReplies {
   'state/claim-timers': string[]
   'state/commit-state': [written: 0 | 1, ...entries: string[]]
   'state/finish-timers': number
+  'state/release-lease': 0 | 1
   'state/remove-idle-relays': number
   'state/remove-sent-events': number
   'state/take-back-events': number
   'statistics/add-counts': string[]
+  'state/take-lease': 0 | 1
   'subscriptions/begin-check': 'begun' | 'running' | 'too-many'
   'subscriptions/build-order': 0 | 1
   'subscriptions/read-changes': [revision: string, ...idsAndSubscriptions: string[]] | null

@@ -8,7 +8,14 @@ import {
   parseCallId,
   parseCommandId,
 } from '@switchhook/contracts'
-import { type CommandOnLeg, checkCommand, type Platform, PlatformUnavailable, type Verdict } from '@switchhook/platform'
+import {
+  type CommandOnLeg,
+  checkCommand,
+  type Platform,
+  PlatformUnavailable,
+  type ProvisionedAgent,
+  type Verdict,
+} from '@switchhook/platform'
 import type { Agent } from '../agents/agent.ts'
 import type { Center } from '../center/center.ts'
 import type { Answer, Caller, Route, RouteRequest, Schema } from '../http/route.ts'
@@ -70,14 +77,20 @@ export interface AllowedCommand {
   readonly verdict: Exclude<Verdict, { kind: 'refuse' }>
 }
 
-export async function requireAgent(platform: Platform, { tenant }: Caller, agentUri: string): Promise<void> {
-  if ((await platform.findAgent(tenant, agentUri)) === undefined) throw new AppError('agent-not-found')
+export async function requireAgent(
+  platform: Platform,
+  { tenant }: Caller,
+  agentUri: string,
+): Promise<ProvisionedAgent> {
+  const agent = await platform.findAgent(tenant, agentUri)
+  if (agent === undefined) throw new AppError('agent-not-found')
+  return agent
 }
 
 /**
  * First step of every command on a leg: checks that the agent and the call exist for this caller, and that the state of the
  * leg allows the command. Changes nothing.
- * @throws AppError agent-not-found, call-not-found, invalid-call-state, transfer-in-progress
+ * @throws AppError agent-not-found, call-not-found, invalid-call-state, remote-answer-unsupported, transfer-in-progress
  */
 export async function allowCommand(
   { platform, center }: CallRouteDeps,
@@ -85,7 +98,7 @@ export async function allowCommand(
   { caller, params, body: { agentUri }, idFor }: RouteRequest<LegBody>,
   transfer: { readonly target?: string; readonly consultationCallId?: CallId } = {},
 ): Promise<AllowedCommand> {
-  await requireAgent(platform, caller, agentUri)
+  const { remoteAnswer } = await requireAgent(platform, caller, agentUri)
   const id = params['callId']
   if (!isGuid(id)) throw new AppError('call-not-found')
   const { call, agent } = await center.readLeg(caller.tenant, parseCallId(id), agentUri)
@@ -94,7 +107,7 @@ export async function allowCommand(
   const isDialler = call?.dialled?.agentUri === agentUri && !call.isAbandoned
   if (call === undefined || (leg === undefined && !isDialler)) throw new AppError('call-not-found')
   const commandId = parseCommandId(idFor('command'))
-  const verdict = checkCommand(command, leg, { commandId, ...transfer })
+  const verdict = checkCommand(command, leg, { commandId, remoteAnswer, ...transfer })
   if (verdict.kind === 'refuse') {
     const { code, currentState, allowedCommands } = verdict
     throw new AppError(code, { currentState, allowedCommands })

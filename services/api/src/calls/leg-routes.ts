@@ -24,8 +24,8 @@ const ROUTES: readonly LegRoute[] = [
     command: 'answer',
     summary: 'Answer a call',
     description:
-      "Possible while the call rings at the agent's device. Another connected call of the agent is put on hold first. On a connected call the command does nothing, and the answer has `noop: true`.",
-    failures: ['invalid-call-state', 'agent-device-unavailable'],
+      "Possible while the call rings at the agent's device. Another connected call of the agent is put on hold first. On a connected call the command does nothing, and the answer has `noop: true`. Some devices cannot be answered by a command: 409 `remote-answer-unsupported`, and the agent answers at the device.",
+    failures: ['invalid-call-state', 'remote-answer-unsupported', 'agent-device-unavailable'],
   },
   {
     command: 'hangup',

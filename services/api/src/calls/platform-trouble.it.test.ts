@@ -18,6 +18,7 @@ let tenant: string
 /** The platform's reaction to a command. */
 let obey: () => Promise<void>
 let sent: string[]
+let remoteAnswer: boolean
 
 const taking = (name: string) => async (): Promise<void> => {
   sent.push(name)
@@ -27,7 +28,7 @@ const taking = (name: string) => async (): Promise<void> => {
 const platform: Platform = {
   start: async () => {},
   stop: async () => {},
-  findAgent: async (_tenant, agentUri) => ({ agentUri, tenant, device: null }),
+  findAgent: async (_tenant, agentUri) => ({ agentUri, tenant, device: null, remoteAnswer }),
   listAgents: async () => [],
   dial: taking('dial'),
   answer: taking('answer'),
@@ -52,6 +53,7 @@ afterAll(async () => {
 beforeEach(() => {
   tenant = randomUUID()
   sent = []
+  remoteAnswer = true
   obey = async () => {}
   const store = createStateStore(redis)
   const transact = createTransact(store, () => {})
@@ -142,6 +144,16 @@ describe('a command that the state of the call does not allow is not sent', () =
   ])('%s in state %i', async (operationId, state) => {
     const callId = await aCall(state)
     await expect(give(operationId, callId)).rejects.toMatchObject({ code: 'invalid-call-state' })
+    expect(sent).toEqual([])
+  })
+
+  test('nor is answer to a device that cannot be made to answer', async () => {
+    remoteAnswer = false
+    const callId = await aCall(CallState.alerting)
+    await expect(give('answer', callId)).rejects.toMatchObject({
+      code: 'remote-answer-unsupported',
+      extra: { currentState: CallState.alerting, allowedCommands: ['hangup'] },
+    })
     expect(sent).toEqual([])
   })
 

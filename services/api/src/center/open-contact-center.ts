@@ -1,6 +1,7 @@
 import type { Platform } from '@switchhook/platform'
 import type { Base } from '../feature.ts'
 import type { Route } from '../http/route.ts'
+import { showLink } from '../platform/link-meter.ts'
 import { openPlatform } from '../platform/open-platform.ts'
 import type { State } from '../state/state.ts'
 import type { TimerOwners } from '../state/timer-loop.ts'
@@ -13,6 +14,8 @@ export interface ContactCenter {
   readonly now: () => number
   readonly timers: TimerOwners
   readonly developmentRoutes: readonly Route[]
+  /** Whether the platform's reports arrive, at this replica or another one. */
+  readonly isLinked: () => boolean
   readonly close: () => Promise<void>
 }
 
@@ -29,13 +32,15 @@ export async function openContactCenter(base: Base, state: State): Promise<Conta
     now,
     traceOfRequest,
   })
-  const { platform, keysOfCall, timers, developmentRoutes } = openPlatform(base, state, center.recordWith)
+  const { platform, link, keysOfCall, timers, developmentRoutes } = openPlatform(base, state, center.recordWith)
+  showLink(base.metrics, link)
   await platform.start(center.listener)
   return {
     platform,
     center,
     now,
     developmentRoutes,
+    isLinked: () => link() !== 'lost',
     timers: {
       ...timers,
       agent: (timer) => center.agentTimerDue(timer),

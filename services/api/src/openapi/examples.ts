@@ -138,6 +138,7 @@ export const PROBLEM_DETAILS: Readonly<Partial<Record<FailureCode, object>>> = {
     requiredRole: 'operator',
   },
   'invalid-call-state': { currentState: 7, allowedCommands: [] },
+  'remote-answer-unsupported': { currentState: 2, allowedCommands: ['hangup'] },
 }
 
 /** An example for a schema, composed of the examples of its parts; undefined if they have none. */

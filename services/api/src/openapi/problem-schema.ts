@@ -72,7 +72,8 @@ export const problemSchema = component('Problem', {
     currentState: numberedSchema(CallState, "The current state of the agent's leg. Present if a command was rejected."),
     allowedCommands: {
       type: 'array',
-      description: 'The commands that are possible in this state. Present if a command was rejected.',
+      description:
+        "The commands that are possible in this state with this agent's device. Present if a command was rejected.",
       items: { type: 'string', enum: CALL_COMMANDS },
       examples: [['hangup']],
     },

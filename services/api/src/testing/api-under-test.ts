@@ -1,6 +1,6 @@
 import { createMetrics, type Logger, loadConfig, type Metrics, Shutdown } from '@switchhook/runtime'
 import { apiFields, apiRules } from '../config.ts'
-import { type StartApiOptions, startApi } from '../start-api.ts'
+import { type Api, type StartApiOptions, startApi } from '../start-api.ts'
 import { type CheckedClient, createCheckedClient } from './checked-client.ts'
 
 /** Test receivers run on this machine. */
@@ -23,6 +23,8 @@ export interface ApiUnderTest {
   readonly takesRequests: () => boolean
   /** Both Redis and the broker are connected. */
   readonly isReady: () => boolean
+  /** Whether `/readyz` lists the check as degraded. */
+  readonly isDegraded: (check: keyof Api['optional']) => boolean
   close(): Promise<void>
 }
 
@@ -52,6 +54,7 @@ export async function startApiUnderTest(
     log: lines,
     metrics,
     takesRequests: () => Object.values(checks).every((holds) => holds()),
+    isDegraded: (check) => !optional[check](),
     isReady: () => [...Object.values(checks), optional.rabbitmq].every((holds) => holds()),
     close: async () => {
       expect(await shutdown.run()).toBe(true)

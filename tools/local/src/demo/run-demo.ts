@@ -44,7 +44,9 @@ export async function runDemo(env: NodeJS.ProcessEnv, say: Say): Promise<void> {
       const startedMs = Date.now() - began
       screen.row([`up after ${(startedMs / 1_000).toFixed(1)} s: api ${urls.api}, log files in ${home}/log`])
       if (isInterrupted) return
-      await runScenario({ apiUrl: String(urls.api), devIdpUrl: urls.devIdp, waitsMs }, screen, startedMs)
+      if (urls.asterisk !== null) screen.row([`SIP phones of alice, bob and carol are registered at ${urls.asterisk}`])
+      const target = { apiUrl: String(urls.api), devIdpUrl: urls.devIdp, telephonesUrl: urls.telephones, waitsMs }
+      await runScenario(target, screen, startedMs)
     }
     await Promise.race([runOnStack(), interrupted])
     isComplete = true

@@ -1,10 +1,14 @@
 import { addressesOf, DEV_SCOPE, DEV_TENANTS } from '@switchhook/dev-idp'
+import { PEOPLE } from '../asterisk/people.ts'
 import { createApiClient, requestToken } from './api-client.ts'
+import { type Customer, createCustomer } from './customer.ts'
 import { aCallIsFollowed, anEndpointFails, aParkedDeliveryIsSentAgain, describeArrival } from './scenes.ts'
 import type { Screen } from './screen.ts'
 import { type Arrival, startSubscriber } from './subscriber.ts'
 import { aCustomerIsTransferred } from './transfer-scene.ts'
 import { verify } from './verify.ts'
+
+const EXTENSIONS: ReadonlyMap<string, string> = new Map(PEOPLE.map(({ agentUri, extension }) => [agentUri, extension]))
 
 /** A running stack, and how its webhooks reach this machine. */
 export interface DemoTarget {
@@ -14,6 +18,8 @@ export interface DemoTarget {
   readonly waitsMs: readonly number[]
   /** The name by which the workers reach this machine; undefined if they run on it. */
   readonly webhookHost?: string | undefined
+  /** The control of real phones; null: the contact center is simulated. */
+  readonly telephonesUrl?: string | null
 }
 
 /**
@@ -22,7 +28,7 @@ export interface DemoTarget {
  * @throws StepFailed
  */
 export async function runScenario(target: DemoTarget, screen: Screen, startedMs?: number): Promise<void> {
-  const { apiUrl, devIdpUrl, waitsMs, webhookHost } = target
+  const { apiUrl, devIdpUrl, waitsMs, webhookHost, telephonesUrl = null } = target
   const beganAt = Date.now()
   const subscriber = await startSubscriber((arrival) => screen.row(describeArrival(arrival, beganAt)), webhookHost)
   try {
@@ -39,12 +45,17 @@ export async function runScenario(target: DemoTarget, screen: Screen, startedMs?
     })
 
     const api = createApiClient(apiUrl, accessToken, screen)
-    const context = { api, subscriber, screen, waitsMs }
+    const customer: Customer =
+      telephonesUrl === null
+        ? { calls: (agentUri, from) => api.ring(agentUri, from), verifyQuiet: async () => {} }
+        : createCustomer(telephonesUrl, EXTENSIONS, { screen, subscriber })
+    const context = { api, subscriber, screen, waitsMs, customer }
     await aCallIsFollowed(context)
     await aCustomerIsTransferred(context)
     const { parked, subscriptionIds } = await anEndpointFails(context)
     await aParkedDeliveryIsSentAgain(context, parked)
     for (const id of subscriptionIds) await api.unsubscribe(id)
+    await customer.verifyQuiet()
     summarise(subscriber.arrivals(), screen, { startedMs, scenarioMs: Date.now() - beganAt })
   } finally {
     await subscriber.close()

@@ -1,4 +1,5 @@
 import type { ApiClient, Delivery } from './api-client.ts'
+import type { Customer } from './customer.ts'
 import type { Screen } from './screen.ts'
 import type { Arrival, Subscriber } from './subscriber.ts'
 import { isSame, verify } from './verify.ts'
@@ -9,6 +10,7 @@ export interface SceneContext {
   readonly screen: Screen
   /** The retry schedule of the workers. */
   readonly waitsMs: readonly number[]
+  readonly customer: Customer
 }
 
 const ALICE = 'sip:alice@acme.example'

@@ -13,11 +13,11 @@ const { available, onThePhone, lunch, afterCallWork } = { available: 2, onThePho
 const TRANSFERRED = 9
 
 /** A customer calls alice, who answers, holds, resumes, and transfers the call to bob after a consultation. */
-export async function aCustomerIsTransferred({ api, subscriber, screen }: SceneContext): Promise<void> {
+export async function aCustomerIsTransferred({ api, subscriber, screen, customer }: SceneContext): Promise<void> {
   screen.scene('A customer calls; the agent answers, holds, resumes and consults a colleague')
   const { id } = await api.subscribe(subscriber.url('/desk'), ['call.status', 'agent.status'])
   const desk = follow(subscriber)
-  const callId = await api.ring(ALICE, CUSTOMER)
+  const callId = await customer.calls(ALICE, CUSTOMER)
   await desk.leg(callId, ALICE, alerting)
   await api.command(callId, 'answer', { agentUri: ALICE })
   await desk.leg(callId, ALICE, connected)

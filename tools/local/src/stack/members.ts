@@ -49,9 +49,11 @@ export function memberEnvironment(
     readonly env: NodeJS.ProcessEnv
     readonly backing: BackingServices
     readonly idpUrl: string
+    /** Settings for the stack's own Asterisk. */
+    readonly platform?: NodeJS.ProcessEnv
   },
 ): NodeJS.ProcessEnv {
-  const { home, env, backing, idpUrl } = stack
+  const { home, env, backing, idpUrl, platform = {} } = stack
   const set = Object.fromEntries(Object.entries(env).filter(([, value]) => value !== ''))
   const common: NodeJS.ProcessEnv = { NODE_ENV: 'development', ...set }
   if (member.kind === 'dev-idp') {
@@ -67,6 +69,7 @@ export function memberEnvironment(
     AUTH_ISSUERS: authIssuers(idpUrl, devIdpFields.DEV_IDP_TENANTS.parse(set['DEV_IDP_TENANTS'] ?? '0')),
     // A local stack delivers to receivers on this machine.
     WEBHOOK_ALLOWED_NETWORKS: '127.0.0.0/8,::1/128',
+    ...platform,
     ...common,
     AMQP_URL: backing.amqpUrl,
     REDIS_URL: backing.redisUrl,

@@ -15,6 +15,9 @@ export interface StackFile {
     readonly rabbitmqManagement: string | null
     /** RabbitMQ's metrics; null if unknown. */
     readonly rabbitmqMetrics: string | null
+    /** The stack's own Asterisk and the control of its phones; null without `PLATFORM=asterisk`. */
+    readonly asterisk: string | null
+    readonly telephones: string | null
   }
   readonly ports: Readonly<Record<string, number>>
   readonly healthPorts: Readonly<Record<string, number>>

@@ -17,6 +17,12 @@ import {
   stopDaemon,
   withProgress,
 } from '@switchhook/backing'
+import {
+  ASTERISK_PROCESSES,
+  type LocalAsterisk,
+  needsLocalAsterisk,
+  startLocalAsterisk,
+} from '../asterisk/local-asterisk.ts'
 import { assignPorts } from './assign-ports.ts'
 import { type Member, type MemberPorts, memberEnvironment, membersOf } from './members.ts'
 import { readStackFile, type StackFile, writeStackFile } from './stack-file.ts'
@@ -35,14 +41,16 @@ export async function startStack(options: StackOptions, env: NodeJS.ProcessEnv, 
     local: localProvider(home, say),
     say,
   })
+  const asterisk = needsLocalAsterisk(env) ? await startLocalAsterisk(home, say) : null
   say(`RabbitMQ: ${backing.providers.rabbitmq}, Redis: ${backing.providers.redis}`)
-  await stopOutdated(home, members, backing)
+  await stopOutdated(home, members, { backing, asterisk })
 
   const pids = await Promise.all(members.map(({ name }) => runningPid(home, name)))
   const running = new Set(members.filter((_member, index) => pids[index] !== undefined).map(({ name }) => name))
   const ports = await assignPorts(home, members, running, options)
   const idpUrl = `http://127.0.0.1:${ports.get('dev-idp')?.port}`
-  writeStackFile(home, await describeStack(home, members, ports, backing))
+  const describe = () => describeStack(home, members, ports, { backing, asterisk })
+  writeStackFile(home, await describe())
 
   const starting = members.filter(({ name }) => !running.has(name))
   const start = async (member: Member): Promise<void> => {
@@ -51,7 +59,13 @@ export async function startStack(options: StackOptions, env: NodeJS.ProcessEnv, 
       name: member.name,
       command: process.execPath,
       args: [member.script],
-      env: memberEnvironment(member, own, { home, env, backing, idpUrl }),
+      env: memberEnvironment(member, own, {
+        home,
+        env,
+        backing,
+        idpUrl,
+        ...(asterisk && { platform: asterisk.environment }),
+      }),
       cwd: repository,
       isReady: () => isReady(own),
       readyWithinMs: 60_000,
@@ -62,7 +76,7 @@ export async function startStack(options: StackOptions, env: NodeJS.ProcessEnv, 
     `starting ${starting.map(({ name }) => name).join(', ')}`,
     Promise.allSettled(starting.map(start)),
   )
-  const stack = await describeStack(home, members, ports, backing)
+  const stack = await describe()
   writeStackFile(home, stack)
   const failed = started.filter((result) => result.status === 'rejected')
   if (failed.length > 0) throw new AggregateError(failed.map(({ reason }) => reason as unknown))
@@ -75,10 +89,18 @@ function stickToLocalData(home: Home, env: NodeJS.ProcessEnv): NodeJS.ProcessEnv
   return isThere && !env['BACKING'] ? { ...env, BACKING: 'local' } : env
 }
 
+/** The servers that the members use. */
+interface Servers {
+  readonly backing: BackingServices
+  readonly asterisk: LocalAsterisk | null
+}
+
 /** Stops members that an earlier `up` started with other URLs, because those servers may be gone. */
-async function stopOutdated(home: Home, members: readonly Member[], backing: BackingServices): Promise<void> {
+async function stopOutdated(home: Home, members: readonly Member[], { backing, asterisk }: Servers): Promise<void> {
   const before = readStackFile(home)?.urls
-  if (before === undefined || (before.amqp === backing.amqpUrl && before.redis === backing.redisUrl)) return
+  if (before === undefined) return
+  const urls = { amqp: backing.amqpUrl, redis: backing.redisUrl, asterisk: asterisk?.url ?? null }
+  if (before.amqp === urls.amqp && before.redis === urls.redis && before.asterisk === urls.asterisk) return
   await Promise.all(members.map(({ name }) => stopDaemon(home, name)))
 }
 
@@ -92,9 +114,9 @@ async function describeStack(
   home: Home,
   members: readonly Member[],
   ports: ReadonlyMap<string, MemberPorts>,
-  backing: BackingServices,
+  { backing, asterisk }: Servers,
 ): Promise<StackFile> {
-  const names = [...members.map(({ name }) => name), 'rabbitmq', 'redis', 'epmd']
+  const names = [...members.map(({ name }) => name), ...ASTERISK_PROCESSES, 'rabbitmq', 'redis', 'epmd']
   const pids = await Promise.all(names.map(async (name) => [name, await runningPid(home, name)] as const))
   const pick = (which: keyof MemberPorts): Record<string, number> =>
     Object.fromEntries([...ports].flatMap(([name, own]) => (own[which] === undefined ? [] : [[name, own[which]]])))
@@ -111,6 +133,8 @@ async function describeStack(
       redis: backing.redisUrl,
       rabbitmqManagement: backing.managementUrl,
       rabbitmqMetrics: backing.metricsUrl ?? null,
+      asterisk: asterisk?.url ?? null,
+      telephones: asterisk?.telephonesUrl ?? null,
     },
     ports: clientPorts,
     healthPorts: pick('healthPort'),

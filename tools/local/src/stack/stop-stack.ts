@@ -1,11 +1,13 @@
 import { existsSync, readdirSync, rmSync } from 'node:fs'
 import { composeProvider, localProvider, openHome, type Say, stopDaemon, withProgress } from '@switchhook/backing'
+import { ASTERISK_PROCESSES, stopLocalAsterisk } from '../asterisk/local-asterisk.ts'
 import { removeStackFile } from './stack-file.ts'
 
-const BACKING = ['rabbitmq.pid', 'redis.pid', 'epmd.pid']
+/** They are stopped after the services. */
+const LAST = ['rabbitmq', 'redis', 'epmd', ...ASTERISK_PROCESSES]
 
 /**
- * Stops every process of this home: first the services, then RabbitMQ and Redis. Data and logs are kept unless
+ * Stops every process of this home: first the services, then Asterisk, RabbitMQ and Redis. Data and logs are kept unless
  * `discardData` is set.
  */
 export async function stopStack(
@@ -16,8 +18,9 @@ export async function stopStack(
   if (!existsSync(folder)) return
   const home = openHome(folder)
   const names = readdirSync(home.runDir)
-    .filter((file) => file.endsWith('.pid') && !BACKING.includes(file))
+    .filter((file) => file.endsWith('.pid'))
     .map((file) => file.slice(0, -'.pid'.length))
+    .filter((name) => !LAST.includes(name))
   await withProgress(
     say,
     'services finish what is in flight',
@@ -28,6 +31,7 @@ export async function stopStack(
       }),
     ),
   )
+  await stopLocalAsterisk(home)
   await composeProvider(home, say, options).stop()
   await withProgress(say, 'RabbitMQ and Redis are stopping', localProvider(home, say).stop())
   removeStackFile(home)

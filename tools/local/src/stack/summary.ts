@@ -12,6 +12,8 @@ export function summary({ home, urls, processes }: StackFile): string {
     ['RabbitMQ', withoutCredentials(urls.amqp)],
     ['RabbitMQ management', urls.rabbitmqManagement === null ? '' : withoutCredentials(urls.rabbitmqManagement)],
     ['Redis', withoutCredentials(urls.redis)],
+    ['Asterisk', urls.asterisk ?? ''],
+    ['its phones', urls.telephones ?? ''],
     ['processes', Object.keys(processes).toSorted().join(' ')],
     ['details and logs', `${home}/stack.json  ${home}/log/`],
   ]

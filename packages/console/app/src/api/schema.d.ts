@@ -1133,7 +1133,7 @@ export interface components {
             type: string;
             title: string;
             status: number;
-            code: "invalid-request" | "malformed-json" | "invalid-webhook-url" | "unknown-event-type" | "unknown-status-code" | "missing-agent-uri" | "unauthorized" | "forbidden" | "not-found" | "subscription-not-found" | "delivery-not-found" | "event-not-found" | "recovery-not-found" | "agent-not-found" | "call-not-found" | "method-not-allowed" | "invalid-call-state" | "transfer-in-progress" | "agent-device-unavailable" | "delivery-not-parked" | "delivery-without-body" | "event-without-body" | "journal-off" | "subscription-disabled" | "subscription-deleted" | "too-many-secrets" | "check-running" | "secret-unavailable" | "recovery-in-progress" | "idempotency-key-in-use" | "body-too-large" | "unsupported-media-type" | "idempotency-key-reused" | "rate-limited" | "too-many-listeners" | "too-many-checks" | "internal" | "platform-unavailable" | "check-unfinished" | "service-unavailable";
+            code: "invalid-request" | "malformed-json" | "invalid-webhook-url" | "unknown-event-type" | "unknown-status-code" | "missing-agent-uri" | "unauthorized" | "forbidden" | "not-found" | "subscription-not-found" | "delivery-not-found" | "event-not-found" | "recovery-not-found" | "agent-not-found" | "call-not-found" | "method-not-allowed" | "invalid-call-state" | "remote-answer-unsupported" | "transfer-in-progress" | "agent-device-unavailable" | "delivery-not-parked" | "delivery-without-body" | "event-without-body" | "journal-off" | "subscription-disabled" | "subscription-deleted" | "too-many-secrets" | "check-running" | "secret-unavailable" | "recovery-in-progress" | "idempotency-key-in-use" | "body-too-large" | "unsupported-media-type" | "idempotency-key-reused" | "rate-limited" | "too-many-listeners" | "too-many-checks" | "internal" | "platform-unavailable" | "check-unfinished" | "service-unavailable";
             requestId: string;
             detail?: string;
             errors?: components["schemas"]["Fault"][];
@@ -1669,6 +1669,21 @@ export interface components {
             content: {
                 "application/problem+json": components["schemas"]["Problem"] & {
                     code?: "invalid-call-state" | "idempotency-key-in-use";
+                };
+            };
+        };
+        "409.invalid-call-state.remote-answer-unsupported.agent-device-unavailable.idempotency-key-in-use.replayed": {
+            headers: {
+                "Idempotent-Replayed": components["headers"]["Idempotent-Replayed"];
+                "Retry-After": components["headers"]["Retry-After"];
+                "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                RateLimit: components["headers"]["RateLimit"];
+                "X-Request-Id": components["headers"]["X-Request-Id"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/problem+json": components["schemas"]["Problem"] & {
+                    code?: "invalid-call-state" | "remote-answer-unsupported" | "agent-device-unavailable" | "idempotency-key-in-use";
                 };
             };
         };
@@ -3026,7 +3041,7 @@ export interface operations {
             401: components["responses"]["401.unauthorized"];
             403: components["responses"]["403.forbidden"];
             404: components["responses"]["404.agent-not-found.call-not-found.replayed"];
-            409: components["responses"]["409.invalid-call-state.agent-device-unavailable.idempotency-key-in-use.replayed"];
+            409: components["responses"]["409.invalid-call-state.remote-answer-unsupported.agent-device-unavailable.idempotency-key-in-use.replayed"];
             413: components["responses"]["413.body-too-large"];
             415: components["responses"]["415.unsupported-media-type"];
             422: components["responses"]["422.idempotency-key-reused"];

@@ -1,6 +1,6 @@
 import type { Action } from '../session/action.ts'
 import type { Party } from '../session/call-flow.ts'
-import type { Cue } from '../session/cue.ts'
+import type { Input } from '../session/input.ts'
 import type { AriAnswer, AriClient, Query } from './ari-client.ts'
 import { MARK_VARIABLE, markOf, type SessionName } from './channel-mark.ts'
 
@@ -28,11 +28,11 @@ const EXISTS = 409
 export const bridgeName = (app: string): string => `switchhook ${app}`
 
 /**
- * Asks Asterisk for one action. A refusal that says something about a party is returned as a cue; others are left to the
+ * Asks Asterisk for one action. A refusal that says something about a party is returned as an input; others are left to the
  * events and to the next comparison with Asterisk's lists.
  * @throws AriUnavailable
  */
-export async function carryOut(deps: CarryOutDeps, session: SessionName, action: Action): Promise<Cue | undefined> {
+export async function carryOut(deps: CarryOutDeps, session: SessionName, action: Action): Promise<Input | undefined> {
   const { ari, app, ringSeconds } = deps
   switch (action.kind) {
     case 'originate':

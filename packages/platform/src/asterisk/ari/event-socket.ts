@@ -12,6 +12,8 @@ export interface EventSocket {
 export interface EventSocketOptions {
   readonly server: AriServer
   readonly app: string
+  /** Also the events of channels and endpoints that are not in the application. */
+  readonly all?: boolean
   readonly onEvent: (event: AriEvent) => void
 }
 
@@ -21,10 +23,11 @@ const SILENT_FOR_MS = 10_000
 const OPEN_WITHIN_MS = 5_000
 
 /** Opens Asterisk's event stream. Rejects if it does not open. */
-export async function openEventSocket({ server, app, onEvent }: EventSocketOptions): Promise<EventSocket> {
+export async function openEventSocket({ server, app, all, onEvent }: EventSocketOptions): Promise<EventSocket> {
   const url = new URL(`${server.url.pathname.replace(/\/$/, '')}/ari/events`, server.url)
   url.protocol = server.url.protocol === 'https:' ? 'wss:' : 'ws:'
   url.searchParams.set('app', app)
+  if (all === true) url.searchParams.set('subscribeAll', 'true')
   const dispatcher = new Agent({ connect: server.ca === null ? {} : { ca: server.ca } })
   const socket = new WebSocket(url, { headers: { authorization: authorizationOf(server) }, dispatcher })
 

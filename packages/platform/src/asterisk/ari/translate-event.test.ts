@@ -15,40 +15,40 @@ const channel = (state: string, channelvars: Record<string, string> = {}): AriCh
 })
 const up = channel('Up')
 const ringing = channel('Ringing')
-const cue = (of: AriChannel, what: Extract<PbxEvent, { kind: 'channel' }>['cue']): PbxEvent => ({
+const input = (of: AriChannel, what: Extract<PbxEvent, { kind: 'channel' }>['input']): PbxEvent => ({
   kind: 'channel',
   channel: of,
-  cue: what,
+  input: what,
 })
 
 test.each<[string, AriEvent, PbxEvent | undefined]>([
-  ['rings', { type: 'ChannelStateChange', channel: ringing }, cue(ringing, { kind: 'ringing', channelId: 'c-1' })],
-  ['is up', { type: 'ChannelStateChange', channel: up }, cue(up, { kind: 'up', channelId: 'c-1' })],
+  ['rings', { type: 'ChannelStateChange', channel: ringing }, input(ringing, { kind: 'ringing', channelId: 'c-1' })],
+  ['is up', { type: 'ChannelStateChange', channel: up }, input(up, { kind: 'up', channelId: 'c-1' })],
   [
     'is in our application',
     { type: 'StasisStart', args: ['agent'], channel: up },
-    cue(up, { kind: 'ready', channelId: 'c-1', isUp: true }),
+    input(up, { kind: 'ready', channelId: 'c-1', isUp: true }),
   ],
-  ['is held', { type: 'ChannelHold', channel: up }, cue(up, { kind: 'phone-holds', channelId: 'c-1' })],
+  ['is held', { type: 'ChannelHold', channel: up }, input(up, { kind: 'phone-holds', channelId: 'c-1' })],
   [
     'ended with a SIP status',
     { type: 'ChannelDestroyed', cause: 17, tech_cause: 486, channel: ringing },
-    cue(ringing, { kind: 'gone', channelId: 'c-1', cause: 17, sipCode: 486 }),
+    input(ringing, { kind: 'gone', channelId: 'c-1', cause: 17, sipCode: 486 }),
   ],
   [
     'ended without one',
     { type: 'ChannelDestroyed', cause: 16, tech_cause: 0, channel: up },
-    cue(up, { kind: 'gone', channelId: 'c-1', cause: 16, sipCode: null }),
+    input(up, { kind: 'gone', channelId: 'c-1', cause: 16, sipCode: null }),
   ],
   [
     'was hung up by its party',
     { type: 'ChannelHangupRequest', cause: 16, channel: up },
-    cue(up, { kind: 'end-asked', channelId: 'c-1', by: 'party' }),
+    input(up, { kind: 'end-asked', channelId: 'c-1', by: 'party' }),
   ],
   [
     'ends because Asterisk shuts down',
     { type: 'ChannelHangupRequest', soft: true, cause: 4, channel: up },
-    cue(up, { kind: 'end-asked', channelId: 'c-1', by: 'shutdown' }),
+    input(up, { kind: 'end-asked', channelId: 'c-1', by: 'shutdown' }),
   ],
   ['ends because we asked for it', { type: 'ChannelHangupRequest', soft: true, cause: 32, channel: up }, undefined],
   [

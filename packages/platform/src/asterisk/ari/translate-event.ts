@@ -1,9 +1,9 @@
-import type { ChannelCue } from '../session/cue.ts'
+import type { ChannelInput } from '../session/input.ts'
 import type { AriChannel, AriEvent } from './ari-model.ts'
 
 /** An event of Asterisk in the terms of the adapter. */
 export type PbxEvent =
-  | { readonly kind: 'channel'; readonly channel: AriChannel; readonly cue: PlainCue }
+  | { readonly kind: 'channel'; readonly channel: AriChannel; readonly input: PlainInput }
   /** A caller from outside has dialled this number. */
   | { readonly kind: 'arrives'; readonly channel: AriChannel; readonly called: string; readonly asteriskId: string }
   /** An agent has dialled at the phone. */
@@ -18,7 +18,7 @@ export type PbxEvent =
   | { readonly kind: 'phone-transfers'; readonly channel: AriChannel; readonly target: string | null }
   | { readonly kind: 'device'; readonly endpoint: string; readonly online: boolean }
 
-type PlainCue = Exclude<ChannelCue, { kind: 'phone-transfers' | 'refused' }>
+type PlainInput = Exclude<ChannelInput, { kind: 'phone-transfers' | 'refused' }>
 
 /** Of `ChannelHangupRequest` with `soft`, where `cause` is a flag and not Q.850. */
 const SHUTDOWN_FLAG = 4
@@ -35,8 +35,8 @@ export function translateEvent(event: AriEvent): PbxEvent | undefined {
   if (event.type === 'ChannelTransfer') return phoneTransfer(event)
   if (channel === undefined) return undefined
   if (event.type === 'StasisStart') return entered(channel, event.args ?? [], event.asterisk_id ?? '')
-  const cue = cueOf(event, channel)
-  return cue && { kind: 'channel', channel, cue }
+  const input = inputOf(event, channel)
+  return input && { kind: 'channel', channel, input }
 }
 
 /** A channel has entered the application: one of ours, or one that the dialplan hands over. */
@@ -44,11 +44,11 @@ export function entered(channel: AriChannel, args: readonly string[], asteriskId
   const [how, first = '', second = ''] = args
   if (how === 'inbound') return { kind: 'arrives', channel, called: first, asteriskId }
   if (how === 'agent-dial') return { kind: 'phone-dials', channel, endpoint: first, called: second, asteriskId }
-  const cue: PlainCue = { kind: 'ready', channelId: channel.id, isUp: channel.state === 'Up' }
-  return { kind: 'channel', channel, cue }
+  const input: PlainInput = { kind: 'ready', channelId: channel.id, isUp: channel.state === 'Up' }
+  return { kind: 'channel', channel, input }
 }
 
-function cueOf(event: AriEvent, { id: channelId, state }: AriChannel): PlainCue | undefined {
+function inputOf(event: AriEvent, { id: channelId, state }: AriChannel): PlainInput | undefined {
   switch (event.type) {
     case 'ChannelStateChange':
       if (state === 'Ringing') return { kind: 'ringing', channelId }

@@ -1,6 +1,6 @@
 import type { CallId, CommandId } from '@switchhook/contracts'
 import { beginDial as beginGroup, type CallGroup, ENDINGS, endCall, type Party } from './call-flow.ts'
-import type { Refusal } from './cue.ts'
+import type { Refusal } from './input.ts'
 import { newChannel, type PbxSession } from './session.ts'
 import { SessionDraft } from './session-draft.ts'
 import { finishStep, type Stepped } from './step.ts'

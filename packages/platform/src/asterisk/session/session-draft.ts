@@ -1,12 +1,12 @@
 import { type CallId, CallState, type CommandId } from '@switchhook/contracts'
 import type { Action } from './action.ts'
 import { Draft, type Party, type SimulatedCall } from './call-flow.ts'
-import type { Cue } from './cue.ts'
+import type { Input } from './input.ts'
 import { type Channel, channelOf, isLive, lineOf, type PbxSession, type PendingAnswer } from './session.ts'
 
-/** A cue to apply later. */
-export interface LaterCue {
-  readonly cue: Cue
+/** An input to apply later. */
+export interface LaterInput {
+  readonly input: Input
   readonly dueInMs: number
 }
 
@@ -15,12 +15,12 @@ export class SessionDraft {
   readonly calls: Draft
   readonly atMs: number
   readonly actions: Action[] = []
-  readonly later: LaterCue[] = []
+  readonly later: LaterInput[] = []
   readonly #before: PbxSession
   readonly #channels: Map<string, Channel>
   bridges: readonly string[]
   pendingAnswers: readonly PendingAnswer[]
-  /** A command that was accepted and takes effect with a later cue. */
+  /** A command that was accepted and takes effect with a later input. */
   accepted: CommandId | null = null
   #named: number
 

@@ -3,7 +3,7 @@ import fc from 'fast-check'
 import { applyReport, type Leg, NEXT } from '../../call-model/leg.ts'
 import { beginArrival, beginDial } from './begin.ts'
 import type { Party } from './call-flow.ts'
-import type { Cue } from './cue.ts'
+import type { Input } from './input.ts'
 import { isFinished, isLive, type PbxSession } from './session.ts'
 import { type Stepped, step } from './step.ts'
 
@@ -13,7 +13,7 @@ const CAROL = 'sip:carol@acme.example'
 const agent = (agentUri: string): Party => ({ kind: 'agent', agentUri, device: 'PJSIP/x' })
 const outside: Party = { kind: 'outside', address: '+15550100' }
 
-/** Becomes a cue for the session's present state: indices choose among its calls, legs and channels. */
+/** Becomes an input for the session's present state: indices choose among its calls, legs and channels. */
 interface Wish {
   readonly what: number
   readonly which: number
@@ -30,13 +30,13 @@ const wish: fc.Arbitrary<Wish> = fc.record({
   target: fc.constantFrom<Party>(agent(BOB), agent(CAROL), agent(ALICE), outside),
 })
 
-function cueOf(session: PbxSession, { what, which, cause, isAttended, target }: Wish): Cue | undefined {
+function inputOf(session: PbxSession, { what, which, cause, isAttended, target }: Wish): Input | undefined {
   const live = session.channels.filter(isLive)
   const channelId = live[which % Math.max(live.length, 1)]?.id
   const legs = session.group.legs.filter(({ state }) => state !== CallState.ended)
   const leg = legs[which % Math.max(legs.length, 1)]
   const base = leg && { callId: leg.callId, agentUri: leg.agentUri, commandId: newCommandId() }
-  const ofChannel: Cue[] =
+  const ofChannel: Input[] =
     channelId === undefined
       ? []
       : [
@@ -50,7 +50,7 @@ function cueOf(session: PbxSession, { what, which, cause, isAttended, target }: 
           { kind: 'refused', channelId, status: 500 },
           { kind: 'phone-transfers', channelId, target: { ...target, asked: 'x', refusal: null } },
         ]
-  const ofLeg: Cue[] =
+  const ofLeg: Input[] =
     base === undefined
       ? []
       : [
@@ -68,7 +68,7 @@ function cueOf(session: PbxSession, { what, which, cause, isAttended, target }: 
           },
           { kind: 'device-gone', agentUri: base.agentUri },
         ]
-  const all: Cue[] = [...ofChannel, ...ofLeg, { kind: 'listed', channels: [], hasRestarted: isAttended }]
+  const all: Input[] = [...ofChannel, ...ofLeg, { kind: 'listed', channels: [], hasRestarted: isAttended }]
   return all[what % all.length]
 }
 
@@ -150,9 +150,9 @@ function run(begin: () => Stepped, wishes: readonly Wish[]): PbxSession {
   check(undefined)
   for (const [at, one] of wishes.entries()) {
     const before = stepped.session
-    const cue = cueOf(before, one)
-    if (cue === undefined) continue
-    stepped = step(before, cue, START_MS + (at + 1) * 3_000)
+    const input = inputOf(before, one)
+    if (input === undefined) continue
+    stepped = step(before, input, START_MS + (at + 1) * 3_000)
     check(before)
   }
   return stepped.session
@@ -168,7 +168,7 @@ function endLeaving(session: PbxSession): PbxSession {
     )
 }
 
-test('every leg moves as the call model allows, and ends once, for every order of cues', () => {
+test('every leg moves as the call model allows, and ends once, for every order of inputs', () => {
   fc.assert(
     fc.property(fc.constantFrom(...beginnings), fc.array(wish, { maxLength: 25 }), (begin, wishes) => {
       run(begin, wishes)
@@ -207,16 +207,16 @@ test('when every party hangs up, each leg has ended, and every channel and bridg
   )
 })
 
-test('a cue that comes twice changes nothing the second time', () => {
+test('an input that comes twice changes nothing the second time', () => {
   fc.assert(
     fc.property(fc.constantFrom(...beginnings), fc.array(wish, { maxLength: 20 }), wish, (begin, wishes, last) => {
       const before = run(begin, wishes)
-      const cue = cueOf(before, last)
-      if (cue === undefined || ('commandId' in cue && cue.commandId === null)) return
+      const input = inputOf(before, last)
+      if (input === undefined || ('commandId' in input && input.commandId === null)) return
       // An agent may ask for one more transfer at the phone; it is declined.
-      if (cue.kind === 'phone-transfers' || cue.kind === 'listed') return
-      const once = step(before, cue, START_MS + 100_000).session
-      const twice = step(once, cue, START_MS + 100_000).session
+      if (input.kind === 'phone-transfers' || input.kind === 'listed') return
+      const once = step(before, input, START_MS + 100_000).session
+      const twice = step(once, input, START_MS + 100_000).session
       expect(twice.group.legs).toEqual(once.group.legs)
     }),
     { numRuns: 300 },

@@ -2,7 +2,7 @@ import { CallState, newCallId, newCommandId } from '@switchhook/contracts'
 import type { Action } from './action.ts'
 import { beginArrival, beginDial } from './begin.ts'
 import type { Party } from './call-flow.ts'
-import type { Cue } from './cue.ts'
+import type { Input } from './input.ts'
 import { isFinished } from './session.ts'
 import { type Stepped, step } from './step.ts'
 
@@ -11,8 +11,8 @@ const BOB = 'sip:bob@acme.example'
 const agent = (agentUri: string): Party => ({ kind: 'agent', agentUri, device: null })
 const AT_MS = Date.UTC(2026, 0, 1)
 
-/** Applies cues to a call, and keeps the actions requested from Asterisk. */
-class Play {
+/** Applies inputs to a call, and keeps the actions requested from Asterisk. */
+class Steps {
   stepped: Stepped
   readonly callId = newCallId()
   #atMs = AT_MS
@@ -34,8 +34,8 @@ class Play {
         : beginArrival({ ...ends, channelId: 'trunk', from: '+15559000', called: agent(ALICE) }, AT_MS)
   }
 
-  on(...cues: readonly Cue[]): this {
-    for (const cue of cues) this.stepped = step(this.stepped.session, cue, (this.#atMs += 5_000))
+  on(...inputs: readonly Input[]): this {
+    for (const input of inputs) this.stepped = step(this.stepped.session, input, (this.#atMs += 5_000))
     return this
   }
 
@@ -51,11 +51,11 @@ class Play {
     return `${this.callId}-${nth}`
   }
 
-  command(kind: 'hold' | 'hangup'): Cue {
+  command(kind: 'hold' | 'hangup'): Input {
     return { kind, callId: this.callId, agentUri: ALICE, commandId: newCommandId() }
   }
 
-  answer(how: 'talk' | 'again' | null): Cue {
+  answer(how: 'talk' | 'again' | null): Input {
     return { kind: 'answer', callId: this.callId, agentUri: ALICE, commandId: newCommandId(), how, isInVain: false }
   }
 
@@ -68,105 +68,111 @@ class Play {
 }
 
 /** Alice has dialled, and talks. Her phone is channel 2, the customer 3. */
-const talking = (): Play => {
-  const play = new Play('dials')
-  play.on({ kind: 'ready', channelId: play.id(2), isUp: true }, { kind: 'ready', channelId: play.id(3), isUp: false })
-  return play.on({ kind: 'ringing', channelId: play.id(3) }, { kind: 'up', channelId: play.id(3) })
+const talking = (): Steps => {
+  const steps = new Steps('dials')
+  steps.on(
+    { kind: 'ready', channelId: steps.id(2), isUp: true },
+    { kind: 'ready', channelId: steps.id(3), isUp: false },
+  )
+  return steps.on({ kind: 'ringing', channelId: steps.id(3) }, { kind: 'up', channelId: steps.id(3) })
 }
 
 test('the customer is called once the agent has answered, and dialled once the ringback is heard', () => {
-  const play = new Play('dials')
-  expect(play.asked).toEqual(['originate 2'])
-  play.on({ kind: 'ringing', channelId: play.id(2) })
-  expect(play.asked).toEqual([])
-  play.on({ kind: 'ready', channelId: play.id(2), isUp: true })
-  expect(play.asked).toEqual(['create 3', 'move 2 to talk'])
-  play.on({ kind: 'ready', channelId: play.id(3), isUp: false })
-  expect(play.asked).toEqual(['move 3 to talk', 'dial 3'])
-  play.on({ kind: 'ringing', channelId: play.id(3) })
-  expect(play.state).toBe(CallState.proceeding)
-  play.on({ kind: 'up', channelId: play.id(3) })
-  expect(play.state).toBe(CallState.connected)
+  const steps = new Steps('dials')
+  expect(steps.asked).toEqual(['originate 2'])
+  steps.on({ kind: 'ringing', channelId: steps.id(2) })
+  expect(steps.asked).toEqual([])
+  steps.on({ kind: 'ready', channelId: steps.id(2), isUp: true })
+  expect(steps.asked).toEqual(['create 3', 'move 2 to talk'])
+  steps.on({ kind: 'ready', channelId: steps.id(3), isUp: false })
+  expect(steps.asked).toEqual(['move 3 to talk', 'dial 3'])
+  steps.on({ kind: 'ringing', channelId: steps.id(3) })
+  expect(steps.state).toBe(CallState.proceeding)
+  steps.on({ kind: 'up', channelId: steps.id(3) })
+  expect(steps.state).toBe(CallState.connected)
 })
 
 test('on hold the customer is taken out of the bridge, so the agent hears nothing', () => {
-  const play = talking()
-  play.on(play.command('hold'))
-  expect(play.asked).toEqual(['move 3 to wait'])
-  expect(play.state).toBe(CallState.held)
+  const steps = talking()
+  steps.on(steps.command('hold'))
+  expect(steps.asked).toEqual(['move 3 to wait'])
+  expect(steps.state).toBe(CallState.held)
 })
 
 test('one party hangs up: the other one is ended, and the bridge', () => {
-  const play = talking().on({ kind: 'gone', channelId: 'x', cause: 16, sipCode: null })
-  play.on({ kind: 'gone', channelId: play.id(3), cause: 16, sipCode: null })
-  expect(play.asked).toEqual(['drop 2', 'drop-bridge'])
-  expect(play.state).toBe(CallState.ended)
-  play.on({ kind: 'gone', channelId: play.id(2), cause: 16, sipCode: null })
-  expect(isFinished(play.stepped.session)).toBe(true)
+  const steps = talking().on({ kind: 'gone', channelId: 'x', cause: 16, sipCode: null })
+  steps.on({ kind: 'gone', channelId: steps.id(3), cause: 16, sipCode: null })
+  expect(steps.asked).toEqual(['drop 2', 'drop-bridge'])
+  expect(steps.state).toBe(CallState.ended)
+  steps.on({ kind: 'gone', channelId: steps.id(2), cause: 16, sipCode: null })
+  expect(isFinished(steps.stepped.session)).toBe(true)
 })
 
 test('a caller hears ringback, and is answered when the agent is', () => {
-  const play = new Play('is called')
-  expect(play.asked).toEqual(['claim trunk', 'originate 2'])
-  expect(play.state).toBeUndefined()
-  play.on({ kind: 'ringing', channelId: play.id(2) })
-  expect(play.asked).toEqual(['ring trunk'])
-  expect(play.state).toBe(CallState.alerting)
-  play.on({ kind: 'ready', channelId: play.id(2), isUp: true })
-  expect(play.asked).toEqual(['answer trunk', 'move trunk+2 to talk'])
+  const steps = new Steps('is called')
+  expect(steps.asked).toEqual(['claim trunk', 'originate 2'])
+  expect(steps.state).toBeUndefined()
+  steps.on({ kind: 'ringing', channelId: steps.id(2) })
+  expect(steps.asked).toEqual(['ring trunk'])
+  expect(steps.state).toBe(CallState.alerting)
+  steps.on({ kind: 'ready', channelId: steps.id(2), isUp: true })
+  expect(steps.asked).toEqual(['answer trunk', 'move trunk+2 to talk'])
 })
 
 test('an agent who declines: the caller hears the same cause', () => {
-  const play = new Play('is called')
-  play.on({ kind: 'ringing', channelId: play.id(2) }, { kind: 'gone', channelId: play.id(2), cause: 21, sipCode: 603 })
-  expect(play.stepped.actions).toEqual([{ kind: 'drop', channelId: 'trunk', cause: 21, elsewhere: false }])
+  const steps = new Steps('is called')
+  steps.on(
+    { kind: 'ringing', channelId: steps.id(2) },
+    { kind: 'gone', channelId: steps.id(2), cause: 21, sipCode: 603 },
+  )
+  expect(steps.stepped.actions).toEqual([{ kind: 'drop', channelId: 'trunk', cause: 21, elsewhere: false }])
 })
 
 describe('answer', () => {
-  const ringing = (): Play => {
-    const play = new Play('is called')
-    return play.on({ kind: 'ringing', channelId: play.id(2) })
+  const ringing = (): Steps => {
+    const steps = new Steps('is called')
+    return steps.on({ kind: 'ringing', channelId: steps.id(2) })
   }
 
   test('by NOTIFY asks the ringing phone', () => {
-    const play = ringing()
-    const answer = play.answer('talk')
-    play.on(answer)
-    expect(play.asked).toEqual(['talk 2'])
-    play.on({ kind: 'ready', channelId: play.id(2), isUp: true })
-    const leg = play.stepped.session.group.legs[0]
+    const steps = ringing()
+    const answer = steps.answer('talk')
+    steps.on(answer)
+    expect(steps.asked).toEqual(['talk 2'])
+    steps.on({ kind: 'ready', channelId: steps.id(2), isUp: true })
+    const leg = steps.stepped.session.group.legs[0]
     expect(leg).toMatchObject({ state: CallState.connected, commandId: 'commandId' in answer ? answer.commandId : '' })
   })
 
   test('by a second call ends the first one as answered elsewhere', () => {
-    const play = ringing()
-    play.on(play.answer('again'))
-    expect(play.stepped.actions).toMatchObject([
-      { kind: 'drop', channelId: play.id(2), elsewhere: true },
-      { kind: 'originate', channelId: play.id(3), autoAnswer: true },
+    const steps = ringing()
+    steps.on(steps.answer('again'))
+    expect(steps.stepped.actions).toMatchObject([
+      { kind: 'drop', channelId: steps.id(2), elsewhere: true },
+      { kind: 'originate', channelId: steps.id(3), autoAnswer: true },
     ])
-    play.on({ kind: 'gone', channelId: play.id(2), cause: 26, sipCode: null })
-    expect(play.state).toBe(CallState.alerting)
+    steps.on({ kind: 'gone', channelId: steps.id(2), cause: 26, sipCode: null })
+    expect(steps.state).toBe(CallState.alerting)
   })
 
   test('of a phone that cannot be made to is reported as failed', () => {
-    const play = ringing()
-    play.on(play.answer(null))
-    expect(play.stepped.session.group.legs[0]).toMatchObject({
+    const steps = ringing()
+    steps.on(steps.answer(null))
+    expect(steps.stepped.session.group.legs[0]).toMatchObject({
       state: CallState.alerting,
       failedCommand: { command: 'answer' },
     })
   })
 
   test('that the phone does not obey is reported as failed after a while', () => {
-    const play = ringing()
-    const answer = play.answer('talk')
-    play.on(answer)
-    expect(play.stepped.later).toEqual([
-      { cue: { kind: 'answer-overdue', commandId: expect.any(String) }, dueInMs: 3_000 },
+    const steps = ringing()
+    const answer = steps.answer('talk')
+    steps.on(answer)
+    expect(steps.stepped.later).toEqual([
+      { input: { kind: 'answer-overdue', commandId: expect.any(String) }, dueInMs: 3_000 },
     ])
-    for (const { cue } of play.stepped.later) play.on(cue)
-    expect(play.stepped.session.group.legs[0]).toMatchObject({
+    for (const { input } of steps.stepped.later) steps.on(input)
+    expect(steps.stepped.session.group.legs[0]).toMatchObject({
       state: CallState.alerting,
       failedCommand: { command: 'answer' },
     })
@@ -174,59 +180,59 @@ describe('answer', () => {
 })
 
 describe('compared with what Asterisk has', () => {
-  const listed = (channels: Extract<Cue, { kind: 'listed' }>['channels'], hasRestarted = false): Cue => ({
+  const listed = (channels: Extract<Input, { kind: 'listed' }>['channels'], hasRestarted = false): Input => ({
     kind: 'listed',
     channels,
     hasRestarted,
   })
 
   test('a customer in the wrong bridge is moved again', () => {
-    const play = talking()
-    play.on(
+    const steps = talking()
+    steps.on(
       listed([
-        { id: play.id(2), state: 'up', isReady: true, bridge: play.callId },
-        { id: play.id(3), state: 'up', isReady: true, bridge: null },
+        { id: steps.id(2), state: 'up', isReady: true, bridge: steps.callId },
+        { id: steps.id(3), state: 'up', isReady: true, bridge: null },
       ]),
     )
-    expect(play.asked).toEqual(['move 3 to talk'])
+    expect(steps.asked).toEqual(['move 3 to talk'])
   })
 
   test('an answer that was missed lets the call go on', () => {
-    const play = new Play('dials')
-    play.on(listed([{ id: play.id(2), state: 'up', isReady: true, bridge: null }]))
-    expect(play.asked).toEqual(['create 3', 'move 2 to talk'])
+    const steps = new Steps('dials')
+    steps.on(listed([{ id: steps.id(2), state: 'up', isReady: true, bridge: null }]))
+    expect(steps.asked).toEqual(['create 3', 'move 2 to talk'])
   })
 
   test('a party who is gone ends the call with reason 12', () => {
-    const play = talking()
-    play.on(listed([{ id: play.id(2), state: 'up', isReady: true, bridge: play.callId }]))
-    expect(play.stepped.session.group.legs[0]).toMatchObject({
+    const steps = talking()
+    steps.on(listed([{ id: steps.id(2), state: 'up', isReady: true, bridge: steps.callId }]))
+    expect(steps.stepped.session.group.legs[0]).toMatchObject({
       state: CallState.ended,
       ending: { endReason: 12, endedBy: 3 },
     })
-    expect(play.asked).toEqual(['drop 2', 'drop-bridge'])
+    expect(steps.asked).toEqual(['drop 2', 'drop-bridge'])
   })
 
   test('after a restart of Asterisk every leg has ended with reason 12', () => {
-    const play = talking().on(listed([], true))
-    expect(play.stepped.session.group.legs[0]).toMatchObject({ ending: { endReason: 12 } })
-    expect(play.asked).toEqual(['drop-bridge'])
+    const steps = talking().on(listed([], true))
+    expect(steps.stepped.session.group.legs[0]).toMatchObject({ ending: { endReason: 12 } })
+    expect(steps.asked).toEqual(['drop-bridge'])
   })
 })
 
 test('an attended transfer moves the phone to the consultation, and back if it is cancelled', () => {
-  const play = talking()
+  const steps = talking()
   const consultationCallId = newCallId()
   const target = { ...agent(BOB), asked: BOB, refusal: null }
-  const base = { callId: play.callId, agentUri: ALICE, correlationId: null }
-  play.on({ ...base, kind: 'transfer', commandId: newCommandId(), consultationCallId, target })
-  expect(play.stepped.actions).toMatchObject([
-    { kind: 'originate', channelId: play.id(4) },
-    { kind: 'move', channelIds: [play.id(2)], bridge: consultationCallId, waits: false },
-    { kind: 'move', channelIds: [play.id(3)], bridge: `${play.callId}-h`, waits: true },
-    { kind: 'drop-bridge', bridge: play.callId },
+  const base = { callId: steps.callId, agentUri: ALICE, correlationId: null }
+  steps.on({ ...base, kind: 'transfer', commandId: newCommandId(), consultationCallId, target })
+  expect(steps.stepped.actions).toMatchObject([
+    { kind: 'originate', channelId: steps.id(4) },
+    { kind: 'move', channelIds: [steps.id(2)], bridge: consultationCallId, waits: false },
+    { kind: 'move', channelIds: [steps.id(3)], bridge: `${steps.callId}-h`, waits: true },
+    { kind: 'drop-bridge', bridge: steps.callId },
   ])
-  play.on({ ...base, kind: 'resume', commandId: newCommandId(), how: 'talk', isInVain: false })
-  expect(play.asked).toContain('drop 4')
-  expect(play.asked).toContain('move 2+3 to talk')
+  steps.on({ ...base, kind: 'resume', commandId: newCommandId(), how: 'talk', isInVain: false })
+  expect(steps.asked).toContain('drop 4')
+  expect(steps.asked).toContain('move 2+3 to talk')
 })

@@ -1,30 +1,30 @@
 import { CallState, type CommandId } from '@switchhook/contracts'
 import type { Action } from './action.ts'
+import { applyChannelInput, applyList } from './apply-channel-input.ts'
+import { applyCommand, failed } from './apply-command.ts'
 import { deviceOffline } from './call-flow.ts'
-import { playChannel, playList } from './channel-cues.ts'
-import { failed, playCommand } from './command-cues.ts'
-import type { Cue } from './cue.ts'
+import type { Input } from './input.ts'
 import { planChannels } from './plan-channels.ts'
 import type { PbxSession } from './session.ts'
-import { type LaterCue, SessionDraft } from './session-draft.ts'
+import { type LaterInput, SessionDraft } from './session-draft.ts'
 
 /** The next state of a session, and the actions to request from Asterisk. The actions can be repeated. */
 export interface Stepped {
   readonly session: PbxSession
   readonly actions: readonly Action[]
-  readonly later: readonly LaterCue[]
+  readonly later: readonly LaterInput[]
 }
 
 /**
- * Applies one cue to a session. Pure: the same cue on the same session gives the same step. A cue that no longer fits
+ * Applies one input to a session. Pure: the same input on the same session gives the same step. An input that no longer fits
  * changes nothing. A command is carried out once.
  */
-export function step(session: PbxSession, cue: Cue, atMs: number): Stepped {
-  const commandId = commandOf(session, cue)
-  const isRepeated = 'commandId' in cue && cue.kind !== 'answer-overdue' && isKnown(session, cue.commandId)
+export function step(session: PbxSession, input: Input, atMs: number): Stepped {
+  const commandId = commandOf(session, input)
+  const isRepeated = 'commandId' in input && input.kind !== 'answer-overdue' && isKnown(session, input.commandId)
   if (isRepeated) return { session, actions: [], later: [] }
   const draft = new SessionDraft(session, atMs, commandId)
-  play(draft, cue)
+  applyInput(draft, input)
   return finishStep(draft)
 }
 
@@ -38,26 +38,26 @@ const isKnown = ({ group }: PbxSession, commandId: CommandId | null): boolean =>
   commandId !== null && group.commands.includes(commandId)
 
 /** The command that the reports of this step name as their cause. */
-function commandOf({ pendingAnswers, channels }: PbxSession, cue: Cue): CommandId | null {
-  if (cue.kind === 'up' || cue.kind === 'ready') {
-    const line = channels.find(({ id }) => id === cue.channelId)?.line
+function commandOf({ pendingAnswers, channels }: PbxSession, input: Input): CommandId | null {
+  if (input.kind === 'up' || input.kind === 'ready') {
+    const line = channels.find(({ id }) => id === input.channelId)?.line
     return pendingAnswers.find(({ agentUri }) => agentUri === line)?.commandId ?? null
   }
-  return 'commandId' in cue ? cue.commandId : null
+  return 'commandId' in input ? input.commandId : null
 }
 
-function play(draft: SessionDraft, cue: Cue): void {
-  switch (cue.kind) {
+function applyInput(draft: SessionDraft, input: Input): void {
+  switch (input.kind) {
     case 'listed':
-      return playList(draft, cue)
+      return applyList(draft, input)
     case 'device-gone':
-      return deviceOffline(draft.calls, cue.agentUri)
+      return deviceOffline(draft.calls, input.agentUri)
     case 'answer-overdue':
-      return answerOverdue(draft, cue.commandId)
+      return answerOverdue(draft, input.commandId)
     case 'phone-transfers':
-      return phoneTransfers(draft, cue)
+      return phoneTransfers(draft, input)
     default:
-      return 'channelId' in cue ? playChannel(draft, cue) : playCommand(draft, cue)
+      return 'channelId' in input ? applyChannelInput(draft, input) : applyCommand(draft, input)
   }
 }
 
@@ -71,16 +71,16 @@ function answerOverdue(draft: SessionDraft, commandId: CommandId): void {
 }
 
 /** Asterisk leaves the transfer to the adapter, which applies it like the command. */
-function phoneTransfers(draft: SessionDraft, cue: Extract<Cue, { kind: 'phone-transfers' }>): void {
-  const line = draft.channel(cue.channelId)?.line ?? ''
+function phoneTransfers(draft: SessionDraft, input: Extract<Input, { kind: 'phone-transfers' }>): void {
+  const line = draft.channel(input.channelId)?.line ?? ''
   const call = draft.calls
     .callsOf(line)
     .find(({ callId }) => draft.isConnected(callId, line) || draft.calls.leg(callId, line)?.state === CallState.held)
   if (call !== undefined) {
     const { callId } = call
     const transfer = { callId, agentUri: line, commandId: null, correlationId: null, consultationCallId: null }
-    playCommand(draft, { kind: 'transfer', ...transfer, target: cue.target })
+    applyCommand(draft, { kind: 'transfer', ...transfer, target: input.target })
   }
   const isAccepted = call !== undefined && draft.calls.call(call.callId)?.transfer?.by === line
-  draft.actions.push({ kind: 'transfer-progress', channelId: cue.channelId, isAccepted })
+  draft.actions.push({ kind: 'transfer-progress', channelId: input.channelId, isAccepted })
 }

@@ -1,13 +1,13 @@
 import type { CallId } from '@switchhook/contracts'
-import type { Cue } from '../session/cue.ts'
+import type { Input } from '../session/input.ts'
 import { isFinished, type PbxSession } from '../session/session.ts'
-import type { LaterCue } from '../session/session-draft.ts'
+import type { LaterInput } from '../session/session-draft.ts'
 import type { PbxMemory } from './memory.ts'
 
-/** The payload of a session's timer. `cue` null: compare with Asterisk, and repeat missing reports. */
+/** The payload of a session's timer. `input` null: compare with Asterisk, and repeat missing reports. */
 export interface SessionTimer {
   readonly sessionId: CallId
-  readonly cue: Cue | null
+  readonly input: Input | null
 }
 
 interface Loaded {
@@ -34,7 +34,7 @@ export interface SessionStore {
   save(
     session: PbxSession,
     expectedVersion: number,
-    later: readonly LaterCue[],
+    later: readonly LaterInput[],
     known: readonly CallId[],
   ): Promise<'committed' | 'conflict'>
   /** Sessions that are not finished, and perhaps some that are. */
@@ -55,7 +55,7 @@ export function createSessionStore(memory: PbxMemory): SessionStore {
       const { tenant, sessionId, calls } = session.group
       const isOver = isFinished(session)
       const aliases = Object.keys(calls).filter((id) => id !== sessionId && !known.includes(id as CallId))
-      const timers: readonly SessionTimer[] = [{ sessionId, cue: null }]
+      const timers: readonly SessionTimer[] = [{ sessionId, input: null }]
       return memory.write(tenant, {
         records: [
           {
@@ -75,10 +75,10 @@ export function createSessionStore(memory: PbxMemory): SessionStore {
         ],
         timers: [
           ...timers.map((payload) => ({ id: `${PREFIX}${sessionId}:check`, dueInMs: CHECK_AFTER_MS, payload })),
-          ...later.map(({ cue, dueInMs }) => ({
-            id: `${PREFIX}${sessionId}:${cue.kind}:${'commandId' in cue ? cue.commandId : ''}`,
+          ...later.map(({ input, dueInMs }) => ({
+            id: `${PREFIX}${sessionId}:${input.kind}:${'commandId' in input ? input.commandId : ''}`,
             dueInMs,
-            payload: { sessionId, cue } satisfies SessionTimer,
+            payload: { sessionId, input } satisfies SessionTimer,
           })),
         ],
       })

@@ -4,7 +4,7 @@ import { type PlatformListener, PlatformUnavailable } from '../../platform.ts'
 import { AriUnavailable } from '../ari/ari-client.ts'
 import type { SessionName } from '../ari/channel-mark.ts'
 import type { Action } from '../session/action.ts'
-import type { Cue } from '../session/cue.ts'
+import type { Input } from '../session/input.ts'
 import { isFinished, type PbxSession } from '../session/session.ts'
 import { type Stepped, step } from '../session/step.ts'
 import { createLanes } from './lanes.ts'
@@ -13,7 +13,7 @@ import type { SessionStore } from './session-store.ts'
 
 export interface SessionsDeps {
   readonly store: SessionStore
-  readonly carryOut: (session: SessionName, action: Action) => Promise<Cue | undefined>
+  readonly carryOut: (session: SessionName, action: Action) => Promise<Input | undefined>
   readonly listener: () => PlatformListener | undefined
   readonly onError: (message: string, error: unknown) => void
   /** An action of a step failed, so the session must be compared with Asterisk. */
@@ -30,9 +30,10 @@ export interface Sessions {
   begin(stepped: Stepped): Promise<void>
   /**
    * Resolves to `true` when the step is stored, or may be, and to `false` if there is no such call.
+   * @param input a function is called once the session's earlier steps are carried out
    * @throws PlatformUnavailable when the step has certainly not been stored
    */
-  apply(tenant: string | null, callId: CallId, cue: Cue): Promise<boolean>
+  apply(tenant: string | null, callId: CallId, input: Input | (() => Promise<Input>)): Promise<boolean>
   find(tenant: string | null, callId: CallId): Promise<PbxSession | undefined>
   /** Repeats the reports that were not stored. */
   report(tenant: string | null, callId: CallId): Promise<void>
@@ -56,13 +57,13 @@ export function createSessions(deps: SessionsDeps): Sessions {
 
   const find = async (tenant: string | null, callId: CallId) => (await store.load(tenant, callId))?.session
 
-  async function settle(stepped: Stepped): Promise<readonly Cue[] | 'unsettled'> {
+  async function settle(stepped: Stepped): Promise<readonly Input[] | 'unsettled'> {
     const { tenant, sessionId } = stepped.session.group
-    const cues: Cue[] = []
+    const inputs: Input[] = []
     try {
       for (const action of stepped.actions) {
-        const cue = await deps.carryOut({ tenant, sessionId }, action)
-        if (cue !== undefined) cues.push(cue)
+        const input = await deps.carryOut({ tenant, sessionId }, action)
+        if (input !== undefined) inputs.push(input)
       }
     } catch (error) {
       if (!(error instanceof AriUnavailable)) onError('an action on a call failed', error)
@@ -70,30 +71,30 @@ export function createSessions(deps: SessionsDeps): Sessions {
       return 'unsettled'
     }
     await reporter.report(stepped.session)
-    return cues
+    return inputs
   }
 
-  /** Applies a cue, and the cues that follow from Asterisk's answers. */
-  async function play(tenant: string | null, sessionId: CallId, first: Cue): Promise<boolean> {
-    const cues = [first]
-    for (let cue = cues.shift(); cue !== undefined; cue = cues.shift()) {
-      const stepped = await playOne(tenant, sessionId, cue)
+  /** Applies an input, and the inputs that follow from Asterisk's answers. */
+  async function applyInOrder(tenant: string | null, sessionId: CallId, first: Input): Promise<boolean> {
+    const inputs = [first]
+    for (let input = inputs.shift(); input !== undefined; input = inputs.shift()) {
+      const stepped = await applyOne(tenant, sessionId, input)
       if (stepped === undefined) return false
       const next = await settle(stepped)
       if (next === 'unsettled') return true
-      cues.push(...next)
+      inputs.push(...next)
     }
     return true
   }
 
-  async function playOne(tenant: string | null, sessionId: CallId, cue: Cue): Promise<Stepped | undefined> {
+  async function applyOne(tenant: string | null, sessionId: CallId, input: Input): Promise<Stepped | undefined> {
     for (;;) {
       const loaded = await store.load(tenant, sessionId).catch((cause: unknown) => {
         throw new PlatformUnavailable('the stored calls cannot be read', { cause })
       })
       if (loaded === undefined) return undefined
       const { session, version } = loaded
-      const stepped = step(session, cue, now())
+      const stepped = step(session, input, now())
       if (isDeepStrictEqual(stepped.session, session)) return stepped
       const known = Object.keys(session.group.calls) as CallId[]
       const result = await store.save(stepped.session, version, stepped.later, known).catch(inDoubt)
@@ -114,17 +115,19 @@ export function createSessions(deps: SessionsDeps): Sessions {
       await lanes.run(sessionId, async () => {
         const result = await store.save(stepped.session, 0, stepped.later, []).catch(inDoubt)
         if (result === 'conflict') return
-        const cues = await settle(stepped)
-        if (cues !== 'unsettled') for (const cue of cues) await play(tenant, sessionId, cue)
+        const inputs = await settle(stepped)
+        if (inputs !== 'unsettled') for (const input of inputs) await applyInOrder(tenant, sessionId, input)
       })
     },
-    async apply(tenant, callId, cue) {
+    async apply(tenant, callId, input) {
       const loaded = await store.load(tenant, callId).catch((cause: unknown) => {
         throw new PlatformUnavailable('the stored calls cannot be read', { cause })
       })
       if (loaded === undefined) return false
       const { sessionId } = loaded.session.group
-      const isDone = await lanes.run(sessionId, () => play(tenant, sessionId, cue))
+      const isDone = await lanes.run(sessionId, async () =>
+        applyInOrder(tenant, sessionId, typeof input === 'function' ? await input() : input),
+      )
       if (isFinished(loaded.session)) reporter.forget(sessionId)
       return isDone
     },

@@ -33,6 +33,8 @@ export function openSimulatorPlatform({ config, log, now }: Base, { store, timer
   })
   return {
     platform: simulator,
+    // The simulator runs in this process.
+    link: () => 'connected' as const,
     keysOfCall: (callId: CallId) => [simulatedCallKey(callId)],
     timers: { simulator: (timer) => simulator.due(timer) } satisfies TimerOwners,
     developmentRoutes: config.NODE_ENV === 'production' ? [] : createSimulatorRoutes({ simulator }),

@@ -15,10 +15,10 @@ export interface ListedChannel {
 }
 
 /** Something that happens to a session. */
-export type Cue = ChannelCue | CommandCue | SessionCue
+export type Input = ChannelInput | CommandInput | SessionInput
 
 /** An event of one channel. */
-export type ChannelCue = { readonly channelId: string } & (
+export type ChannelInput = { readonly channelId: string } & (
   | { readonly kind: 'ringing' | 'up' | 'phone-holds' | 'phone-resumes' }
   /** It has entered our application. */
   | { readonly kind: 'ready'; readonly isUp: boolean }
@@ -33,7 +33,7 @@ export type ChannelCue = { readonly channelId: string } & (
 type Target = Party & { readonly asked: string; readonly refusal: Refusal | null }
 
 /** An agent's action on a leg. `commandId` null: at the phone. */
-export type CommandCue = {
+export type CommandInput = {
   readonly callId: CallId
   readonly agentUri: string
   readonly commandId: CommandId | null
@@ -54,7 +54,7 @@ export type CommandCue = {
     }
 )
 
-export type SessionCue =
+export type SessionInput =
   | { readonly kind: 'answer-overdue'; readonly commandId: CommandId }
   | { readonly kind: 'device-gone'; readonly agentUri: string }
   /** All channels that Asterisk has. `hasRestarted`: it has been started since they were last listed. */

@@ -12,8 +12,8 @@ import {
   targetAnswered,
   targetFailed,
 } from './call-flow.ts'
-import type { ChannelCue, ListedChannel, SessionCue } from './cue.ts'
 import { type HowEnded, howEnded, isByParty, PLATFORM_LOST } from './end-reason.ts'
+import type { ChannelInput, ListedChannel, SessionInput } from './input.ts'
 import { type Channel, lineOf } from './session.ts'
 import type { SessionDraft } from './session-draft.ts'
 
@@ -23,25 +23,28 @@ export const YOUNG_MS = 2_000
 const LEGS_OF_A_PHONE = 4
 
 /** Applies an event of a channel. A repeated or late event changes nothing. */
-export function playChannel(draft: SessionDraft, cue: Exclude<ChannelCue, { kind: 'phone-transfers' }>): void {
-  const channel = draft.channel(cue.channelId)
+export function applyChannelInput(
+  draft: SessionDraft,
+  input: Exclude<ChannelInput, { kind: 'phone-transfers' }>,
+): void {
+  const channel = draft.channel(input.channelId)
   if (channel === undefined || channel.state === 'gone') return
-  switch (cue.kind) {
+  switch (input.kind) {
     case 'ringing':
       return rings(draft, channel)
     case 'ready':
-      return update(draft, channel, { isReady: true, ...(cue.isUp && { state: 'up' as const }) })
+      return update(draft, channel, { isReady: true, ...(input.isUp && { state: 'up' as const }) })
     case 'up':
       return update(draft, channel, { state: 'up' })
     case 'end-asked':
-      return void draft.put({ ...channel, endAskedBy: channel.endAskedBy ?? cue.by })
+      return void draft.put({ ...channel, endAskedBy: channel.endAskedBy ?? input.by })
     case 'gone':
-      return gone(draft, channel, howEnded(channel, cue.cause, cue.sipCode))
+      return gone(draft, channel, howEnded(channel, input.cause, input.sipCode))
     case 'refused':
       return gone(draft, channel, { endReason: EndReason.deviceUnavailable, cause: 20, sipCode: null })
     case 'phone-holds':
     case 'phone-resumes':
-      return phoneHolds(draft, channel, cue.kind === 'phone-holds')
+      return phoneHolds(draft, channel, input.kind === 'phone-holds')
   }
 }
 
@@ -158,9 +161,9 @@ function phoneHolds(draft: SessionDraft, channel: Channel, isHeld: boolean): voi
 }
 
 /** Catches up on missed events from Asterisk's list of channels. */
-export function playList(
+export function applyList(
   draft: SessionDraft,
-  { channels, hasRestarted }: Extract<SessionCue, { kind: 'listed' }>,
+  { channels, hasRestarted }: Extract<SessionInput, { kind: 'listed' }>,
 ): void {
   const listed = new Map(channels.map((channel) => [channel.id, channel]))
   for (const { id } of draft.liveChannels()) {
@@ -201,7 +204,7 @@ function catchUp(draft: SessionDraft, channel: Channel, found: ListedChannel): v
     isRung: channel.isRung && !isWaiting,
     isAnswered: channel.isAnswered && !isWaiting,
   })
-  if (found.isReady) playChannel(draft, { kind: 'ready', channelId: channel.id, isUp: found.state === 'up' })
-  if (found.state === 'ringing') playChannel(draft, { kind: 'ringing', channelId: channel.id })
-  if (found.state === 'up') playChannel(draft, { kind: 'up', channelId: channel.id })
+  if (found.isReady) applyChannelInput(draft, { kind: 'ready', channelId: channel.id, isUp: found.state === 'up' })
+  if (found.state === 'ringing') applyChannelInput(draft, { kind: 'ringing', channelId: channel.id })
+  if (found.state === 'up') applyChannelInput(draft, { kind: 'up', channelId: channel.id })
 }

@@ -11,7 +11,7 @@ import {
   type SimulatedCall,
   targetFailed,
 } from './call-flow.ts'
-import type { CommandCue } from './cue.ts'
+import type { CommandInput } from './input.ts'
 import { drop } from './plan-channels.ts'
 import type { SessionDraft } from './session-draft.ts'
 
@@ -27,36 +27,36 @@ interface Subject {
  * Applies an agent's action on a leg, by command or at the phone. A command that does not fit the leg's state is reported
  * as failed. A command whose result the leg already has changes nothing.
  */
-export function playCommand(draft: SessionDraft, cue: CommandCue): void {
-  const call = draft.calls.call(cue.callId)
-  const leg = draft.calls.leg(cue.callId, cue.agentUri)
+export function applyCommand(draft: SessionDraft, input: CommandInput): void {
+  const call = draft.calls.call(input.callId)
+  const leg = draft.calls.leg(input.callId, input.agentUri)
   if (call === undefined || leg === undefined) return
-  if (!isCarriedOut(draft, cue, { call, leg }) && cue.commandId !== null) {
-    draft.calls.report(leg, { failedCommand: failed(cue.kind, cue.commandId) })
+  if (!isCarriedOut(draft, input, { call, leg }) && input.commandId !== null) {
+    draft.calls.report(leg, { failedCommand: failed(input.kind, input.commandId) })
   }
 }
 
-function isCarriedOut(draft: SessionDraft, cue: CommandCue, subject: Subject): boolean {
-  switch (cue.kind) {
+function isCarriedOut(draft: SessionDraft, input: CommandInput, subject: Subject): boolean {
+  switch (input.kind) {
     case 'hangup':
-      hangup(draft.calls, subject.call, cue.agentUri)
+      hangup(draft.calls, subject.call, input.agentUri)
       return true
     case 'answer':
-      return answer(draft, cue, subject)
+      return answer(draft, input, subject)
     case 'hold':
       return hold(draft, subject)
     case 'resume':
-      return resume(draft, cue, subject)
+      return resume(draft, input, subject)
     case 'transfer':
-      return transfer(draft, cue, subject)
+      return transfer(draft, input, subject)
     case 'completeTransfer':
-      if (subject.call.transfer?.by !== cue.agentUri || subject.call.transfer.consultation === null) return false
+      if (subject.call.transfer?.by !== input.agentUri || subject.call.transfer.consultation === null) return false
       completeTransfer(draft.calls, subject.call)
       return true
   }
 }
 
-type Talk = Extract<CommandCue, { kind: 'answer' | 'resume' }>
+type Talk = Extract<CommandInput, { kind: 'answer' | 'resume' }>
 
 function answer(draft: SessionDraft, { callId, agentUri, commandId, how, isInVain }: Talk, { leg }: Subject): boolean {
   if (leg.state === CallState.connected) return true
@@ -68,7 +68,7 @@ function answer(draft: SessionDraft, { callId, agentUri, commandId, how, isInVai
   draft.pendingAnswers = [...draft.pendingAnswers, { callId, agentUri, commandId, how }]
   if (how === 'talk') draft.actions.push({ kind: 'talk', channelId: channel.id })
   else drop(draft, channel, true)
-  draft.later.push({ cue: { kind: 'answer-overdue', commandId }, dueInMs: ANSWER_WITHIN_MS })
+  draft.later.push({ input: { kind: 'answer-overdue', commandId }, dueInMs: ANSWER_WITHIN_MS })
   return true
 }
 
@@ -108,23 +108,23 @@ function reportHold({ calls }: SessionDraft, { call, leg }: Subject, isHeld: boo
 
 function transfer(
   draft: SessionDraft,
-  cue: Extract<CommandCue, { kind: 'transfer' }>,
+  input: Extract<CommandInput, { kind: 'transfer' }>,
   { call, leg }: Subject,
 ): boolean {
   const isTalk = leg.state === CallState.connected || leg.state === CallState.held
   if (!isTalk || call.transfer !== null || call.phase !== 'talking') return false
-  const { refusal, ...target } = cue.target
+  const { refusal, ...target } = input.target
   const outside = target.kind === 'outside' ? { ...target, line: draft.newName() } : target
-  beginTransfer(draft.calls, call, { ...cue, target: outside })
+  beginTransfer(draft.calls, call, { ...input, target: outside })
   if (refusal === null) return true
-  const consultation = draft.calls.call(cue.consultationCallId)
+  const consultation = draft.calls.call(input.consultationCallId)
   const begun = draft.calls.call(call.callId)
   if (consultation !== undefined) endCall(draft.calls, consultation, ENDINGS[refusal], 'outside')
   else if (begun !== undefined) targetFailed(draft.calls, begun, ENDINGS[refusal].endReason)
   return true
 }
 
-const COMMANDS: Readonly<Record<CommandCue['kind'], CallCommand>> = {
+const COMMANDS: Readonly<Record<CommandInput['kind'], CallCommand>> = {
   answer: 'answer',
   hangup: 'hangup',
   hold: 'hold',
@@ -133,7 +133,7 @@ const COMMANDS: Readonly<Record<CommandCue['kind'], CallCommand>> = {
   completeTransfer: 'transfer',
 }
 
-export const failed = (kind: CommandCue['kind'], commandId: CommandId) => ({
+export const failed = (kind: CommandInput['kind'], commandId: CommandId) => ({
   commandId,
   command: COMMANDS[kind],
   reason: EndReason.failed,

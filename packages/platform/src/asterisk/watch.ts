@@ -1,0 +1,68 @@
+import { randomUUID } from 'node:crypto'
+import { type AriServer, createAriClient } from './ari/ari-client.ts'
+import type { AriEndpoint, AriEvent } from './ari/ari-model.ts'
+import { openEventSocket } from './ari/event-socket.ts'
+import { createReach } from './ari/reach.ts'
+
+export interface Watch {
+  /** Resolves with the reason when the stream of events has ended. */
+  readonly closed: Promise<string>
+  close(): Promise<void>
+}
+
+/**
+ * Shows the phones of an Asterisk and what happens on them. Changes nothing there: every request is a GET, so a user with
+ * `read_only = yes` suffices, and calls need not be handed over to an application.
+ * @throws PlatformUnavailable with the reason if Asterisk cannot be reached
+ */
+export async function watchAsterisk(server: AriServer, show: (line: string) => void): Promise<Watch> {
+  const ari = createAriClient(server)
+  try {
+    await createReach(ari)()
+    const { body } = await ari.request('GET', '/endpoints/PJSIP')
+    for (const { resource, state } of body as readonly AriEndpoint[])
+      show(`endpoint ${resource}: ${state ?? 'unknown'}`)
+    const socket = await openEventSocket({
+      server,
+      // A name of its own, so that it takes no events away from a running Switchhook.
+      app: `switchhook-watch-${randomUUID()}`,
+      all: true,
+      onEvent: (event) => {
+        const line = describeEvent(event)
+        if (line !== undefined) show(line)
+      },
+    })
+    return {
+      closed: socket.closed,
+      close: async () => {
+        socket.close()
+        await ari.close()
+      },
+    }
+  } catch (error) {
+    await ari.close()
+    throw error
+  }
+}
+
+/** One line for an event about a phone or a call; undefined for all others. Pure. */
+export function describeEvent({ type, channel, endpoint, cause }: AriEvent): string | undefined {
+  if (type === 'ContactStatusChange' || type === 'PeerStatusChange') {
+    return endpoint && `endpoint ${endpoint.resource}: ${endpoint.state ?? 'unknown'}`
+  }
+  if (channel === undefined) return undefined
+  switch (type) {
+    case 'ChannelCreated':
+      return `${channel.name}: created, caller ${channel.caller.number || 'unknown'}`
+    case 'ChannelStateChange':
+      return `${channel.name}: ${channel.state.toLowerCase()}`
+    case 'ChannelHold':
+      return `${channel.name}: holds`
+    case 'ChannelUnhold':
+      return `${channel.name}: resumes`
+    case 'ChannelDestroyed':
+      return `${channel.name}: ended, cause ${cause ?? 0}`
+    default:
+      return undefined
+  }
+}

@@ -1,0 +1,97 @@
+import { setTimeout as sleep } from 'node:timers/promises'
+import { waitUntil } from '@switchhook/backing'
+import type { Person } from '@switchhook/local'
+import { startReceiver } from '@switchhook/testkit'
+import type { Client, Reply } from '../load/client.ts'
+import type { LegEvent } from './check-calls.ts'
+
+/** The client's side: commands over REST, results from webhooks only, and the people at the phones. */
+export interface Desk {
+  readonly events: readonly LegEvent[]
+  /** Repeats a command while the api does not answer or answers 503, and notes when it was sent. */
+  command(path: string, body: object): Promise<Reply>
+  /** From the request of each command to the arrival of the first event with its id, in ms. */
+  latencies(): readonly { readonly command: string; readonly ms: number; readonly sentAtMs: number }[]
+  /** The latest event of a leg. */
+  latest(callId: string, agentUri: string): LegEvent | undefined
+  /** Calls of the agent that have begun and not ended. */
+  live(agentUri: string): readonly string[]
+  until(isSo: () => boolean, withinMs: number): Promise<boolean>
+  /** Steers a phone or an outside party; undefined if that was not possible. */
+  telephone(method: 'POST' | 'DELETE', path: string, body?: object): Promise<{ readonly id?: string } | undefined>
+  close(): Promise<void>
+}
+
+const TRIES = 40
+const PATIENCE_MS = 5_000
+const REPEAT_MS = 250
+const POLL_MS = 5
+const ENDED = 7
+
+export async function openDesk(client: Client, telephonesUrl: string, people: readonly Person[]): Promise<Desk> {
+  const events: LegEvent[] = []
+  const byLeg = new Map<string, LegEvent>()
+  const liveOf = new Map<string, Set<string>>(people.map(({ agentUri }) => [agentUri, new Set()]))
+  const sent = new Map<string, { readonly command: string; readonly sentAtMs: number }>()
+  const receiver = await startReceiver(({ body, receivedAt }) => {
+    const { data, occurredAt } = JSON.parse(body.toString()) as { data: LegEvent; occurredAt: string }
+    note({ ...data, occurredAtMs: Date.parse(occurredAt), receivedAtMs: receivedAt })
+    return { status: 204 }
+  })
+
+  function note(event: LegEvent): void {
+    events.push(event)
+    const name = `${event.callId} ${event.agentUri}`
+    const before = byLeg.get(name)
+    if (before !== undefined && before.sequence >= event.sequence) return
+    byLeg.set(name, event)
+    const live = liveOf.get(event.agentUri)
+    if (event.state === ENDED) live?.delete(event.callId)
+    else live?.add(event.callId)
+  }
+
+  const subscribed = await client.insist('POST', '/api/v1/webhooks/subscriptions', {
+    url: receiver.url('/calls'),
+    eventTypes: ['call.status'],
+  })
+  if (subscribed.status !== 201) throw new Error(`the subscription was answered ${subscribed.status}`)
+
+  return {
+    events,
+    async command(path, body) {
+      for (let tries = 1; ; tries++) {
+        const sentAtMs = Date.now()
+        const reply = await client.request('POST', `/api/v1/voice/calls/${path}`, body)
+        const { commandId } = reply.body
+        if (typeof commandId === 'string') sent.set(commandId, { command: path.split('/').at(-1) ?? '', sentAtMs })
+        if ((reply.status !== 0 && reply.status !== 503) || tries === TRIES) return reply
+        await sleep(REPEAT_MS)
+      }
+    },
+    latencies: () => {
+      const first = new Map<string, number>()
+      for (const { commandId, receivedAtMs } of events) {
+        if (commandId !== null && !first.has(commandId)) first.set(commandId, receivedAtMs)
+      }
+      return [...sent].flatMap(([id, { command, sentAtMs }]) => {
+        const atMs = first.get(id)
+        return atMs === undefined ? [] : [{ command, sentAtMs, ms: atMs - sentAtMs }]
+      })
+    },
+    latest: (callId, agentUri) => byLeg.get(`${callId} ${agentUri}`),
+    live: (agentUri) => [...(liveOf.get(agentUri) ?? [])],
+    until: (isSo, withinMs) => waitUntil(isSo, withinMs, POLL_MS),
+    async telephone(method, path, body) {
+      try {
+        // Without Asterisk, a call from outside is never set up.
+        const signal = AbortSignal.timeout(PATIENCE_MS)
+        const request = { method, signal, ...(body && { body: JSON.stringify(body) }) }
+        const response = await fetch(`${telephonesUrl}${path}`, request)
+        return response.ok ? ((await response.json()) as { id?: string }) : undefined
+      } catch {
+        return undefined
+      }
+    },
+    close: () => receiver.close(),
+  }
+}

@@ -1,0 +1,115 @@
+import { writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import {
+  type Home,
+  httpSucceeds,
+  rememberPorts,
+  repository,
+  runningPid,
+  type Say,
+  startDaemon,
+  stopDaemon,
+  withProgress,
+} from '@switchhook/backing'
+import { AsteriskUnavailable, asteriskFiles, type PrivateAsterisk, privateAsterisk } from '@switchhook/pbx'
+import { PEOPLE, type Person } from './people.ts'
+
+/** An Asterisk with phones beside the stack. */
+export interface LocalAsterisk extends Pick<PrivateAsterisk, 'user' | 'password' | 'channelLog'> {
+  readonly url: string
+  /** Steers the phones and the callers from outside (`telephones.ts`). */
+  readonly telephonesUrl: string
+  /** The api's settings for this Asterisk. */
+  readonly environment: NodeJS.ProcessEnv
+}
+
+/** The names of its processes, in the order in which they are stopped. */
+export const ASTERISK_PROCESSES = ['telephones', 'asterisk'] as const
+
+/** Whether the stack needs an Asterisk of its own: `PLATFORM=asterisk` without the address of another one. */
+export const needsLocalAsterisk = (env: NodeJS.ProcessEnv): boolean =>
+  env['PLATFORM'] === 'asterisk' && !env['ASTERISK_URL']
+
+/**
+ * Starts Asterisk and its phones, if they are not running.
+ * @throws AsteriskUnavailable
+ */
+export async function startLocalAsterisk(
+  home: Home,
+  say: Say,
+  people: readonly Person[] = PEOPLE,
+): Promise<LocalAsterisk> {
+  const root = await withProgress(say, 'looking for Asterisk (a download of 72 MB at first use)', findFiles())
+  const asterisk = await privateAsterisk(home, root, people)
+  if ((await runningPid(home, 'asterisk')) === undefined) {
+    await withProgress(say, 'starting Asterisk', asterisk.start())
+  }
+  const telephonesUrl = await startTelephones(home, asterisk, people)
+  const { url, user, password, channelLog } = asterisk
+  const environment = settingsFor(home, asterisk, people)
+  return { url: url.origin, user, password, channelLog, telephonesUrl, environment }
+}
+
+async function findFiles(): Promise<string> {
+  try {
+    return await asteriskFiles()
+  } catch (error) {
+    if (!(error instanceof AsteriskUnavailable)) throw error
+    throw new AsteriskUnavailable(
+      `Asterisk cannot be installed: ${error.message}. Set ASTERISK_ROOT to a folder with its unpacked Debian packages, ` +
+        'or ASTERISK_URL (and the other ASTERISK_ settings) to a PBX of yours: docs/asterisk.md.',
+      { cause: error },
+    )
+  }
+}
+
+async function startTelephones(
+  home: Home,
+  { url, password }: PrivateAsterisk,
+  people: readonly Person[],
+): Promise<string> {
+  const isRunning = (await runningPid(home, 'telephones')) !== undefined
+  const file = join(home.dataDir, 'telephones-port.json')
+  const { port } = await rememberPorts(file, { port: 0 }, new Set(isRunning ? ['port'] : []))
+  const telephonesUrl = `http://127.0.0.1:${port}`
+  if (isRunning) return telephonesUrl
+  await startDaemon(home, {
+    name: 'telephones',
+    command: process.execPath,
+    args: [join(repository, 'tools', 'local', 'dist', 'asterisk', 'run-telephones.js')],
+    env: {
+      ...process.env,
+      TELEPHONES_PORT: String(port),
+      TELEPHONES_ASTERISK_URL: url.origin,
+      TELEPHONES_PASSWORD: password,
+      TELEPHONES_NAMES: people.map(({ name }) => name).join(','),
+    },
+    isReady: () => httpSucceeds(telephonesUrl),
+    readyWithinMs: 20_000,
+  })
+  return telephonesUrl
+}
+
+function settingsFor(
+  home: Home,
+  { url, user, password }: PrivateAsterisk,
+  people: readonly Person[],
+): NodeJS.ProcessEnv {
+  const passwordFile = join(home.dataDir, 'asterisk-password')
+  writeFileSync(passwordFile, password, { mode: 0o600 })
+  return {
+    PLATFORM: 'asterisk',
+    ASTERISK_URL: url.origin,
+    ASTERISK_USER: user,
+    ASTERISK_PASSWORD_FILE: passwordFile,
+    ASTERISK_MANAGER_USER: user,
+    ASTERISK_MANAGER_PASSWORD_FILE: passwordFile,
+    ASTERISK_TRUNK: 'pstn',
+    ASTERISK_DEFAULT_CLI: '+15550000',
+    ASTERISK_AGENTS: JSON.stringify(people.map(({ name, ...agent }) => ({ ...agent, endpoint: name }))),
+  }
+}
+
+export async function stopLocalAsterisk(home: Home): Promise<void> {
+  for (const name of ASTERISK_PROCESSES) await stopDaemon(home, name, 10_000)
+}
