@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto'
 import { type Channel, type ChannelModel, connect } from 'amqplib'
 import pTimeout from 'p-timeout'
 import type { BrokerAddress } from '../link/link.ts'
@@ -26,8 +27,10 @@ export async function requireFormedCluster(
   if (formedBy <= 1 || (await queueExists(model, Queue.quarantine))) return
   const channel = await model.createChannel()
   channel.on('error', () => {})
-  // Exclusive: gone with this connection, and visible to every node of this cluster only.
-  const { queue: mark } = await channel.assertQueue('', { exclusive: true, durable: false })
+  // Exclusive: gone with this connection, and known to the nodes of this cluster only. The prefix is that of the exchanges,
+  // for users whose permissions are limited by name.
+  const mark = `switchhook.formed.${randomUUID()}`
+  await channel.assertQueue(mark, { exclusive: true, durable: false })
   const members = await Promise.all(urls.map((node) => knows(mark, node, ca)))
   await channel.deleteQueue(mark)
   await channel.close()
