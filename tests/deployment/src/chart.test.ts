@@ -91,7 +91,7 @@ describe('Redis', () => {
     ['production', []],
     ['development', []],
     ['production', ['redis.memoryMi=16384', 'redis.storageGi=64']],
-  ] as const)('%s %j: maxmemory is below the limit, and the volume has room for rewrites', (combination, overrides) => {
+  ] as const)('maxmemory is below the limit, and the volume has room for rewrites', (combination, overrides) => {
     const objects = renderObjects(combination, { overrides })
     const redis = workload(objects, 'redis')
     const files = dataOf(objects).get('ConfigMap redis-config') ?? {}

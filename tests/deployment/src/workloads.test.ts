@@ -147,7 +147,7 @@ describe.each(combinations)('%s', (combination) => {
     }
   })
 
-  test('gives no pod more rights than the Pod Security level `restricted` allows', () => {
+  test('gives no pod more rights than the Pod Security level restricted allows', () => {
     for (const pod of pods) {
       expect(pod).toMatchObject({
         automountServiceAccountToken: false,
