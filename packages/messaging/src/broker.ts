@@ -13,16 +13,26 @@ import {
   type ConsumerTiming,
   QueueConsumer,
 } from './consuming/consumer.ts'
+import { type QueueDepth, QueueDepths } from './consuming/queue-depths.ts'
 import { type Link, openLink } from './link/link.ts'
 import { toError } from './link/session.ts'
 import { createBrokerMeter, type Meters, NO_METER } from './meters.ts'
-import { checkMessage, copyOf, deliveryMessage, eventMessage } from './publishing/messages.ts'
+import {
+  aloneMessage,
+  checkMessage,
+  copyOf,
+  deliveryMessage,
+  eventMessage,
+  packMessage,
+  type SingleEvent,
+} from './publishing/messages.ts'
 import { Publisher, type Route } from './publishing/publisher.ts'
 import {
   assertTopology,
   dueQueueFor,
   hasRoute,
   laneQueue,
+  Queue,
   shardsOf,
   type Topology,
   waitQueue,
@@ -51,6 +61,14 @@ export interface Broker {
   /** To wait for a turn in `lane`, which must be a lane of the topology. */
   publishAside(delivery: Delivery, lane: number): Promise<void>
   publishCheck(check: ReceiverCheck): Promise<void>
+  /** For an attempt when workers have nothing else that is due. */
+  publishBacklogged(delivery: Delivery): Promise<void>
+  /** Stores a pack of events in a queue of the topology's backlogs. */
+  publishPack(content: Buffer, backlog: number): Promise<void>
+  /** Sends an event back to fan-out's queue, to be handled without others. */
+  publishAlone(event: SingleEvent): Promise<void>
+  /** @throws Unavailable */
+  lookAt(queues: readonly string[]): Promise<readonly QueueDepth[]>
   /** Resolves once the consumer is attached. Consuming continues across reconnections until the consumer is drained. */
   consume<T>(options: ConsumeOptions<T>): Promise<Consumer>
   /** Drain the consumers first: messages in flight are redelivered. */
@@ -155,6 +173,7 @@ export async function openBroker({
   checking.unref()
   if (waitUntilReady) await ready()
   const shards = shardsOf(topology)
+  const depths = new QueueDepths()
 
   return {
     isReady,
@@ -169,6 +188,11 @@ export async function openBroker({
     publishAside: (delivery, lane) => publisher.publish(deliveryMessage(delivery, laneQueue(lane), installation?.())),
     publishRetry: (delivery, waitMs) =>
       publisher.publish(deliveryMessage(delivery, waitQueue(waitMs), installation?.())),
+    publishBacklogged: (delivery) =>
+      publisher.publish(deliveryMessage(delivery, Queue.deliveryBacklog, installation?.())),
+    publishPack: (content, backlog) => publisher.publish(packMessage(content, backlog, installation?.())),
+    publishAlone: (event) => publisher.publish(aloneMessage(event, installation?.())),
+    lookAt: (queues) => depths.lookAt(consuming.session(), queues),
     publishCheck: (check) => publisher.publish(checkMessage(check, installation?.())),
     consume: async <T>(options: ConsumeOptions<T>) => {
       const consumer = new QueueConsumer(options, {

@@ -15,6 +15,8 @@ export interface ServiceProcess {
   readonly healthPort: number
   /** Sends SIGKILL, or another signal, and resolves once the process has ended. */
   kill(signal?: NodeJS.Signals): Promise<void>
+  /** Sends SIGTERM. Resolves to the exit code. */
+  stop(): Promise<number | null>
 }
 
 /**
@@ -51,6 +53,11 @@ export async function startServiceProcess(
     kill: async (signal = 'SIGKILL') => {
       child.kill(signal)
       await ended
+    },
+    stop: async () => {
+      child.kill('SIGTERM')
+      const [code] = (await ended) as [number | null]
+      return code
     },
   }
 }

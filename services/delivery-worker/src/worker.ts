@@ -5,6 +5,7 @@ import {
   dueQueues,
   type IncomingMessage,
   laneQueues,
+  Queue,
   serviceTopology,
 } from '@switchhook/messaging'
 import { openBacking, type Running, type Service } from '@switchhook/service'
@@ -19,7 +20,8 @@ import { consumeReceiverChecks } from './checks/check-receiver.ts'
 import { retentionOf, type WorkerConfig } from './config.ts'
 import { createEndpointClient } from './http/endpoint-client.ts'
 import { createPostUnderLease } from './http/post-under-lease.ts'
-import { createIsolation, LANE_DEPTH, type Source } from './isolation/isolate.ts'
+import { createGiveWay, type Handle } from './isolation/give-way.ts'
+import { createIsolation, LANE_DEPTH } from './isolation/isolate.ts'
 import { startNotices } from './notices/start-notices.ts'
 import { createDeliver } from './pipeline/deliver.ts'
 import { createAdmit } from './policy/admit.ts'
@@ -37,6 +39,15 @@ const PATIENCE_MS = 250
 const QUICK_SHARE = 0.5
 /** How long an attempt may take beyond its deadline before its worker counts as dead. */
 const PROBE_SLACK_MS = 5_000
+/**
+ * The share of `DELIVERY_CONCURRENCY` that deliveries of backlogs hold while others are due. On a busy processor, all
+ * deliveries in progress delay each other.
+ */
+const BACKLOG_SHARE = 0.25
+/** Deliveries of backlogs give way for this long after another delivery was due. */
+const DUE_MEMORY_MS = 1_000
+/** Deliveries to hanging endpoints can hold that share until their deadline; after this wait a delivery of a backlog starts. */
+const BACKLOG_PATIENCE_MS = 2_000
 
 /** Monotonic, for leases. */
 const nowMs = (): number => performance.now()
@@ -56,7 +67,7 @@ export async function startWorker(service: Service<WorkerConfig>): Promise<Runni
   const breakers = createBreakerStore(redis, { failures: config.BREAKER_FAILURES, cooldownMs })
   const subscriptions = createSubscriptionStore(redis, installation.verify)
 
-  const maxSockets = config.DELIVERY_CONCURRENCY + LANES * LANE_DEPTH * config.SUBSCRIPTION_CONCURRENCY
+  const maxSockets = 2 * config.DELIVERY_CONCURRENCY + LANES * LANE_DEPTH * config.SUBSCRIPTION_CONCURRENCY
   const client = createEndpointClient(config, maxSockets, log)
   shutdown.defer('connections', () => client.close())
   const reporting = startReporting({ log, metrics, tracing, contacts: createContactStore(redis) })
@@ -120,9 +131,17 @@ export async function startWorker(service: Service<WorkerConfig>): Promise<Runni
   })
 
   const parse = installation.checked(({ content, headers }: IncomingMessage) => parseDelivery(content, headers))
-  const consume = (queue: string, source: Source, concurrency: number): Promise<Consumer> => {
-    const handle = reporting.traced(queue, (due) => deliver(due, source))
-    return broker.consume({ queue, parse, handle, concurrency, recovered: installation.recovered })
+  const giveWay = createGiveWay({
+    most: Math.ceil(config.DELIVERY_CONCURRENCY * BACKLOG_SHARE),
+    memoryMs: DUE_MEMORY_MS,
+    patienceMs: BACKLOG_PATIENCE_MS,
+    nowMs,
+  })
+  const fromDue: Handle = (due) => deliver(due, 'due')
+  const fromLane: Handle = (due) => deliver(due, 'lane')
+  const consume = (queue: string, concurrency: number, handle: Handle): Promise<Consumer> => {
+    const work = reporting.traced(queue, handle)
+    return broker.consume({ queue, parse, handle: work, concurrency, recovered: installation.recovered })
   }
   const { DELIVERY_CONCURRENCY: concurrency, SUBSCRIPTION_CONCURRENCY: cap } = config
   const consumers = await Promise.all([
@@ -134,8 +153,9 @@ export async function startWorker(service: Service<WorkerConfig>): Promise<Runni
       checks: createCheckStore(redis),
       deadlineMs: config.DELIVERY_TIMEOUT,
     }),
-    ...dueQueues(shards).map((queue) => consume(queue, 'due', Math.ceil(concurrency / shards))),
-    ...laneQueues(LANES).map((lane) => consume(lane, 'lane', LANE_DEPTH * cap)),
+    ...dueQueues(shards).map((queue) => consume(queue, Math.ceil(concurrency / shards), giveWay.first(fromDue))),
+    consume(Queue.deliveryBacklog, concurrency, giveWay.second(fromDue)),
+    ...laneQueues(LANES).map((lane) => consume(lane, LANE_DEPTH * cap, fromLane)),
   ])
   shutdown.defer('consumers', async () => {
     const drained = consumers.map((consumer) => consumer.drain())

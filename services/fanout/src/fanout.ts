@@ -1,18 +1,19 @@
-import { Queue, serviceTopology } from '@switchhook/messaging'
+import { backlogQueues, serviceTopology } from '@switchhook/messaging'
 import { tracePublishDelivery } from '@switchhook/runtime'
 import { openBacking, type Running, type Service } from '@switchhook/service'
 import { createDeliveryLog, createSubscriptionStore } from '@switchhook/store'
 import type { FanoutConfig } from './config.ts'
 import { createLogBuffer } from './delivery-log/log-buffer.ts'
 import { createFanoutMeter, createLogMeter } from './events/fanout-meter.ts'
-import { createHandleEvent, parseEventMessage } from './events/handle-event.ts'
+import { createHandleEvent } from './events/handle-event.ts'
 import { traceEvents } from './events/trace-events.ts'
+import { openIntake } from './intake/open-intake.ts'
 
 /** Starts every part of fan-out, in the order of its dependencies. Resolves once it consumes. */
 export async function startFanout(service: Service<FanoutConfig>): Promise<Running> {
   const { config, log, shutdown, metrics, tracing } = service
   const { redis, broker, installation, readiness } = await openBacking(service, {
-    topology: () => serviceTopology([], 0, config.DELIVERY_SHARDS),
+    topology: () => serviceTopology([], 0, config.DELIVERY_SHARDS, backlogQueues),
   })
 
   const subscriptions = createSubscriptionStore(redis, installation.verify)
@@ -28,22 +29,31 @@ export async function startFanout(service: Service<FanoutConfig>): Promise<Runni
     log,
   })
   shutdown.defer('delivery log', () => logBuffer.close())
-  const handleEvent = createHandleEvent({
-    matching: (tenant, eventType) => subscriptions.matching(tenant, eventType),
-    publishDelivery: tracePublishDelivery(tracing, (delivery) => broker.publishDelivery(delivery)),
-    now: () => new Date(),
-    addToLog: config.DELIVERY_LOG_SIZE === 0 ? () => {} : (event) => logBuffer.add(event),
-    fannedOut: createFanoutMeter(metrics),
+  const fannedOut = createFanoutMeter(metrics)
+  const stop = await openIntake({
+    broker,
+    installation,
+    concurrency: config.FANOUT_CONCURRENCY,
+    shards: config.DELIVERY_SHARDS,
+    handling: (publish, charge) =>
+      traceEvents(
+        tracing,
+        createHandleEvent({
+          matching: (tenant, eventType) => subscriptions.matching(tenant, eventType),
+          publishDelivery: tracePublishDelivery(tracing, publish),
+          now: () => new Date(),
+          addToLog: config.DELIVERY_LOG_SIZE === 0 ? () => {} : (event) => logBuffer.add(event),
+          fannedOut: (event, deliveries, tookMs) => {
+            fannedOut(event, deliveries, tookMs)
+            charge(event, deliveries)
+          },
+          log,
+        }),
+      ),
+    metrics,
     log,
   })
-  const consumer = await broker.consume({
-    queue: Queue.fanoutEvents,
-    parse: installation.checked(parseEventMessage),
-    handle: traceEvents(tracing, handleEvent),
-    concurrency: config.FANOUT_CONCURRENCY,
-    recovered: installation.recovered,
-  })
-  shutdown.defer('consumer', () => consumer.drain())
+  shutdown.defer('consumer', stop)
 
   return { readiness, details: { concurrency: config.FANOUT_CONCURRENCY } }
 }

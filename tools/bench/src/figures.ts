@@ -3,6 +3,7 @@ import { measureBacklog } from './figures/backlog.ts'
 import { AGENTS, measureCommands } from './figures/commands.ts'
 import { measureCost } from './figures/cost.ts'
 import { measureDeliveries } from './figures/deliveries.ts'
+import { measureFairness } from './figures/fairness.ts'
 import { measureLatency } from './figures/latency.ts'
 import { measureLog } from './figures/log.ts'
 import { measureMemory } from './figures/memory.ts'
@@ -59,6 +60,11 @@ export const MEASUREMENTS: { readonly [Name in FigureName]: Measurement<Name> } 
     title: 'recovery from a broker outage',
     setting: ordinary,
     measure: measureOutage,
+  },
+  fairness: {
+    title: 'other tenants during the burst of one tenant',
+    setting: shortDeadline,
+    measure: measureFairness,
   },
   memory: {
     title: 'memory with misbehaving endpoints',

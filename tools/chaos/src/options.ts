@@ -17,7 +17,7 @@ export interface ChaosOptions {
 const HIGHEST_SEED = 999_999_999
 
 const fields = {
-  KILLS: integer({ min: 1, max: 10_000 }, 25),
+  KILLS: integer({ min: 1, max: 10_000 }, 26),
   SEED: text('random'),
   FAULTS: text(FAULT_KINDS.join(',')),
   REPORT: optional(text()),

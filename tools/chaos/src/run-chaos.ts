@@ -62,7 +62,7 @@ export async function runChaos(
     await newEventArrives()
     const recoveries = openRecoveries(client, subscribers)
     say(`a recovery of ${await recoveries.begin()} parked deliveries has begun`)
-    const targets: Targets = { stack, subscribers, newEventArrives }
+    const targets: Targets = { stack, subscribers, events, newEventArrives }
     const injections = await injectAll(targets, [...KILLS_DURING_RECOVERY, ...plan], say, signal)
     await subscribers.lastOutage()
     await stopLoad?.()

@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto'
 import {
   type Delivery,
   deliveryHeaders,
@@ -7,7 +8,15 @@ import {
   type ReceiverCheck,
   serialiseEvent,
 } from '@switchhook/contracts'
-import { COPY_HEADER, DELIVERY_EXCHANGE, EVENTS_EXCHANGE, FANOUT_EXCHANGE, Queue } from '../topology/topology.ts'
+import {
+  ALONE_HEADER,
+  backlogQueue,
+  COPY_HEADER,
+  DELIVERY_EXCHANGE,
+  EVENTS_EXCHANGE,
+  FANOUT_EXCHANGE,
+  Queue,
+} from '../topology/topology.ts'
 import type { OutgoingMessage } from './publisher.ts'
 
 const contentType = 'application/json'
@@ -64,3 +73,43 @@ export const checkMessage = (check: ReceiverCheck, installation?: InstallationId
     ...(installation !== undefined && { headers: { [INSTALLATION_HEADER]: installation } }),
   },
 })
+
+/** Several events of one backlog, in the format of fan-out. */
+export const packMessage = (content: Buffer, backlog: number, installation?: InstallationId): OutgoingMessage => ({
+  exchange: DELIVERY_EXCHANGE,
+  routingKey: backlogQueue(backlog),
+  content,
+  properties: {
+    contentType: 'application/octet-stream',
+    messageId: randomUUID(),
+    type: 'event.pack',
+    ...(installation !== undefined && { headers: { [INSTALLATION_HEADER]: installation } }),
+  },
+})
+
+/** An event from a pack as fan-out received it. Fan-out does not put it into a pack again. */
+export const aloneMessage = (
+  { content, eventType, traceparent }: SingleEvent,
+  installation?: InstallationId,
+): OutgoingMessage => ({
+  exchange: FANOUT_EXCHANGE,
+  routingKey: eventType,
+  content,
+  properties: {
+    contentType,
+    messageId: randomUUID(),
+    type: eventType,
+    headers: {
+      [ALONE_HEADER]: true,
+      ...(traceparent !== undefined && { traceparent }),
+      ...(installation !== undefined && { [INSTALLATION_HEADER]: installation }),
+    },
+  },
+})
+
+export interface SingleEvent {
+  /** The serialised event, not parsed again. */
+  readonly content: Buffer
+  readonly eventType: string
+  readonly traceparent?: string
+}

@@ -1,6 +1,9 @@
 import type { SubscriptionId } from '@switchhook/contracts'
 import * as fc from 'fast-check'
 import {
+  backlogOf,
+  backlogQueue,
+  backlogQueues,
   DELIVERY_EXCHANGE,
   danglingNames,
   dueQueueFor,
@@ -55,12 +58,14 @@ test('the arguments equal those of existing queues: another value needs another 
     'x-queue-type': 'quorum',
   }
   const work = { ...letters, 'x-dead-letter-routing-key': 'quarantine', 'x-delivery-limit': 20 }
-  expect(serviceTopology([60_000], 1, 2).queues).toEqual({
+  expect(serviceTopology([60_000], 1, 2, backlogQueues.slice(0, 1)).queues).toEqual({
     quarantine: { 'x-overflow': 'reject-publish', 'x-queue-type': 'quorum', 'x-delivery-limit': 1_000_000_000 },
     'fanout.events': work,
     'delivery.due': work,
     'delivery.due.1': work,
     'delivery.lane.0': work,
+    'fanout.backlog.0': work,
+    'delivery.backlog': { ...work, 'x-dead-letter-routing-key': 'delivery.due', 'x-message-ttl': 60_000 },
     'delivery.checks': work,
     'delivery.wait.60000': {
       ...letters,
@@ -84,6 +89,18 @@ test('every lane is declared, and bound by its name', () => {
     expect(Object.keys(topology.queues)).toContain(lane)
     expect(hasRoute(topology, DELIVERY_EXCHANGE, lane)).toBe(true)
   }
+})
+
+test('every backlog is declared and bound by its name, and each tenant has one', () => {
+  const topology = serviceTopology([], 0, 1, backlogQueues)
+  expect(backlogQueues).toHaveLength(16)
+  expect(danglingNames(topology)).toEqual([])
+  for (const queue of [...backlogQueues, Queue.deliveryBacklog]) {
+    expect(Object.keys(topology.queues)).toContain(queue)
+    expect(hasRoute(topology, DELIVERY_EXCHANGE, queue)).toBe(true)
+  }
+  const tenants = fc.option(fc.string())
+  fc.assert(fc.property(tenants, (tenant) => expect(backlogQueues).toContain(backlogQueue(backlogOf(tenant)))))
 })
 
 test('every shard is declared and bound, and each subscription has one shard', () => {

@@ -41,6 +41,9 @@ const COPIES_EXCHANGE = 'switchhook.copies'
 /** Marks a copy on the public exchange; its original was published to fan-out. */
 export const COPY_HEADER = 'switchhook-copy'
 
+/** Marks an event that fan-out published alone again, because it could not be handled in a pack. */
+export const ALONE_HEADER = 'sh-alone'
+
 /** The routing key is the name of the target queue. */
 export const DELIVERY_EXCHANGE = 'switchhook.delivery'
 
@@ -48,6 +51,8 @@ export const Queue = {
   fanoutEvents: 'fanout.events',
   /** The first shard. Messages of the wait queues return here. */
   deliveryDue: 'delivery.due',
+  /** Due deliveries of tenants with a backlog of events. Workers consume it with what `delivery.due` leaves them. */
+  deliveryBacklog: 'delivery.backlog',
   /** Requests for a test POST to an endpoint. A separate queue, because the rules of deliveries do not apply to them. */
   receiverChecks: 'delivery.checks',
   /** Messages that cannot be parsed or failed too often, for an operator to inspect. */
@@ -72,6 +77,19 @@ export const laneQueue = (lane: number): string => `delivery.lane.${lane}`
 export const laneQueues = (lanes: number): readonly string[] =>
   Array.from({ length: lanes }, (_, lane) => laneQueue(lane))
 
+/** Queues for packs of events of tenants that are over their share (ADR 0039). */
+export const BACKLOGS = 16
+export const backlogQueue = (backlog: number): string => `fanout.backlog.${backlog}`
+export const backlogQueues: readonly string[] = Array.from({ length: BACKLOGS }, (_, n) => backlogQueue(n))
+/** The backlog that a tenant gets if it is free. null: events of the installation itself. */
+export const backlogOf = (tenant: string | null): number => crc32(tenant ?? '') % BACKLOGS
+
+/**
+ * Deliveries that no worker takes from `delivery.backlog` move to `delivery.due`. This happens after a downgrade: earlier
+ * versions do not consume the queue.
+ */
+const BACKLOG_TTL_MS = 60_000
+
 /** On a queue without consumers only looking at messages counts as a delivery. That must never move one. */
 const UNLIMITED_LOOKS = 1_000_000_000
 
@@ -88,6 +106,7 @@ const deadLetterTo = (key: string) => ({
 
 const quorum = { 'x-queue-type': 'quorum' }
 const work = { ...quorum, ...deadLetterTo(Queue.quarantine), 'x-delivery-limit': DELIVERY_LIMIT }
+const backlogged = { ...work, ...deadLetterTo(Queue.deliveryDue), 'x-message-ttl': BACKLOG_TTL_MS }
 const idle = { ...quorum, 'x-delivery-limit': UNLIMITED_LOOKS }
 
 /**
@@ -95,10 +114,16 @@ const idle = { ...quorum, 'x-delivery-limit': UNLIMITED_LOOKS }
  * @param waitsMs the waits of a service that publishes retries, else `[]`
  * @param lanes the number of lanes of a service that moves deliveries to lanes
  * @param shards the number of shards of a service that publishes or consumes due deliveries
+ * @param backlogs the queues of a service that keeps backlogs of events
  */
-export function serviceTopology(waitsMs: readonly number[], lanes = 0, shards = 1): Topology {
+export function serviceTopology(
+  waitsMs: readonly number[],
+  lanes = 0,
+  shards = 1,
+  backlogs: readonly string[] = [],
+): Topology {
   const waits = [...new Set(waitsMs)]
-  const workQueues = [...dueQueues(shards), ...laneQueues(lanes), Queue.receiverChecks]
+  const workQueues = [...dueQueues(shards), ...laneQueues(lanes), ...backlogs, Queue.receiverChecks]
   const waitQueues = waits.map((ms) => [
     waitQueue(ms),
     { ...idle, ...deadLetterTo(Queue.deliveryDue), 'x-message-ttl': ms },
@@ -116,11 +141,12 @@ export function serviceTopology(waitsMs: readonly number[], lanes = 0, shards = 
       [Queue.quarantine]: { ...idle, 'x-overflow': 'reject-publish' },
       [Queue.fanoutEvents]: work,
       ...Object.fromEntries(workQueues.map((name) => [name, work])),
+      [Queue.deliveryBacklog]: backlogged,
       ...Object.fromEntries(waitQueues),
     },
     bindings: [
       // Targets of dead letters first: a message must never wait in a queue whose dead-letter target is not bound yet.
-      ...[Queue.quarantine, ...workQueues, ...waits.map(waitQueue)].map((name) => ({
+      ...[Queue.quarantine, ...workQueues, Queue.deliveryBacklog, ...waits.map(waitQueue)].map((name) => ({
         from: DELIVERY_EXCHANGE,
         key: name,
         to: name,

@@ -1,5 +1,13 @@
 import { INSTALLATION_HEADER, type InstallationId, isGuid } from '@switchhook/contracts'
-import { dueQueues, laneQueues, MOST_SHARDS, Queue, type QueueSample, waitQueue } from '@switchhook/messaging'
+import {
+  backlogQueues,
+  dueQueues,
+  laneQueues,
+  MOST_SHARDS,
+  Queue,
+  type QueueSample,
+  waitQueue,
+} from '@switchhook/messaging'
 import type { InstallationStore, Verdict } from '@switchhook/store'
 import { type Help, parseCommandLine } from './command-line.ts'
 
@@ -58,6 +66,8 @@ async function showIds(limit: number, { installation, sample, waitsMs }: Install
   const withVerdict = (wanted: Verdict) => verdicts.filter(([, verdict]) => verdict === wanted).map(([id]) => id)
   const queues = [
     Queue.fanoutEvents,
+    ...backlogQueues,
+    Queue.deliveryBacklog,
     Queue.receiverChecks,
     ...dueQueues(MOST_SHARDS),
     ...laneQueues(LANES),

@@ -1,4 +1,5 @@
 import type { BacklogFigure } from '../figures/backlog.ts'
+import type { FairnessFigure } from '../figures/fairness.ts'
 import type { MemoryFigure } from '../figures/memory.ts'
 import type { NoisyFigure } from '../figures/noisy.ts'
 import type { OutageFigure } from '../figures/outage.ts'
@@ -54,6 +55,26 @@ ${cost.delivered}.
 | alone | ${alone.p50Ms} | ${alone.p99Ms} |
 | for the ${seconds(burstMs)} in which the burst passes the shared queues | ${behind.p50Ms} | ${behind.p99Ms} |
 | while the backlog is deferred | ${beside.p50Ms} | ${beside.p99Ms} (${ratio} ×) |
+`
+}
+
+export function fairnessSection(figure: FairnessFigure): string {
+  const { events, perEvent, otherTenants, othersPerSecond, alone, bursts } = figure
+  const rows = bursts.map(
+    ({ hanging, publishedMs, observedMs, isDrained, others }) =>
+      `| burst, ${hanging} of ${perEvent} endpoints hang | ${seconds(publishedMs)} | ${seconds(observedMs)}${isDrained ? ', all attempted' : ''} | ${others.p50Ms} | ${others.p99Ms} |`,
+  )
+  return `## A burst of one tenant
+
+One tenant publishes ${events} events at once; each becomes a delivery for each of its ${perEvent} endpoints.
+${otherTenants} other tenants with one endpoint each publish ${othersPerSecond} events a second together. The table shows their
+time from the event to the first POST. They are observed until the burst has been attempted, or for a
+fixed time; the rest of the burst is then discarded.
+
+|       | publishing the burst took | observed | p50, ms | p99, ms |
+| ----- | ------------------------- | -------- | ------- | ------- |
+| alone |  |  | ${alone.p50Ms} | ${alone.p99Ms} |
+${rows.join('\n')}
 `
 }
 

@@ -1,5 +1,5 @@
 import { costSection } from './cost-section.ts'
-import { backlogSection, memorySection, noisySection, outageSection } from './endurance-sections.ts'
+import { backlogSection, fairnessSection, memorySection, noisySection, outageSection } from './endurance-sections.ts'
 import type { Results, Taken } from './results.ts'
 import { commandsSection, deliveriesSection, latencySection, logSection } from './speed-sections.ts'
 import { compareWithTargets } from './targets.ts'
@@ -15,6 +15,7 @@ export function renderReport(results: Results): string {
     ...section(results.cost, costSection),
     ...section(results.noisy, noisySection),
     ...section(results.backlog, backlogSection),
+    ...section(results.fairness, fairnessSection),
     ...section(results.memory, memorySection),
     ...section(results.outage, outageSection),
     ...section(results.commands, commandsSection),

@@ -2,6 +2,7 @@ import type { BacklogFigure } from '../figures/backlog.ts'
 import type { CommandsFigure } from '../figures/commands.ts'
 import type { CostFigure } from '../figures/cost.ts'
 import type { DeliveriesFigure } from '../figures/deliveries.ts'
+import type { FairnessFigure } from '../figures/fairness.ts'
 import type { LatencyFigure } from '../figures/latency.ts'
 import type { LogFigure } from '../figures/log.ts'
 import type { MemoryFigure } from '../figures/memory.ts'
@@ -18,6 +19,7 @@ export interface Figures {
   readonly cost: CostFigure
   readonly noisy: NoisyFigure
   readonly backlog: BacklogFigure
+  readonly fairness: FairnessFigure
   readonly memory: MemoryFigure
   readonly outage: OutageFigure
 }

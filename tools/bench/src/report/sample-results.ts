@@ -93,6 +93,14 @@ export const sampleFigures: Figures = {
     beside: spread,
     ratio: 1,
   },
+  fairness: {
+    events: 100_000,
+    perEvent: 20,
+    otherTenants: 10,
+    othersPerSecond: 50,
+    alone: spread,
+    bursts: [{ hanging: 0, publishedMs: 20_000, observedMs: 60_000, isDrained: false, others: spread }],
+  },
   memory: {
     endpoints: 1_000,
     wild: { endless: { endpoints: 25, answers: 500 } },

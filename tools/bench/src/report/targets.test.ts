@@ -2,7 +2,7 @@ import type { DeliveriesFigure, SideName, Workload, WorkloadName } from '../figu
 import { sampleFigures, sampleResults, workload } from './sample-results.ts'
 import { compareWithTargets } from './targets.ts'
 
-const { commands, deliveries, latency, noisy, outage, memory } = sampleFigures
+const { commands, deliveries, latency, noisy, fairness, outage, memory } = sampleFigures
 
 const withWorkload = (name: WorkloadName, changed: Workload): DeliveriesFigure => ({
   ...deliveries,
@@ -16,15 +16,20 @@ const slower = (name: WorkloadName, baseline: SideName) => {
   return { deliveries: withWorkload(name, { ...rest, sides: { ...sides, [baseline]: faster } }) }
 }
 
+const burst = (latency: { readonly p50Ms: number; readonly p99Ms: number }) => ({
+  ...fairness,
+  bursts: fairness.bursts.map((each) => ({ ...each, others: { ...each.others, ...latency } })),
+})
+
 const verdicts = (results: Parameters<typeof compareWithTargets>[0]): string[] =>
   compareWithTargets(results).map(({ verdict }) => verdict)
 
 test('without any figure nothing is measured, and nothing is claimed', () => {
-  expect(verdicts({})).toEqual([...Array<string>(6).fill('not measured'), 'tested', 'not measured', 'not measured'])
+  expect(verdicts({})).toEqual([...Array<string>(7).fill('not measured'), 'tested', 'not measured', 'not measured'])
 })
 
 test('figures exactly at their targets meet them', () => {
-  expect(verdicts(sampleResults())).toEqual(['met', 'met', 'met', 'met', 'met', 'met', 'tested', 'met', 'met'])
+  expect(verdicts(sampleResults())).toEqual(['met', 'met', 'met', 'met', 'met', 'met', 'met', 'tested', 'met', 'met'])
 })
 
 test.each<[string, Parameters<typeof sampleResults>[0], number, string]>([
@@ -52,15 +57,18 @@ test.each<[string, Parameters<typeof sampleResults>[0], number, string]>([
     5,
     'not met',
   ],
-  ['a loss', { outage: { ...outage, lost: 1 } }, 7, 'not met'],
-  ['a shorter outage', { outage: { ...outage, awayMs: 60_000 } }, 7, 'in part'],
-  ['a loss in a shorter outage', { outage: { ...outage, awayMs: 60_000, lost: 1 } }, 7, 'not met'],
+  ['a burst that delays the median of others', { fairness: burst({ p50Ms: 101, p99Ms: 900 }) }, 6, 'not met'],
+  ['a burst that delays the p99 of others', { fairness: burst({ p50Ms: 90, p99Ms: 1_001 }) }, 6, 'not met'],
+  ['a smaller burst', { fairness: { ...fairness, events: 50_000 } }, 6, 'in part'],
+  ['a loss', { outage: { ...outage, lost: 1 } }, 8, 'not met'],
+  ['a shorter outage', { outage: { ...outage, awayMs: 60_000 } }, 8, 'in part'],
+  ['a loss in a shorter outage', { outage: { ...outage, awayMs: 60_000, lost: 1 } }, 8, 'not met'],
   [
     'one worker of two that grows',
     {
       memory: { ...memory, workers: [...memory.workers, ...memory.workers.map((own) => ({ ...own, isFlat: false }))] },
     },
-    8,
+    9,
     'not met',
   ],
 ])('%s', (_name, over, row, verdict) => {

@@ -21,6 +21,7 @@ const TARGETS = {
   p50Ms: 4,
   p99Ms: 15,
   neighbours: 1.2,
+  burst: { events: 100_000, p50Ms: 100, p99Ms: 1_000 },
   outageMs: 600_000,
 } as const
 
@@ -83,6 +84,19 @@ export function compareWithTargets(results: Results): readonly TargetRow[] {
           [few, many].every(({ ours }) => Math.max(ours.beforeRatio, ours.steadyRatio) <= TARGETS.neighbours),
         ),
       }),
+    ),
+    row(
+      'fairness',
+      'other tenants, event published to first POST, while one tenant publishes 100,000 events at once',
+      `p50 ≤ ${TARGETS.burst.p50Ms} ms, p99 ≤ ${TARGETS.burst.p99Ms} ms`,
+      ({ events, bursts }) => {
+        const { p50Ms, p99Ms } = TARGETS.burst
+        const areMet = bursts.every(({ others }) => others.p50Ms <= p50Ms && others.p99Ms <= p99Ms)
+        return {
+          measured: bursts.map(({ others }) => `${others.p50Ms} ms, ${others.p99Ms} ms`).join('; '),
+          verdict: areMet && events < TARGETS.burst.events ? 'in part' : verdictOf(areMet),
+        }
+      },
     ),
     {
       figure: 'deliveries lost by kill -9 of each service, the broker and Redis',

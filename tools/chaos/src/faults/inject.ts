@@ -3,6 +3,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { pathToFileURL } from 'node:url'
 import { eventually } from '@switchhook/testkit'
 import pTimeout from 'p-timeout'
+import type { PlatformEvents } from '../load/platform-events.ts'
 import type { Lapse } from '../reconcile/observation.ts'
 import { closeConnection, deleteEmptyQueue, isConsumed } from '../stack/broker-management.ts'
 import type { ChaosStack } from '../stack/chaos-stack.ts'
@@ -27,6 +28,7 @@ export interface Injection {
 export interface Targets {
   readonly stack: ChaosStack
   readonly subscribers: Pick<Subscribers, 'guest' | 'rotate' | 'exhaust'>
+  readonly events: Pick<PlatformEvents, 'burst'>
   readonly newEventArrives: () => Promise<void>
 }
 
@@ -54,7 +56,7 @@ export async function inject(targets: Targets, fault: Fault): Promise<Injection>
   return { fault, fromMs, toMs: Date.now(), skipped, hasRecovered, lapse }
 }
 
-async function apply({ stack, subscribers }: Targets, fault: Fault): Promise<Applied> {
+async function apply({ stack, subscribers, events }: Targets, fault: Fault): Promise<Applied> {
   switch (fault.kind) {
     case 'kill':
     case 'stop': {
@@ -104,6 +106,9 @@ async function apply({ stack, subscribers }: Targets, fault: Fault): Promise<App
       return {}
     case 'exhaust':
       return subscribers.exhaust() ? {} : { skipped: 'the endpoint is already down' }
+    case 'burst':
+      events.burst(fault.events)
+      return {}
   }
 }
 

@@ -7,6 +7,7 @@ export type Backing = 'rabbitmq' | 'redis'
 export const REPLICAS: Readonly<Record<Service, number>> = { api: 2, fanout: 2, 'delivery-worker': 3 }
 
 const EVERYTHING = 'everything'
+const BACKLOGS = 'fanout.backlog'
 const ENDPOINTS_TO_ROTATE = ['healthy', 'flaky', 'slow'] as const
 
 /** `target` names a process of the stack, a queue, or an endpoint. */
@@ -47,6 +48,8 @@ export type Fault =
   | { readonly kind: 'delete'; readonly target: typeof GUEST }
   /** Takes an endpoint down for longer than the whole schedule. */
   | { readonly kind: 'exhaust'; readonly target: typeof DOWN_FOR_LONG }
+  /** The tenant publishes many events at once, so that fan-out stores them in a backlog. */
+  | { readonly kind: 'burst'; readonly target: typeof BACKLOGS; readonly events: number }
 
 export type FaultKind = Fault['kind']
 
@@ -111,6 +114,7 @@ const DRAW: Draw = {
   ],
   delete: [() => ({ kind: 'delete', target: GUEST })],
   exhaust: [() => ({ kind: 'exhaust', target: DOWN_FOR_LONG })],
+  burst: [(random) => ({ kind: 'burst', target: BACKLOGS, events: random.between(200, 400) })],
 }
 
 export const FAULT_KINDS = Object.keys(DRAW) as FaultKind[]
@@ -194,6 +198,8 @@ export function describeFault(fault: Fault): string {
       return 'subscription deleted'
     case 'exhaust':
       return 'endpoint down for longer than the schedule'
+    case 'burst':
+      return `burst of ${fault.events} events`
   }
 }
 
@@ -201,6 +207,7 @@ export function describeFault(fault: Fault): string {
 export const nameOfKind = (fault: Fault): string =>
   describeFault(fault)
     .replace(/ for \d.*$/, '')
+    .replace(/ of \d+ events$/, '')
     .replace(/-\d+( off)?$/, '$1')
     .replace(new RegExp(`secret of (${ENDPOINT_NAMES.join('|')})`), 'secret')
 

@@ -8,6 +8,8 @@ import { TENANT } from './client.ts'
 export interface PlatformEvents {
   /** Ids of the confirmed events. */
   readonly confirmed: readonly string[]
+  /** Publishes this many events at once, in the background. */
+  burst(events: number): void
   /** Number of publishes that were repeated because no confirm arrived. */
   repeats(): number
   /** Stops publishing. Resolves when every event that was begun is confirmed. */
@@ -43,14 +45,20 @@ export async function startPlatformEvents(amqpUrl: string): Promise<PlatformEven
     confirmed.push(event.eventId)
   }
 
-  const timer = setInterval(() => {
-    if (underWay.size >= MOST_UNCONFIRMED) return
+  function begin(): void {
     const publishing = publish().finally(() => underWay.delete(publishing))
     underWay.add(publishing)
+  }
+
+  const timer = setInterval(() => {
+    if (underWay.size < MOST_UNCONFIRMED) begin()
   }, EVERY_MS)
 
   return {
     confirmed,
+    burst: (events) => {
+      for (let n = 0; n < events; n += 1) begin()
+    },
     repeats: () => repeats,
     stop: async () => {
       clearInterval(timer)

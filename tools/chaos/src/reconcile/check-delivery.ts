@@ -1,4 +1,4 @@
-import type { Disturbance, Lapse, Post } from './observation.ts'
+import { type Disturbance, isRolledBack, type Lapse, type Post } from './observation.ts'
 import type { Problem } from './problem.ts'
 
 export interface DeliveryCheck {
@@ -36,11 +36,12 @@ export function checkDelivery(
   let duplicates = 0
   let stepsBack = 0
   let changedNotices = 0
-  const rollbacks = lapses.filter(({ kind }) => kind === 'rolled back')
   for (const post of posts) {
     const what = `${post.deliveryId} at ${post.endpoint}`
     if (post.digest !== first?.digest) {
-      const isAllowed = post.content.kind === 'parked' && liesBetween(rollbacks, first?.atMs ?? 0, post.atMs)
+      // The notices carry the times of their parked records: one was lost with the rollback.
+      const wasLost = [first, post].some((one) => one !== undefined && isRolledBack(lapses, one.occurredAtMs))
+      const isAllowed = post.content.kind === 'parked' && wasLost
       if (isAllowed) changedNotices += 1
       else problems.push({ kind: 'body changed', what: `${what}, attempt ${post.attempt}` })
     }

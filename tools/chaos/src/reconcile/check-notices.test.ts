@@ -192,7 +192,9 @@ test('counts each notice once, regardless of repeats and receivers', () => {
 })
 
 test('accepts and counts a parked notice that is repeated with other attempts after a rollback of Redis', () => {
-  const posts = [post({ status: 410 }), notice(PARKED, { atMs: 9_000 }), notice(PARKED, { atMs: 15_000, digest: 'y' })]
+  // The first notice arrives long after the rollback that lost its record.
+  const lost = notice(PARKED, { occurredAtMs: 11_000, atMs: 60_000 })
+  const posts = [post({ status: 410 }), lost, notice(PARKED, { occurredAtMs: 15_000, atMs: 61_000, digest: 'y' })]
   const lapses = [{ kind: 'rolled back', fromMs: 10_000, toMs: 12_000 }] as const
   const { problems, changedNotices } = reconcile(observed({ posts, lapses }))
   expect({ problems: problems.filter(({ kind }) => kind === 'body changed'), changedNotices }).toEqual({

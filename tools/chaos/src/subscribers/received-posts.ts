@@ -8,6 +8,8 @@ export interface ReceivedPosts {
   newEventArrives(endpoint: string): Promise<void>
   /** Resolves to true when the endpoint gets an event of this call, or to false after `CALL_WITHIN_MS`. */
   callArrives(endpoint: string, call: { readonly callId: string; readonly agentUri: string }): Promise<boolean>
+  /** Resolves to true when a notice tells that a delivery of this subscription was parked after this call. */
+  parkedNoticeArrives(subscriptionId: string, withinMs: number): Promise<boolean>
 }
 
 const CALL_WITHIN_MS = 10_000
@@ -50,6 +52,14 @@ export function openReceivedPosts(): ReceivedPosts {
         at === endpoint && content.kind === 'leg' && content.callId === callId && content.agentUri === agentUri
       // The webhook often arrives before the answer.
       return posts.slice(-RECENT).some(fits) || next(fits, CALL_WITHIN_MS)
+    },
+    parkedNoticeArrives: (subscriptionId, withinMs) => {
+      const sinceMs = Date.now()
+      return next(
+        ({ content, occurredAtMs }) =>
+          content.kind === 'parked' && content.subscriptionId === subscriptionId && occurredAtMs >= sinceMs,
+        withinMs,
+      )
     },
   }
 }

@@ -74,7 +74,9 @@ export async function startSubscribers(client: Client, seed: number): Promise<Su
     },
     exhaust: () => {
       if (downForLong === undefined || longOutage !== undefined) return false
-      longOutage = stayDown(downForLong, ending.signal).finally(() => (longOutage = undefined))
+      const { subscriptionId = '' } = subscriptions.find(({ endpoint }) => endpoint === DOWN_FOR_LONG) ?? {}
+      const exhausted = received.parkedNoticeArrives(subscriptionId, LONGEST_OUTAGE_MS)
+      longOutage = stayDown(downForLong, exhausted, ending.signal).finally(() => (longOutage = undefined))
       return true
     },
     lastOutage: async () => {
@@ -106,12 +108,19 @@ async function goDownAtTimes(endpoint: RunningEndpoint, seed: number, signal: Ab
   }
 }
 
-/** The schedule plus the time for which the breaker postpones a last slot: the first deliveries are exhausted by then. */
+/**
+ * The schedule plus the time for which the breaker postpones a last slot. Without other faults, the first deliveries are
+ * exhausted by then.
+ */
 const LONG_OUTAGE_MS = SCHEDULE_MS + 28_000
+/** Other faults delay slots. An outage that exhausts nothing in this time is a problem for the reconciliation. */
+const LONGEST_OUTAGE_MS = 4 * LONG_OUTAGE_MS
 
-async function stayDown(endpoint: RunningEndpoint, signal: AbortSignal): Promise<void> {
+async function stayDown(endpoint: RunningEndpoint, exhausted: Promise<boolean>, signal: AbortSignal): Promise<void> {
   await endpoint.goDown()
-  await sleep(LONG_OUTAGE_MS, undefined, { signal }).catch(() => undefined)
+  const ended = sleep(LONGEST_OUTAGE_MS, undefined, { signal, ref: false }).catch(() => undefined)
+  const long = sleep(LONG_OUTAGE_MS, undefined, { signal, ref: false }).catch(() => undefined)
+  await Promise.race([Promise.all([long, exhausted]), ended])
   await endpoint.comeUp()
 }
 

@@ -1,0 +1,42 @@
+import { Unavailable } from '@switchhook/contracts'
+import type { Channel } from 'amqplib'
+import pTimeout from 'p-timeout'
+import { type Session, toError } from '../link/session.ts'
+
+/** A queue at one moment, according to its leader. */
+export interface QueueDepth {
+  /** Messages that wait, without those that consumers hold. */
+  readonly ready: number
+  readonly consumers: number
+}
+
+const ANSWER_TIMEOUT_MS = 5_000
+
+/** Reads the depths of queues on a channel of its own: RabbitMQ closes the channel when a queue does not exist. */
+export class QueueDepths {
+  #session: Session | undefined
+  #opening: Promise<Channel> | undefined
+
+  /** @throws Unavailable without a connection, without an answer, or if a queue does not exist */
+  async lookAt(session: Session | undefined, queues: readonly string[]): Promise<readonly QueueDepth[]> {
+    if (session === undefined) throw new Unavailable('rabbitmq', 'not connected to RabbitMQ')
+    if (this.#session !== session) this.#opening = undefined
+    this.#session = session
+    const opening = (this.#opening ??= openChannel(session))
+    try {
+      const looking = opening.then((channel) => Promise.all(queues.map((queue) => channel.checkQueue(queue))))
+      const answers = await pTimeout(looking, { milliseconds: ANSWER_TIMEOUT_MS })
+      return answers.map(({ messageCount, consumerCount }) => ({ ready: messageCount, consumers: consumerCount }))
+    } catch (error) {
+      if (this.#opening === opening) this.#opening = undefined
+      opening.then((channel) => channel.close()).catch(() => {})
+      throw new Unavailable('rabbitmq', 'RabbitMQ did not report its queues', { cause: toError(error) })
+    }
+  }
+}
+
+async function openChannel({ model }: Session): Promise<Channel> {
+  const channel = await model.createChannel()
+  channel.on('error', () => {}) // The pending look rejects.
+  return channel
+}

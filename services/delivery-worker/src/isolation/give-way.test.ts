@@ -1,0 +1,74 @@
+import type { Delivery } from '@switchhook/contracts'
+import { createGiveWay } from './give-way.ts'
+
+const delivery = {} as Delivery
+const OPTIONS = { most: 2, memoryMs: 1_000, patienceMs: 60_000 }
+
+function start(change: Partial<typeof OPTIONS> = {}) {
+  let nowMs = 0
+  const giveWay = createGiveWay({ ...OPTIONS, ...change, nowMs: () => nowMs })
+  const ends: (() => void)[] = []
+  const second = giveWay.second(() => new Promise<void>((resolve) => void ends.push(resolve)))
+  const first = giveWay.first(async () => {})
+  const settle = (): Promise<void> => new Promise((resolve) => setImmediate(resolve))
+  return {
+    first: () => first(delivery),
+    /** Resolves to the number of deliveries of backlogs that have started. */
+    backlog: async (count: number) => {
+      const all = Array.from({ length: count }, () => second(delivery))
+      await settle()
+      return { started: ends.length, all }
+    },
+    endOne: async () => {
+      ends.shift()?.()
+      await settle()
+      return ends.length
+    },
+    ends,
+    passMs: (ms: number) => (nowMs += ms),
+  }
+}
+
+test('without other deliveries, those of backlogs are not limited', async () => {
+  const { backlog } = start()
+  expect((await backlog(10)).started).toBe(10)
+})
+
+test('while others are due, a limited number of them is in progress, and the next starts when one ends', async () => {
+  const { first, backlog, endOne } = start()
+  await first()
+  expect((await backlog(5)).started).toBe(2)
+  expect(await endOne()).toBe(2)
+})
+
+test('when no other was due for a while, all that wait start with the next end', async () => {
+  const { first, backlog, endOne, passMs } = start()
+  await first()
+  expect((await backlog(5)).started).toBe(2)
+  passMs(1_001)
+  expect(await endOne()).toBe(4)
+})
+
+test('a delivery waits no longer than its patience, and those after it keep their order', async () => {
+  const { first, backlog, ends } = start({ patienceMs: 5 })
+  await first()
+  const { started, all } = await backlog(3)
+  expect(started).toBe(2)
+  while (ends.length < 3) await new Promise((resolve) => setTimeout(resolve, 1))
+  for (const end of ends) end()
+  await Promise.all(all)
+})
+
+test('a delivery that fails gives its place to the next', async () => {
+  const giveWay = createGiveWay({ ...OPTIONS, most: 1, nowMs: () => 0 })
+  await giveWay.first(async () => {})(delivery)
+  let failed = false
+  const second = giveWay.second(async () => {
+    if (!failed) {
+      failed = true
+      throw new Error('a bug')
+    }
+  })
+  const results = await Promise.allSettled([second(delivery), second(delivery)])
+  expect(results.map(({ status }) => status)).toEqual(['rejected', 'fulfilled'])
+})

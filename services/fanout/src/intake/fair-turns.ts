@@ -1,0 +1,99 @@
+/** Deliveries by which a key may be ahead of the others when its next turn starts. */
+const QUANTUM = 20
+
+/**
+ * A limited number of turns, given to keys in deficit round robin: a key whose work made many deliveries waits while the
+ * other keys catch up. Keys that wait at different times do not owe each other anything.
+ */
+export class FairTurns<Key> {
+  readonly #limit: number
+  readonly #waiting = new Map<Key, ((hasTurn: boolean) => void)[]>()
+  readonly #debts = new Map<Key, number>()
+  #inUse = 0
+  #isOpen: boolean
+  #isStopping = false
+
+  constructor(limit: number, { isOpen = true } = {}) {
+    this.#limit = limit
+    this.#isOpen = isOpen
+  }
+
+  isWaiting(key: Key): boolean {
+    return this.#waiting.has(key)
+  }
+
+  hasWork(): boolean {
+    return this.#inUse > 0 || this.#waiting.size > 0
+  }
+
+  /** Resolves to false after `endWaits` or `stop`: there is no turn. Otherwise call `giveBack` afterwards. */
+  take(key: Key): Promise<boolean> | boolean {
+    if (this.#isStopping) return false
+    if (this.#waiting.size === 0 && this.#hasRoom()) {
+      this.#inUse += 1
+      return true
+    }
+    return new Promise((resolve) => {
+      const line = this.#waiting.get(key)
+      if (line === undefined) this.#waiting.set(key, [resolve])
+      else line.push(resolve)
+    })
+  }
+
+  /** Adds deliveries that work under this key has made. */
+  charge(key: Key, deliveries: number): void {
+    if (this.#waiting.size > 0) this.#debts.set(key, (this.#debts.get(key) ?? 0) + deliveries)
+  }
+
+  giveBack(): void {
+    this.#inUse -= 1
+    this.#handOut()
+  }
+
+  /** While closed, no turn starts. */
+  setOpen(isOpen: boolean): void {
+    this.#isOpen = isOpen
+    this.#handOut()
+  }
+
+  /** Ends every wait without a turn. */
+  endWaits(): void {
+    const lines = [...this.#waiting.values()]
+    this.#waiting.clear()
+    for (const resolve of lines.flat()) resolve(false)
+  }
+
+  /** Ends every wait, and all later ones, without a turn. */
+  stop(): void {
+    this.#isStopping = true
+    this.endWaits()
+  }
+
+  #hasRoom(): boolean {
+    return this.#isOpen && this.#inUse < this.#limit
+  }
+
+  #handOut(): void {
+    while (this.#waiting.size > 0 && this.#hasRoom()) this.#next()
+    if (this.#waiting.size === 0) this.#debts.clear()
+  }
+
+  /** Visits the keys in turn: each pays off a quantum of its debt, and the first without a debt goes. */
+  #next(): void {
+    for (const [key, line] of this.#waiting) {
+      const debt = (this.#debts.get(key) ?? 0) - QUANTUM
+      this.#debts.set(key, Math.max(0, debt))
+      // Moves the key to the end of the map, and so of this loop.
+      this.#waiting.delete(key)
+      if (debt > 0) {
+        this.#waiting.set(key, line)
+        continue
+      }
+      const go = line.shift()
+      if (line.length > 0) this.#waiting.set(key, line)
+      this.#inUse += 1
+      go?.(true)
+      return
+    }
+  }
+}

@@ -1,0 +1,170 @@
+import { join } from 'node:path'
+import {
+  deliveryIdOf,
+  newEventId,
+  newSubscriptionId,
+  type PlatformEvent,
+  type Subscription,
+  serialiseEvent,
+} from '@switchhook/contracts'
+import {
+  type Broker,
+  backlogQueues,
+  type IncomingMessage,
+  openBroker,
+  Queue,
+  serviceTopology,
+} from '@switchhook/messaging'
+import { createSubscriptionStore, openRedis, type Redis } from '@switchhook/store'
+import {
+  eventually,
+  type ServiceProcess,
+  startServiceProcess,
+  type TestBroker,
+  type TestRedis,
+  testBroker,
+  testRedis,
+} from '@switchhook/testkit'
+import { encodePack } from './pack.ts'
+
+jest.setTimeout(120_000)
+const quiet = { error: () => {}, warn: () => {}, info: () => {}, debug: () => {} }
+const PATIENT = { timeoutMs: 90_000 }
+
+let rabbit: TestBroker
+let redisServer: TestRedis
+let redis: Redis
+let broker: Broker
+const services: ServiceProcess[] = []
+
+beforeEach(async () => {
+  ;[rabbit, redisServer] = await Promise.all([testBroker(), testRedis()])
+  redis = await openRedis({ url: redisServer.redisUrl, log: quiet, name: 'test' })
+  const topology = serviceTopology([], 0, 1, backlogQueues)
+  broker = await openBroker({ url: rabbit.amqpUrl, topology, log: quiet, name: 'test' })
+})
+
+afterEach(async () => {
+  for (const service of services.splice(0)) await service.kill()
+  await Promise.all([broker.close(), redis.close()])
+  await Promise.all([rabbit.close(), redisServer.close()])
+})
+
+async function startFanout(): Promise<ServiceProcess> {
+  const env = { AMQP_URL: rabbit.amqpUrl, REDIS_URL: redisServer.redisUrl }
+  const service = await startServiceProcess(join(import.meta.dirname, '..', 'main.ts'), env)
+  services.push(service)
+  return service
+}
+
+async function subscribe(tenant: string): Promise<Subscription> {
+  const subscription: Subscription = {
+    id: newSubscriptionId(),
+    tenant,
+    url: 'https://client.example/hook',
+    eventTypes: ['call.status'],
+    description: null,
+    enabled: true,
+    createdAt: new Date().toISOString(),
+  }
+  return await createSubscriptionStore(redis).create(subscription)
+}
+
+const eventOf = (tenant: string): PlatformEvent => ({
+  eventId: newEventId(),
+  eventType: 'call.status',
+  occurredAt: '2026-11-20T08:30:00.000Z',
+  tenant,
+  data: { state: 3 },
+})
+
+interface Collected {
+  /** Delivery ids by queue, in the order of their arrival. */
+  readonly due: string[]
+  readonly backlog: string[]
+}
+
+/** Takes deliveries as workers do. `queues`: a worker of an earlier version consumes only the first. */
+async function collectDeliveries(queues: readonly ('due' | 'backlog')[]): Promise<Collected> {
+  const collected: Collected = { due: [], backlog: [] }
+  const names = { due: Queue.deliveryDue, backlog: Queue.deliveryBacklog }
+  for (const queue of queues) {
+    await broker.consume({
+      queue: names[queue],
+      parse: (message: IncomingMessage) => message.messageId ?? '',
+      handle: async (id) => void collected[queue].push(id),
+      concurrency: 50,
+      recovered: () => Promise.resolve(),
+    })
+  }
+  return collected
+}
+
+async function publishBurst(events: readonly PlatformEvent[]): Promise<void> {
+  await Promise.all(events.map((event) => broker.publishEvent(event)))
+}
+
+/** The ids of all deliveries of `events`. */
+const deliveryIds = (events: readonly PlatformEvent[], subscriptions: readonly Subscription[]): Set<string> =>
+  new Set(events.flatMap(({ eventId }) => subscriptions.map(({ id }) => deliveryIdOf(eventId, id))))
+
+const BURST = 1_000
+const SUBSCRIPTIONS = 20
+
+async function subscribeAll(): Promise<{ burst: readonly Subscription[]; small: Subscription }> {
+  const burst = await Promise.all(Array.from({ length: SUBSCRIPTIONS }, () => subscribe('burst')))
+  return { burst, small: await subscribe('small') }
+}
+
+test.each<[string, readonly ('due' | 'backlog')[]]>([
+  ['workers', ['due', 'backlog']],
+  ['workers of an earlier version', ['due']],
+])(
+  'with %s, an event behind a burst of another tenant is delivered while the burst is queued',
+  async (_name, queues) => {
+    const { burst, small } = await subscribeAll()
+    const events = Array.from({ length: BURST }, () => eventOf('burst'))
+    const late = eventOf('small')
+    await publishBurst([...events, late])
+    const collected = await collectDeliveries(queues)
+    await startFanout()
+    const lateId = deliveryIdOf(late.eventId, small.id)
+    await eventually(() => expect(collected.due).toContain(lateId), PATIENT)
+    const before = collected.due.indexOf(lateId) + collected.backlog.length
+    expect(before).toBeLessThan((BURST * SUBSCRIPTIONS) / 4)
+    const all = deliveryIds(events, burst).add(lateId)
+    await eventually(() => expect(new Set([...collected.due, ...collected.backlog]).size).toBe(all.size), PATIENT)
+    expect(new Set([...collected.due, ...collected.backlog])).toEqual(all)
+    if (queues.includes('backlog')) expect(collected.backlog.length).toBeGreaterThan(collected.due.length)
+  },
+)
+
+test.each<[string, (service: ServiceProcess) => Promise<unknown>]>([
+  ['killed', (service) => service.kill()],
+  ['stopped', async (service) => expect(await service.stop()).toBe(0)],
+])('a fan-out that is %s during a burst loses no event', async (_how, end) => {
+  const { burst } = await subscribeAll()
+  const events = Array.from({ length: BURST }, () => eventOf('burst'))
+  const collected = await collectDeliveries(['due', 'backlog'])
+  const first = await startFanout()
+  await publishBurst(events)
+  await eventually(() => expect(collected.backlog.length).toBeGreaterThan(100), PATIENT)
+  await end(first)
+  await startFanout()
+  const all = deliveryIds(events, burst)
+  await eventually(() => expect(new Set([...collected.due, ...collected.backlog]).size).toBe(all.size), PATIENT)
+})
+
+test('an event of a pack that cannot be parsed goes to quarantine alone; the others are delivered', async () => {
+  const { burst } = await subscribeAll()
+  const events = Array.from({ length: 99 }, () => eventOf('burst'))
+  const singles = events.map((event) => ({ content: serialiseEvent(event), eventType: 'call.status' }))
+  const collected = await collectDeliveries(['due', 'backlog'])
+  await broker.publishPack(encodePack([{ content: Buffer.from('{'), eventType: 'call.status' }, ...singles]), 3)
+  await startFanout()
+  await eventually(
+    () => expect(new Set([...collected.due, ...collected.backlog])).toEqual(deliveryIds(events, burst)),
+    PATIENT,
+  )
+  await eventually(async () => expect((await rabbit.management.queue(Queue.quarantine)).messages).toBe(1), PATIENT)
+})
