@@ -9,7 +9,7 @@ export interface Line {
   readonly points: readonly (readonly [x: number, y: number])[]
 }
 
-export interface Stack {
+interface Stack {
   readonly name: string
   readonly parts: Readonly<Record<string, number>>
   /** Shown after the sum of the parts. */
