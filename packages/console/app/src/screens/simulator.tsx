@@ -160,8 +160,10 @@ function Plug({ agent }: { readonly agent: Agent }) {
     done: (_result, online) => `The device of ${agentName(agent.agentUri)} is ${online ? 'online' : 'offline'}.`,
   })
   return (
-    <Button refusal={refusal('operator')} isBusy={plug.isPending} onClick={() => plug.mutate(!isOnline)}>
-      {isOnline ? 'Unplug' : 'Plug in'}
-    </Button>
+    <span className="row-buttons">
+      <Button refusal={refusal('operator')} isBusy={plug.isPending} onClick={() => plug.mutate(!isOnline)}>
+        {isOnline ? 'Unplug' : 'Plug in'}
+      </Button>
+    </span>
   )
 }
