@@ -17,8 +17,8 @@ export interface Visitor {
   /** Opens a screen of the console, such as `endpoints?show=ill`. */
   open(path: string): Promise<void>
   signIn(): Promise<void>
-  /** The findings of axe on the current screen, as text. */
-  audit(): Promise<readonly string[]>
+  /** The findings of axe on the current screen, as text. `colours`: only contrast, which differs between light and dark. */
+  audit(rules: 'all' | 'colours'): Promise<readonly string[]>
   close(): Promise<void>
 }
 
@@ -51,9 +51,10 @@ export async function visit(browser: Browser, person: string, options: BrowserCo
       await page.getByRole('button', { name: 'Sign in' }).click()
       await page.locator('#navigation').waitFor({ state: 'attached' })
     },
-    audit: async () => {
+    audit: async (rules) => {
       await page.evaluate(axe)
-      const { violations } = (await page.evaluate('axe.run()')) as {
+      const options = rules === 'all' ? '' : "{ runOnly: ['color-contrast'] }"
+      const { violations } = (await page.evaluate(`axe.run(${options})`)) as {
         violations: { id: string; nodes: { html: string; failureSummary: string }[] }[]
       }
       return violations.flatMap(({ id, nodes }) =>
