@@ -168,24 +168,27 @@ describe('the parked deliveries of a tenant', () => {
 
 const limits = { size: 1_000, retentionMs: HOUR_MS, eventListSize: 10_000, eventRetentionMs: HOUR_MS }
 
-async function fanOut(
-  subscriptionIds: readonly SubscriptionId[],
-  change: Partial<LoggedEvent> = {},
-): Promise<Delivery[]> {
-  const event: LoggedEvent = {
-    eventId: newEventId(),
-    eventType: 'call.status',
-    tenant: 'acme',
-    occurredAt: '2026-11-20T12:00:00.000Z',
-    fannedOutAt: new Date().toISOString(),
-    subscriptionIds,
-    subject: { callId: null, agentUri: null, correlationId: null },
-    ...change,
-  }
-  await createDeliveryLog(world.redis, limits).write([event], Date.now())
-  return subscriptionIds.map((subscriptionId) =>
-    deliveryOf({ eventId: event.eventId, subscriptionId, tenant: event.tenant }),
-  )
+const eventFor = (subscriptionIds: readonly SubscriptionId[], change: Partial<LoggedEvent> = {}): LoggedEvent => ({
+  eventId: newEventId(),
+  eventType: 'call.status',
+  tenant: 'acme',
+  occurredAt: '2026-11-20T12:00:00.000Z',
+  fannedOutAt: new Date().toISOString(),
+  subscriptionIds,
+  subject: { callId: null, agentUri: null, correlationId: null },
+  ...change,
+})
+
+const logged = (events: readonly LoggedEvent[]): Promise<void> =>
+  createDeliveryLog(world.redis, limits).write(events, Date.now())
+
+const deliveriesOf = ({ eventId, subscriptionIds, tenant }: LoggedEvent): Delivery[] =>
+  subscriptionIds.map((subscriptionId) => deliveryOf({ eventId, subscriptionId, tenant }))
+
+async function fanOut(subscriptionIds: readonly SubscriptionId[], change?: Partial<LoggedEvent>): Promise<Delivery[]> {
+  const event = eventFor(subscriptionIds, change)
+  await logged([event])
+  return deliveriesOf(event)
 }
 
 async function subscribe(tenant: string | null = 'acme'): Promise<SubscriptionId> {
@@ -233,6 +236,19 @@ describe('the deliveries of the latest events', () => {
     expect(found).toHaveLength(2)
     expect(found[0]).toBe(delivery?.deliveryId)
     expect(await readLog({ limit: 5, subscriptionId: last })).toEqual(found)
+  })
+
+  test('of many events are each listed once, where one page reads the list in several parts', async () => {
+    const ids = [await subscribe(), await subscribe()]
+    const events = Array.from({ length: 600 }, () => eventFor(ids))
+    await logged(events)
+    const wanted = events
+      .toReversed()
+      .flatMap(deliveriesOf)
+      .map(({ deliveryId }) => deliveryId)
+    expect(await readLog({ limit: 900 })).toEqual(wanted)
+    const third = new Set(wanted.filter((_, n) => n % 3 === 0))
+    expect(await readLog({ limit: 50, matches: ({ deliveryId }) => third.has(deliveryId) })).toEqual([...third])
   })
 
   test('have the state of their record, or are pending', async () => {
