@@ -221,6 +221,7 @@ export function createLiveHub(deps: LiveHubDeps): LiveHub {
     },
     async close() {
       closing.abort()
+      clearInterval(ticker)
       for (const { listeners } of channels.values()) {
         for (const listener of listeners) listener.end('the server is shutting down')
       }
