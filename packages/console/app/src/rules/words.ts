@@ -89,23 +89,6 @@ export const callState = (code: number): string => CALL_STATES[code] ?? `state $
 const DIRECTIONS = ['unknown', 'inbound', 'outbound']
 export const callDirection = (code: number): string => DIRECTIONS[code] ?? `direction ${code}`
 
-const END_REASONS = [
-  'none',
-  'normal',
-  'busy',
-  'bad address',
-  'no answer',
-  'cancelled',
-  'rejected',
-  'failed',
-  'blocked',
-  'transferred',
-  'device unavailable',
-  'answered elsewhere',
-  'platform lost',
-]
-export const endReason = (code: number): string => END_REASONS[code] ?? `reason ${code}`
-
 const RECOVERY_WAITS: Readonly<Record<string, string>> = {
   'endpoint-cooling-down': 'the cool-down of the endpoint to end',
   'endpoint-answers': 'the endpoint to answer',
