@@ -67,7 +67,8 @@ const CODES = new Map(Object.entries(OUTCOMES).map(([code, name]) => [name, code
 const PARKED = '!'
 
 const LETTERS = 'abcdefghijklmnopqrstuvwxyz'
-const namesOf = ({ bounds }: Histogram, letters: string): readonly string[] => [...letters].slice(0, bounds.length + 1)
+const namesOf = ({ bounds }: Histogram, letters: string): readonly string[] =>
+  Array.from({ length: bounds.length + 1 }, (_, bucket) => letters.charAt(bucket))
 const ANSWER_NAMES = namesOf(ANSWER_TIMES, LETTERS)
 const DELAY_NAMES = namesOf(DELAYS, LETTERS.toUpperCase())
 

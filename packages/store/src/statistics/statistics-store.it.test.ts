@@ -2,7 +2,7 @@ import { newSubscriptionId, type SubscriptionId } from '@switchhook/contracts'
 import { silentLog, type TestRedis, testRedis } from '@switchhook/testkit'
 import { openRedis, type Redis, run } from '../redis/redis.ts'
 import { addStored, type Counts, figuresOf } from './counts.ts'
-import { createStatisticsStore, type StatisticsStep } from './statistics-store.ts'
+import { createStatisticsStore, type StatisticsQuery } from './statistics-store.ts'
 
 const MINUTE_MS = 60_000
 const HOUR_MS = 60 * MINUTE_MS
@@ -41,12 +41,12 @@ const store = (subscriptions = 2) => createStatisticsStore(redis, { subscription
 const read = (
   subscriptionId: SubscriptionId | null = null,
   {
-    tenant = 'acme' as string | null,
-    step = '1m' as StatisticsStep,
+    tenant = 'acme',
+    step = '1m',
     fromMs = NOW - DAY_MS,
     toMs = NOW + 1,
     nowMs = NOW,
-  } = {},
+  }: Partial<StatisticsQuery> & { readonly tenant?: string | null } = {},
 ) => store().points(tenant, subscriptionId, { step, fromMs, toMs, nowMs })
 
 test('counts of several workers are added, by minute and by hour', async () => {

@@ -18,7 +18,7 @@ export interface Standing {
   readonly oldestParkedAt: string | null
 }
 
-export interface StandingQuery {
+interface StandingQuery {
   /** Deliveries to look at, at most. */
   readonly most: number
   /** The endpoint failed lately. If it did not, the look ends where all deliveries are over. */

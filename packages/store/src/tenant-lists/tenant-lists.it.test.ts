@@ -71,7 +71,7 @@ describe('the parked deliveries of a tenant', () => {
           await world.server.flush()
           const parked: string[] = []
           for (const owner of owners) {
-            const subscriptionId = subscriptions[owner] as SubscriptionId
+            const subscriptionId = subscriptions[owner] ?? newSubscriptionId()
             parked.push((await park(deliveryOf({ subscriptionId }))).deliveryId)
           }
           expect(await readParked({ limit })).toEqual(parked.toReversed())

@@ -22,7 +22,7 @@ export interface TenantLogQuery {
   readonly matches: (delivery: ListedDelivery) => boolean
 }
 
-export interface TenantLogPage {
+interface TenantLogPage {
   readonly items: readonly ListedDelivery[]
   /** Null on the last page. The next page may be empty. */
   readonly nextCursor: string | null

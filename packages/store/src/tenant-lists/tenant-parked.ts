@@ -94,13 +94,17 @@ export function createTenantParked(redis: Redis): TenantParked {
   ): Promise<(ListedDelivery | undefined)[]> {
     const found = (await read(tenant, entries)).map((item) => (item !== undefined && matches(item) ? item : undefined))
     if (bodyMatches === undefined) return found
+    const candidates = found.filter((item) => item !== undefined)
     const bodies = await redis[run]((commands) =>
-      Promise.all(found.map((item) => (item === undefined ? null : commands.getBuffer(bodyKey(item.deliveryId))))),
+      Promise.all(candidates.map(({ deliveryId }) => commands.getBuffer(bodyKey(deliveryId)))),
     )
-    return found.map((item, i) => {
-      const body = bodies[i] ?? null
-      return body !== null && bodyMatches(body) ? item : undefined
-    })
+    const fitting = new Set(
+      candidates.filter((_, i) => {
+        const body = bodies[i] ?? null
+        return body !== null && bodyMatches(body)
+      }),
+    )
+    return found.map((item) => (item !== undefined && fitting.has(item) ? item : undefined))
   }
 
   async function listsOf(tenant: string | null, id: SubscriptionId | undefined): Promise<readonly SubscriptionId[]> {
@@ -116,7 +120,7 @@ export function createTenantParked(redis: Redis): TenantParked {
       const first = end?.since ?? (toMs === undefined ? '+inf' : `(${toMs * 1_000}`)
       const from = lowerBound(query.fromMs)
       const merged = mergeLists<Entry>(await listsOf(tenant, query.subscriptionId), (list, before, count) =>
-        newestOf(list as SubscriptionId, before === undefined ? first : `(${before}`, from, count),
+        newestOf(list, before === undefined ? first : `(${before}`, from, count),
       )
       const items: ListedDelivery[] = []
       let last = end
