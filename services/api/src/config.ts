@@ -31,7 +31,7 @@ export const apiFields = {
   API_PORT: described('Port of the REST API; 0: any free port.', port(8080)),
   DEPLOYMENT: described('`on-premise` allows `TRUSTED_NETWORKS`.', choice(['cloud', 'on-premise'], 'cloud')),
   AUTH_ISSUERS: described(
-    'Identity providers whose tokens are accepted: JSON `[{"issuer", "audience", "tenant", "jwksUri"?, "roles"?}]` ([roles](security.md#roles)).',
+    'Identity providers whose tokens are accepted: JSON `[{"issuer", "audience", "tenant", "jwksUri"?, "roles"?, "console"?}]` ([roles](security.md#roles), [console](console.md#set-it-up)).',
     json<readonly Issuer[]>(issuersSchema, '[]'),
     'none',
   ),

@@ -95,6 +95,13 @@ scenes('the console in a browser', () => {
     await page.getByText('Nothing is parked.').waitFor()
     await page.getByRole('link', { name: 'Overview' }).click()
     await page.getByText('The endpoint works.').waitFor()
+
+    await page.getByRole('link', { name: 'Endpoints' }).click()
+    await page.getByRole('link', { name: /^CRM/ }).click()
+    await page.getByRole('button', { name: 'Delete' }).click()
+    await page.getByRole('dialog').getByText('No parked delivery is lost.').waitFor()
+    await page.getByRole('button', { name: 'Delete for good' }).click()
+    await page.getByText('There is no endpoint yet.').waitFor()
   }, 90_000)
 
   test('a viewer sees everything, and why an action is not for them', async () => {

@@ -17,17 +17,18 @@ export function stringifySearch(search: Readonly<Record<string, unknown>>): stri
 /** Keeps the named parameters of an address. Anything else in it has no effect. */
 export const only =
   <Name extends string>(...names: readonly Name[]) =>
-  (search: Readonly<Record<string, unknown>>): { readonly [name in Name]?: string } =>
-    Object.fromEntries(
-      names.flatMap((name) => {
-        const value = search[name]
-        return typeof value === 'string' && value !== '' ? [[name, value]] : []
-      }),
-    ) as { readonly [name in Name]?: string }
+  (search: Readonly<Record<string, unknown>>): { readonly [name in Name]?: string } => {
+    const kept: { [name in Name]?: string } = {}
+    for (const name of names) {
+      const value = search[name]
+      if (typeof value === 'string' && value !== '') kept[name] = value
+    }
+    return kept
+  }
 
 /** The filters of the current screen, and a function that changes some of them. An empty text removes a filter. */
 export function useFilters(): readonly [Filters, (patch: Filters) => void] {
-  const filters = useSearch({ strict: false }) as Filters
+  const filters: Filters = useSearch({ strict: false })
   const navigate = useNavigate()
   const change = useCallback(
     (patch: Filters) =>

@@ -7,6 +7,7 @@ import { count } from './rules/words.ts'
 import { usePerson } from './session/person.ts'
 import { signOut } from './session/session.ts'
 import { Announcements } from './ui/announce.tsx'
+import { textIn } from './ui/fields.tsx'
 import { Notice, Status, Time } from './ui/parts.tsx'
 import { chooseTheme, type Theme, theme } from './ui/theme.ts'
 
@@ -107,7 +108,7 @@ function SearchBox() {
       role="search"
       onSubmit={(event) => {
         event.preventDefault()
-        const q = String(new FormData(event.currentTarget).get('q')).trim()
+        const q = textIn(new FormData(event.currentTarget), 'q')
         if (q !== '') void navigate({ to: '/events', search: { q } })
       }}
     >

@@ -63,9 +63,6 @@ export const commandCall = (
   body: { readonly agentUri: string; readonly transferTarget?: string; readonly blind?: boolean },
 ): Promise<unknown> => request('POST', `/api/v1/voice/calls/${callId}/${command}`, { body, ...once })
 
-export const setPresence = (agentUri: string, statusCode: number): Promise<unknown> =>
-  request('POST', `/api/v1/voice/agents/${encodeURIComponent(agentUri)}/presence`, { body: { statusCode } })
-
 export const ringAgent = (agentUri: string, from: string): Promise<{ readonly callId: string }> =>
   request('POST', '/simulator/v1/calls', { body: { agentUri, from } })
 

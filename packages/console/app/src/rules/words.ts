@@ -8,6 +8,7 @@ const clockFormat = new Intl.DateTimeFormat(undefined, {
 })
 const dayFormat = new Intl.DateTimeFormat(undefined, { day: '2-digit', month: 'short' })
 const fullFormat = new Intl.DateTimeFormat(undefined, { dateStyle: 'medium', timeStyle: 'long' })
+const axisFormat = new Intl.DateTimeFormat(undefined, { hour: '2-digit', minute: '2-digit', hourCycle: 'h23' })
 const numberFormat = new Intl.NumberFormat()
 
 /** `14:02:11` today, with the day otherwise. */
@@ -16,6 +17,10 @@ export function clock(iso: string, nowMs: number): string {
   const isToday = at.toDateString() === new Date(nowMs).toDateString()
   return isToday ? clockFormat.format(at) : `${dayFormat.format(at)} ${clockFormat.format(at)}`
 }
+
+/** A moment on the axis of a plot: `14:02`, or the day if the plot spans more than two days. */
+export const axisMoment = (atMs: number, spanMs: number): string =>
+  spanMs > 2 * 86_400_000 ? dayFormat.format(atMs) : axisFormat.format(atMs)
 
 /** The whole moment with its zone, for a tooltip. */
 export const fullMoment = (iso: string): string => fullFormat.format(new Date(iso))
@@ -83,23 +88,6 @@ export const callState = (code: number): string => CALL_STATES[code] ?? `state $
 
 const DIRECTIONS = ['unknown', 'inbound', 'outbound']
 export const callDirection = (code: number): string => DIRECTIONS[code] ?? `direction ${code}`
-
-const END_REASONS = [
-  'none',
-  'normal',
-  'busy',
-  'bad address',
-  'no answer',
-  'cancelled',
-  'rejected',
-  'failed',
-  'blocked',
-  'transferred',
-  'device unavailable',
-  'answered elsewhere',
-  'platform lost',
-]
-export const endReason = (code: number): string => END_REASONS[code] ?? `reason ${code}`
 
 const RECOVERY_WAITS: Readonly<Record<string, string>> = {
   'endpoint-cooling-down': 'the cool-down of the endpoint to end',

@@ -34,7 +34,7 @@ export function LiveTail() {
           label="Show"
           value={show}
           options={[
-            ['all', 'Events and attempts'],
+            ['all', 'Both'],
             ['event', 'Events'],
             ['attempt', 'Attempts'],
           ]}

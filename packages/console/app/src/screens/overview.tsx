@@ -128,8 +128,8 @@ function Tiles({
         value={attempts === 0 ? '–' : `${((100 * acknowledged) / attempts).toFixed(1)} %`}
         note="last hour"
       />
-      <Tile label="Answer time" value={answer === undefined ? '–' : duration(answer.p95)} note="p95, latest minute" />
-      <Tile label="Event to POST" value={delay === undefined ? '–' : duration(delay.p95)} note="p95, latest minute" />
+      <Tile label="Answer time" value={answer === undefined ? '–' : duration(answer.p95)} note="p95, latest" />
+      <Tile label="Event to POST" value={delay === undefined ? '–' : duration(delay.p95)} note="p95, latest" />
       <Tile label="Waiting" value={count(total(({ waiting }) => waiting))} note="for a retry" />
       <Tile
         label="Parked"

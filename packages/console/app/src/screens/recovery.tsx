@@ -81,16 +81,15 @@ function Progress({ recovery }: { readonly recovery: Recovery }) {
         {count(done)} of {count(found)}
       </progress>
       <dl className="tiles">
-        <Tile label="Found" value={count(found)} />
-        <Tile label="Sent" value={count(sent)} />
+        <Tile label="Sent" value={count(sent)} note={`of ${count(found)} found`} />
         <Tile label="Remaining" value={count(remaining)} />
         <Tile label="Pace" value={`${count(perSecond)} / s`} note="now" />
-        <Tile label="Skipped" value={count(skipped)} note="no longer parked, or without a body" />
+        <Tile label="Skipped" value={count(skipped)} note="no longer needed" />
         <Tile label="Not sent" value={count(failed)} tone={failed > 0 ? 'bad' : 'quiet'} />
         <Tile
-          label="Parked since the start"
+          label="Parked since"
           value={count(parkedSince)}
-          note="not part of this recovery"
+          note="not part of this"
           tone={parkedSince > 0 ? 'warn' : 'quiet'}
         />
       </dl>

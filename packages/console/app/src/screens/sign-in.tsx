@@ -38,15 +38,18 @@ export function SignInScreen({ session }: { readonly session: SignedOutState }) 
         </Empty>
       )}
       {Array.isArray(issuers) && issuers.length > 0 && (
-        <ul className="tenants">
-          {issuers.map((entry) => (
-            <li key={entry.issuer}>
-              <Button kind={issuers.length === 1 ? 'primary' : 'plain'} onClick={() => void begin(entry)}>
-                Sign in to {entry.name}
-              </Button>
-            </li>
-          ))}
-        </ul>
+        <>
+          <p className="muted">Sign in with your organization's account.</p>
+          <ul className="tenants">
+            {issuers.map((entry) => (
+              <li key={entry.issuer}>
+                <Button kind={issuers.length === 1 ? 'primary' : 'plain'} onClick={() => void begin(entry)}>
+                  Sign in to {entry.name}
+                </Button>
+              </li>
+            ))}
+          </ul>
+        </>
       )}
     </main>
   )

@@ -4,7 +4,7 @@ import type { Agent, Leg } from '../api/model.ts'
 import { agentsQuery, callsQuery } from '../api/queries.ts'
 import { agentName, callState, stopwatch } from '../rules/words.ts'
 import { usePerson } from '../session/person.ts'
-import { Field } from '../ui/fields.tsx'
+import { Field, textIn } from '../ui/fields.tsx'
 import { Button, Empty, Failure, Loading, Panel, Screen, SubmitButton } from '../ui/parts.tsx'
 import { type Column, Table } from '../ui/table.tsx'
 import { useAction } from '../ui/use-action.ts'
@@ -40,8 +40,8 @@ export function Simulator() {
 function Ring({ agents }: { readonly agents: readonly Agent[] }) {
   const { refusal } = usePerson()
   const ring = useAction({
-    run: (form: FormData) => ringAgent(String(form.get('agent')), String(form.get('from')).trim()),
-    done: (_result, form) => `${agentName(String(form.get('agent')))} rings.`,
+    run: (form: FormData) => ringAgent(textIn(form, 'agent'), textIn(form, 'from')),
+    done: (_result, form) => `${agentName(textIn(form, 'agent'))} rings.`,
     showsErrors: true,
   })
   const why = refusal('operator')
@@ -160,8 +160,10 @@ function Plug({ agent }: { readonly agent: Agent }) {
     done: (_result, online) => `The device of ${agentName(agent.agentUri)} is ${online ? 'online' : 'offline'}.`,
   })
   return (
-    <Button refusal={refusal('operator')} isBusy={plug.isPending} onClick={() => plug.mutate(!isOnline)}>
-      {isOnline ? 'Unplug' : 'Plug in'}
-    </Button>
+    <span className="row-buttons">
+      <Button refusal={refusal('operator')} isBusy={plug.isPending} onClick={() => plug.mutate(!isOnline)}>
+        {isOnline ? 'Unplug' : 'Plug in'}
+      </Button>
+    </span>
   )
 }

@@ -9,7 +9,7 @@ import { agentName, callDirection, callState, counted, stopwatch } from '../rule
 import { useFilters } from '../search-params.ts'
 import { usePerson } from '../session/person.ts'
 import { FormDialog } from '../ui/dialog.tsx'
-import { Choice, Field, TextFilter } from '../ui/fields.tsx'
+import { Choice, Field, TextFilter, textIn } from '../ui/fields.tsx'
 import { Button, Empty, Failure, Loading, Screen, Status } from '../ui/parts.tsx'
 import { type Column, Table } from '../ui/table.tsx'
 import { useAction } from '../ui/use-action.ts'
@@ -170,7 +170,7 @@ function TransferDialog({ leg, onClose }: { readonly leg: Leg; readonly onClose:
     run: (form: FormData) =>
       commandCall(leg.callId, 'transfer', {
         agentUri: leg.agentUri,
-        transferTarget: String(form.get('target')).trim(),
+        transferTarget: textIn(form, 'target'),
         blind: form.get('blind') !== null,
       }),
     done: () => 'Transfer: accepted.',

@@ -20,6 +20,12 @@ export function Field({
   )
 }
 
+/** A text that was entered in a form, without spaces around it. */
+export function textIn(form: FormData, name: string): string {
+  const value = form.get(name)
+  return typeof value === 'string' ? value.trim() : ''
+}
+
 /** A choice in a filter bar. */
 export function Choice({
   label,

@@ -1,6 +1,7 @@
 import { useEffect, useRef } from 'react'
 import UPlot from 'uplot'
 import 'uplot/dist/uPlot.min.css'
+import { axisMoment } from '../rules/words.ts'
 import type { PlotProps, Series } from './plot.tsx'
 
 const HEIGHT_PX = 190
@@ -12,6 +13,7 @@ export function PlotCanvas({ times, series, format, bands = [] }: PlotProps) {
     const element = frame.current
     if (element === null) return undefined
     const colour = coloursOf(element)
+    const spanMs = Date.parse(times.at(-1) ?? '') - Date.parse(times[0] ?? '')
     const draw = (): UPlot =>
       new UPlot(
         {
@@ -20,7 +22,10 @@ export function PlotCanvas({ times, series, format, bands = [] }: PlotProps) {
           legend: { live: false },
           cursor: { points: { show: false }, drag: { x: false, y: false } },
           scales: { y: { range: (_plot, _min, max) => [0, max > 0 ? max * 1.1 : 1] } },
-          axes: [axisOf(colour), { ...axisOf(colour), size: 64, values: (_plot, ticks) => ticks.map(format) }],
+          axes: [
+            { ...axisOf(colour), values: (_plot, ticks) => ticks.map((at) => axisMoment(at * 1_000, spanMs)) },
+            { ...axisOf(colour), size: 64, values: (_plot, ticks) => ticks.map(format) },
+          ],
           series: [{}, ...series.map((one) => seriesOf(one, colour))],
           hooks: { drawClear: [(plot) => drawBands(plot, bands, colour('band'))] },
         },

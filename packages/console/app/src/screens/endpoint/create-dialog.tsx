@@ -2,6 +2,7 @@ import { useState } from 'react'
 import { createSubscription } from '../../api/commands.ts'
 import type { CreatedSubscription, EventType } from '../../api/model.ts'
 import { Dialog, FormDialog } from '../../ui/dialog.tsx'
+import { textIn } from '../../ui/fields.tsx'
 import { Button } from '../../ui/parts.tsx'
 import { useAction } from '../../ui/use-action.ts'
 import { EndpointFields } from './endpoint-fields.tsx'
@@ -44,7 +45,7 @@ export function CreateDialog({
 
 /** The entered endpoint, as the API takes it. */
 export const fieldsOf = (form: FormData) => ({
-  url: String(form.get('url')).trim(),
-  description: String(form.get('description')).trim() || null,
+  url: textIn(form, 'url'),
+  description: textIn(form, 'description') || null,
   eventTypes: form.getAll('eventTypes').map(String) as EventType[],
 })

@@ -78,7 +78,10 @@ function Payload({ event: { data } }: { readonly event: ExplainedEvent }) {
         <p className="muted">The journal no longer has the data of this event.</p>
       </Panel>
     )
-  const text = (name: string): string | null => (typeof data[name] === 'string' ? (data[name] as string) : null)
+  const text = (name: string): string | null => {
+    const value = data[name]
+    return typeof value === 'string' ? value : null
+  }
   const callId = text('callId')
   const agentUri = text('agentUri')
   return (
