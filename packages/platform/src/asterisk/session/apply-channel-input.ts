@@ -19,6 +19,8 @@ import type { SessionDraft } from './session-draft.ts'
 
 /** A younger channel may be missing from the list because Asterisk has not created it yet. */
 export const YOUNG_MS = 2_000
+/** Shorter than the time between two comparisons after a connect. */
+const MISSING_FOR_MS = 1_500
 /** More than the calls of one session that a phone can be in. */
 const LEGS_OF_A_PHONE = 4
 
@@ -172,8 +174,15 @@ export function applyList(
     const found = listed.get(id)
     if (found !== undefined) catchUp(draft, channel, found)
     else if (hasRestarted) gone(draft, channel, PLATFORM_LOST)
-    else if (draft.atMs - channel.askedAtMs >= YOUNG_MS) lost(draft, channel)
+    else if (draft.atMs - channel.askedAtMs >= YOUNG_MS) missing(draft, channel)
   }
+}
+
+/** The event that says why the channel ended may be on its way, so the channel counts as lost only after a while. */
+function missing(draft: SessionDraft, channel: Channel): void {
+  const missingSinceMs = channel.missingSinceMs ?? draft.atMs
+  if (draft.atMs - missingSinceMs >= MISSING_FOR_MS) lost(draft, channel)
+  else draft.put({ ...channel, missingSinceMs })
 }
 
 /**
@@ -199,6 +208,7 @@ function catchUp(draft: SessionDraft, channel: Channel, found: ListedChannel): v
   // Requests without effect are repeated.
   draft.put({
     ...channel,
+    missingSinceMs: null,
     bridge: found.bridge,
     isDialled: channel.isDialled && !isWaiting,
     isRung: channel.isRung && !isWaiting,

@@ -23,6 +23,8 @@ export interface Channel {
   readonly isLeaving: boolean
   /** Who asked for the end. Asterisk reports it before the end itself. */
   readonly endAskedBy: 'party' | 'shutdown' | null
+  /** Since when Asterisk's lists do not have it, milliseconds since 1970; null: they have it. */
+  readonly missingSinceMs: number | null
   /** The agent has pressed hold at the phone. */
   readonly isHeldAtPhone: boolean
 }
@@ -80,6 +82,7 @@ export const newChannel = (channel: Pick<Channel, 'id' | 'line' | 'origin' | 'as
   isAnswered: false,
   isLeaving: false,
   endAskedBy: null,
+  missingSinceMs: null,
   isHeldAtPhone: false,
   ...channel,
 })
