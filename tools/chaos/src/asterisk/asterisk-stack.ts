@@ -18,7 +18,7 @@ import type { ChannelRecord } from './check-calls.ts'
 export interface AsteriskStack {
   readonly apis: () => readonly string[]
   readonly devIdp: string
-  readonly telephonesUrl: string
+  readonly telephonesUrl: () => string
   /** Between the api replicas and Asterisk. The phones do not use it. */
   readonly link: TcpProxy
   /** Ends an api replica or Asterisk, and resolves once it is gone. */
@@ -56,7 +56,7 @@ export async function startAsteriskStack(
   const pbxHome = openHome(pbxFolder)
   let link: TcpProxy | undefined
   try {
-    const asterisk = await startLocalAsterisk(pbxHome, say, people)
+    let asterisk = await startLocalAsterisk(pbxHome, say, people)
     const proxy = await startTcpProxy(asterisk.url)
     link = proxy
     const environment = { ...env, ...asterisk.environment, ASTERISK_URL: `http://127.0.0.1:${proxy.port}` }
@@ -65,7 +65,7 @@ export async function startAsteriskStack(
     return {
       apis: () => services.urls.apis,
       devIdp: services.urls.devIdp,
-      telephonesUrl: asterisk.telephonesUrl,
+      telephonesUrl: () => asterisk.telephonesUrl,
       link: proxy,
       end: async (name, signal) => {
         const home = homeOf(name)
@@ -76,7 +76,8 @@ export async function startAsteriskStack(
         if (!isGone) throw new Error(`${name} did not end on ${signal}`)
       },
       restore: async () => {
-        await startLocalAsterisk(pbxHome, silent, people)
+        asterisk = await startLocalAsterisk(pbxHome, silent, people)
+        proxy.aim(asterisk.url)
         services = await startStack(options, environment, silent)
         const isReady = await waitUntil(() => httpSucceeds(asterisk.telephonesUrl), READY_WITHIN_MS, 100)
         if (!isReady) throw new Error('the phones did not register again')

@@ -28,7 +28,7 @@ const REPEAT_MS = 250
 const POLL_MS = 5
 const ENDED = 7
 
-export async function openDesk(client: Client, telephonesUrl: string, people: readonly Person[]): Promise<Desk> {
+export async function openDesk(client: Client, telephonesUrl: () => string, people: readonly Person[]): Promise<Desk> {
   const events: LegEvent[] = []
   const byLeg = new Map<string, LegEvent>()
   const liveOf = new Map<string, Set<string>>(people.map(({ agentUri }) => [agentUri, new Set()]))
@@ -86,7 +86,7 @@ export async function openDesk(client: Client, telephonesUrl: string, people: re
         // Without Asterisk, a call from outside is never set up.
         const signal = AbortSignal.timeout(PATIENCE_MS)
         const request = { method, signal, ...(body && { body: JSON.stringify(body) }) }
-        const response = await fetch(`${telephonesUrl}${path}`, request)
+        const response = await fetch(`${telephonesUrl()}${path}`, request)
         return response.ok ? ((await response.json()) as { id?: string }) : undefined
       } catch {
         return undefined

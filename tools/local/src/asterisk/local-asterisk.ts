@@ -42,6 +42,8 @@ export async function startLocalAsterisk(
   const root = await withProgress(say, 'looking for Asterisk (a download of 72 MB at first use)', findFiles())
   const asterisk = await privateAsterisk(home, root, people)
   if ((await runningPid(home, 'asterisk')) === undefined) {
+    // Its ports may have been taken meanwhile, and the phones know only the former ones.
+    await stopDaemon(home, 'telephones', 10_000)
     await withProgress(say, 'starting Asterisk', asterisk.start())
   }
   const telephonesUrl = await startTelephones(home, asterisk, people)
