@@ -82,5 +82,6 @@ docs: $(INSTALLED) ## write docs/openapi.json, docs/asyncapi.json, docs/configur
 manifests: $(INSTALLED) ## render the overlays into infra/kubernetes/rendered (needs kubectl)
 	@node tools/manifests/src/main.ts
 
-pictures: build ## take the pictures of docs/console.md in a real Chromium
+pictures: build ## take the pictures of docs/console.md in a real Chromium (needs pngquant)
 	@PICTURES=$(CURDIR)/docs/images/console jest screens --selectProjects browser --maxWorkers=1
+	@pngquant --force --ext .png --speed 1 docs/images/console/*.png

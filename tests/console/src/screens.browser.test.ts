@@ -33,7 +33,7 @@ scenes('every screen of the console', () => {
     browser = await chromium.launch({ executablePath, args: ['--no-sandbox'] })
     receiver = await startReceiver()
     screens = await playScene(receiver)
-    visitor = await visit(browser, 'acme-admin', { viewport: { width: 1000, height: 620 } })
+    visitor = await visit(browser, 'acme-admin', { viewport: { width: 1200, height: 720 } })
   }, 90_000)
 
   afterAll(async () => {
