@@ -94,7 +94,8 @@ scenes('the console in a browser', () => {
     await page.getByRole('link', { name: /^Parked/ }).click()
     await page.getByText('Nothing is parked.').waitFor()
     await page.getByRole('link', { name: 'Overview' }).click()
-    await page.getByText('The endpoint works.').waitFor()
+    // Workers write contact times every 5 s, and a quiet page is read again every 15 s.
+    await page.getByText('The endpoint works.').waitFor({ timeout: 30_000 })
 
     await page.getByRole('link', { name: 'Endpoints' }).click()
     await page.getByRole('link', { name: /^CRM/ }).click()
