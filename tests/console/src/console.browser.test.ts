@@ -77,7 +77,7 @@ scenes('the console in a browser', () => {
     const rows = page.getByRole('table', { name: 'Events' }).getByRole('link', { name: 'call.status' })
     await rows.last().click()
     await page.getByText('answered with 401', { exact: false }).waitFor()
-    await page.getByText('token expired').waitFor()
+    await page.getByText('the endpoint answered 401 after', { exact: false }).waitFor()
     await page.getByText('"+15550147"').first().waitFor()
 
     receiver.answer('/crm', { status: 204 })

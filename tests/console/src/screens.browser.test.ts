@@ -180,7 +180,7 @@ async function playScene(receiver: Receiver): Promise<readonly Screen[]> {
     },
     { name: 'settings', path: `endpoints/${crm.id}?tab=settings`, text: 'subscription.created' },
     { name: 'events', path: 'events?q=%2B15550147', text: 'Events of the phone number' },
-    { name: 'explain', path: `events/${eventId}`, text: 'the API key has expired' },
+    { name: 'explain', path: `events/${eventId}`, text: 'the endpoint answered 401 after' },
     { name: 'deliveries', path: 'deliveries?state=waiting', text: 'waiting' },
     { name: 'parked', path: 'parked', text: 'answered 401' },
     {
