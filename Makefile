@@ -109,5 +109,7 @@ chart: $(INSTALLED) ## render the Helm chart into infra/helm/rendered and write 
 alerts: ## print the alert rules with full links to the runbook (RUNBOOKS=<url of the folder docs>)
 	@test -n '$(RUNBOOKS)' || { echo 'set RUNBOOKS to the URL at which you publish the folder docs'; exit 1; }
 	@sed 's|runbook_url: docs/|runbook_url: $(patsubst %/,%,$(RUNBOOKS))/|' infra/monitoring/alerts.yml
-pictures: build ## take the pictures of docs/console.md in a real Chromium
+
+pictures: build ## take the pictures of docs/console.md in a real Chromium (needs pngquant)
 	@PICTURES=$(CURDIR)/docs/images/console jest screens --selectProjects browser --maxWorkers=1
+	@pngquant --force --ext .png --speed 1 docs/images/console/*.png

@@ -77,7 +77,7 @@ scenes('the console in a browser', () => {
     const rows = page.getByRole('table', { name: 'Events' }).getByRole('link', { name: 'call.status' })
     await rows.last().click()
     await page.getByText('answered with 401', { exact: false }).waitFor()
-    await page.getByText('token expired').waitFor()
+    await page.getByText('the endpoint answered 401 after', { exact: false }).waitFor()
     await page.getByText('"+15550147"').first().waitFor()
 
     receiver.answer('/crm', { status: 204 })
@@ -94,7 +94,8 @@ scenes('the console in a browser', () => {
     await page.getByRole('link', { name: /^Parked/ }).click()
     await page.getByText('Nothing is parked.').waitFor()
     await page.getByRole('link', { name: 'Overview' }).click()
-    await page.getByText('The endpoint works.').waitFor()
+    // Workers write contact times every 5 s, and a quiet page is read again every 15 s.
+    await page.getByText('The endpoint works.').waitFor({ timeout: 30_000 })
 
     await page.getByRole('link', { name: 'Endpoints' }).click()
     await page.getByRole('link', { name: /^CRM/ }).click()

@@ -33,7 +33,7 @@ scenes('every screen of the console', () => {
     browser = await chromium.launch({ executablePath, args: ['--no-sandbox'] })
     receiver = await startReceiver()
     screens = await playScene(receiver)
-    visitor = await visit(browser, 'acme-admin', { viewport: { width: 1000, height: 620 } })
+    visitor = await visit(browser, 'acme-admin', { viewport: { width: 1200, height: 720 } })
   }, 90_000)
 
   afterAll(async () => {
@@ -180,7 +180,7 @@ async function playScene(receiver: Receiver): Promise<readonly Screen[]> {
     },
     { name: 'settings', path: `endpoints/${crm.id}?tab=settings`, text: 'subscription.created' },
     { name: 'events', path: 'events?q=%2B15550147', text: 'Events of the phone number' },
-    { name: 'explain', path: `events/${eventId}`, text: 'the API key has expired' },
+    { name: 'explain', path: `events/${eventId}`, text: 'the endpoint answered 401 after' },
     { name: 'deliveries', path: 'deliveries?state=waiting', text: 'waiting' },
     { name: 'parked', path: 'parked', text: 'answered 401' },
     {

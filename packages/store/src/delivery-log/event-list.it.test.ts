@@ -62,6 +62,7 @@ test('an event without a subscription is listed with its subject, for its tenant
       callId: 'c-1',
       agentUri: 'sip:a@acme.example',
       correlationId: 'crm "1"',
+      number: null,
     },
   ])
   expect(Math.abs(Date.parse(items[0]?.listedAt ?? '') - Date.now())).toBeLessThan(10_000)
