@@ -206,6 +206,35 @@ scenes('the console in a browser', () => {
     await page.getByRole('status').getByText('Live', { exact: true }).waitFor()
   }, 60_000)
 
+  test('ten thousand rows scroll, with few of them in the document', async () => {
+    const { page, open, signIn } = await visitor('acme-viewer')
+    const total = 10_000
+    // The stack has no ten thousand events, so the network answers for it.
+    await page.route('**/api/v1/webhooks/events?*', (route) => {
+      const from = Number(new URL(route.request().url()).searchParams.get('cursor') ?? 0)
+      const items = Array.from({ length: 100 }, (_, n) => ({
+        eventId: `00000000-0000-4000-8000-${String(from + n).padStart(12, '0')}`,
+        eventType: 'call.status',
+        occurredAt: '2026-11-20T12:00:00.000Z',
+        listedAt: '2026-11-20T12:00:00.000Z',
+        callId: null,
+        agentUri: `sip:agent-${from + n}@acme.example`,
+        correlationId: null,
+        number: null,
+      }))
+      const nextCursor = from + 100 < total ? String(from + 100) : null
+      return route.fulfill({ json: { items, nextCursor } })
+    })
+    await open('events')
+    await signIn()
+    await page.getByText('agent-0', { exact: true }).waitFor()
+    const last = page.getByText(`agent-${total - 1}`, { exact: true })
+    while ((await last.count()) === 0) await page.evaluate('window.scrollTo(0, document.body.scrollHeight)')
+    expect(await page.getByRole('row').count()).toBeLessThan(150)
+    await page.evaluate('window.scrollTo(0, 0)')
+    await page.getByText('agent-0', { exact: true }).waitFor()
+  }, 60_000)
+
   test('a session ends with the tab, is renewed by the refresh token, and its token is in no address', async () => {
     const { page, open, signIn } = await visitor('acme-admin')
     const addresses: string[] = []
