@@ -1,5 +1,6 @@
 import { once } from 'node:events'
 import { type AddressInfo, connect, createServer, type Socket } from 'node:net'
+import { setTimeout as sleep } from 'node:timers/promises'
 
 export type Direction = 'toServer' | 'toClient'
 
@@ -30,6 +31,8 @@ export interface TcpProxy {
 }
 
 const DEFAULT_PORTS: Readonly<Record<string, number>> = { 'amqp:': 5672, 'redis:': 6379, 'http:': 80 }
+
+const CLOSE_WITHIN_MS = 1_000
 
 /** Listens on a free loopback port and forwards to the host and port of the target URL. */
 export async function startTcpProxy(target: string): Promise<TcpProxy> {
@@ -107,7 +110,11 @@ export async function startTcpProxy(target: string): Promise<TcpProxy> {
       const closed = once(server, 'close')
       server.close()
       cut()
-      await closed
+      // Once, the event did not come after many cuts, and the process of the fault suite ended before it had cleaned up.
+      const waiting = new AbortController()
+      const timeUp = sleep(CLOSE_WITHIN_MS, undefined, { signal: waiting.signal }).catch(() => {})
+      await Promise.race([closed, timeUp])
+      waiting.abort()
     },
   }
 }
