@@ -241,7 +241,7 @@ test('the policy is what the workers reported', async () => {
   expect((await get('/policy')).body).toMatchObject({
     deliveryTimeoutMs: 10_000,
     retryWaitsMs: [10_000, 60_000],
-    retention: { journalMs: null },
+    retention: { journalMs: 86_400_000 },
     limits: { recoveryPerSecond: 50 },
     egressAddresses: ['203.0.113.0/28'],
   })
