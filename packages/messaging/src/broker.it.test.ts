@@ -250,7 +250,7 @@ describe('with several shards', () => {
   test('counting waits for an unreachable broker', async () => {
     proxy.refuse()
     const counting = countDueShards({ url: proxy.url, log, name: 'count', configured: 2 })
-    await eventually(() => expect(log.count('waiting for RabbitMQ')).toBe(1))
+    await eventually(() => expect(log.count('waiting for RabbitMQ')).toBeGreaterThan(0))
     proxy.accept()
     expect(await counting).toBe(2)
   })
@@ -291,7 +291,7 @@ describe('connecting', () => {
   test('opening waits for an unreachable broker, and logs it', async () => {
     proxy.refuse()
     const opening = open()
-    await eventually(() => expect(log.count('waiting for RabbitMQ')).toBe(2))
+    await eventually(() => expect(log.count('waiting for RabbitMQ')).toBeGreaterThanOrEqual(2))
     proxy.accept()
     const broker = await opening
     expect(broker.isReady()).toBe(true)

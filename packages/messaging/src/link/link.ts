@@ -42,7 +42,7 @@ export async function openLink({ url, ca, name, log, setUp, changed }: LinkOptio
   let current: Session | undefined
   let candidate: Session | undefined
   let closing = false
-  const mayWarn = atMostEvery(REPEAT_WARNING_MS)
+  const mayWarn = oncePerReason(REPEAT_WARNING_MS)
 
   async function giveUp(session: Session, error: Error): Promise<void> {
     if (current !== session || closing) return
@@ -115,7 +115,7 @@ export async function openLink({ url, ca, name, log, setUp, changed }: LinkOptio
     if (closing) return
     if (needsAnOperator(error)) log.error('RabbitMQ refuses the set-up; retrying', { connection: name, error })
     else if (isCertificateError(error)) log.error(REFUSED_CERTIFICATE, { connection: name, error })
-    else if (mayWarn()) log.warn('waiting for RabbitMQ', { connection: name, error })
+    else if (mayWarn(error.message)) log.warn('waiting for RabbitMQ', { connection: name, error })
   })
 
   return {
@@ -149,12 +149,13 @@ const streamOf = ({ connection }: ChannelModel): Duplex | undefined =>
 /** Access refused (403), or a queue or exchange exists with other arguments (406): retrying does not help. */
 const needsAnOperator = (error: Error): boolean => 'code' in error && (error.code === 403 || error.code === 406)
 
-function atMostEvery(ms: number): () => boolean {
-  let last = Number.NEGATIVE_INFINITY
-  return () => {
+/** Whether to log a reason: once, and again after every `ms` for which it stays. A new reason does not wait for an old one. */
+function oncePerReason(ms: number): (reason: string) => boolean {
+  const loggedAt = new Map<string, number>()
+  return (reason) => {
     const now = performance.now()
-    if (now - last < ms) return false
-    last = now
+    if (now - (loggedAt.get(reason) ?? Number.NEGATIVE_INFINITY) < ms) return false
+    loggedAt.set(reason, now)
     return true
   }
 }

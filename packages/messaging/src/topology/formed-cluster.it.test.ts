@@ -37,17 +37,24 @@ async function open(urls: readonly string[], formedBy: number): Promise<Broker> 
 const waitedFor = (): string[] =>
   log.lines.filter(({ message }) => message === 'waiting for RabbitMQ').map(({ fields }) => String(fields['error']))
 
+/** The queues that were declared, without the mark by which an attempt recognizes the nodes of its cluster. */
+const declared = async ({ management }: TestBroker): Promise<string[]> =>
+  (await management.queues()).map(({ name }) => name).filter((name) => !name.startsWith('switchhook.formed.'))
+
 const PATIENT = { timeoutMs: 20_000 }
 
 test('a new installation declares nothing until enough nodes run', async () => {
   second.refuse()
   const broker = await open([server.amqpUrl, second.url], 2)
-  await eventually(() => expect(waitedFor()).not.toEqual([]), PATIENT)
-  expect(waitedFor().join()).toMatch(/1 of the 2 nodes in AMQP_URL belong to it and run, and 2 are needed/)
-  expect(await server.management.queues()).toEqual([])
+  // An attempt that begins at the address that refuses ends before it counts; the next begins at the other.
+  await eventually(
+    () => expect(waitedFor().join()).toMatch(/1 of the 2 nodes in AMQP_URL belong to it and run, and 2 are needed/),
+    PATIENT,
+  )
+  expect(await declared(server)).toEqual([])
   second.accept()
   await eventually(() => expect(broker.isReady()).toBe(true), PATIENT)
-  expect((await server.management.queues()).map(({ name }) => name)).toContain(Queue.deliveryDue)
+  expect(await declared(server)).toContain(Queue.deliveryDue)
 }, 60_000)
 
 test('a node of another cluster does not count', async () => {
@@ -56,7 +63,7 @@ test('a node of another cluster does not count', async () => {
   const broker = await open([server.amqpUrl, other.amqpUrl], 2)
   await eventually(() => expect(waitedFor().length).toBeGreaterThan(0), PATIENT)
   expect(broker.isReady()).toBe(false)
-  expect([...(await server.management.queues()), ...(await other.management.queues())]).toEqual([])
+  expect([...(await declared(server)), ...(await declared(other))]).toEqual([])
   await opened.pop()?.close()
   await other.close()
 }, 60_000)
