@@ -119,6 +119,22 @@ test('a seat that could not be opened is free again', async () => {
   expect(hub.count()).toBe(0)
 })
 
+test('a listener over the limit is refused without a question to Redis', async () => {
+  let asked = 0
+  const away = () => {
+    asked += 1
+    return Promise.reject(new Error('Redis is away'))
+  }
+  const hub = createLiveHub({
+    journal: { newest: away, read: away, after: away },
+    attempts: { listen: away, newest: away, after: away },
+    mostPerTenant: 0,
+    log: { warn: () => {}, info: () => {} },
+  })
+  await expect(hub.take('acme')).rejects.toMatchObject({ code: 'too-many-listeners' })
+  expect(asked).toBe(0)
+})
+
 test('a closed hub takes no listeners', async () => {
   const { hub } = aHub()
   await hub.close()

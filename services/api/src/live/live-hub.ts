@@ -175,8 +175,10 @@ export function createLiveHub(deps: LiveHubDeps): LiveHub {
     count: () => seats,
     async take(tenant) {
       if (closing.signal.aborted) throw refused('service-unavailable')
+      const taken = channels.get(tenant)?.seats ?? 0
+      if (taken >= mostPerTenant || seats >= MOST_LISTENERS) throw refused('too-many-listeners')
+      // Opened only for a seat, which awaits it: without Redis, the unawaited rejection would end the process.
       const channel = channelOf(tenant)
-      if (channel.seats >= mostPerTenant || seats >= MOST_LISTENERS) throw refused('too-many-listeners')
       channel.seats += 1
       seats += 1
       ticker ??= setInterval(tick, TICK_MS)
