@@ -50,8 +50,8 @@ export interface DeliveryArchive {
   parked(subscriptionId: SubscriptionId, query: ParkedQuery): Promise<ParkedPage>
   /**
    * Begins the next run of a parked delivery. The returned record is to be published, as slot 0. Until `redeliverySent`
-   * the delivery still counts as parked. The same sender can begin the run again at any time, another one after
-   * 15 seconds. So two senders never send it at once, and a crash does not block it.
+   * the delivery still counts as parked, and one that waits keeps its schedule. The same sender can begin the run again at
+   * any time, another one after 15 seconds. So two senders never send it at once, and a crash does not block it.
    * @param sendable absent: only a parked delivery whose body is kept
    */
   beginRedelivery(deliveryId: DeliveryId, by: Redeliverer, sendable?: Sendable): Promise<Redelivery>
@@ -62,8 +62,11 @@ export interface DeliveryArchive {
    * call with `parkedRun` decides; it is kept for two days after the last call. Undefined: no call has named a run.
    */
   noteRedelivery(deliveryId: DeliveryId, requestId: string, parkedRun?: number): Promise<NotedRedelivery | undefined>
-  /** @param record the record of `beginRedelivery`, with the url and firstDueAt that were published */
-  redeliverySent(record: DeliveryRecord): Promise<void>
+  /**
+   * @param record the record of `beginRedelivery`, with the url and firstDueAt that were published
+   * @param by the sender that published it; absent: another one did
+   */
+  redeliverySent(record: DeliveryRecord, by?: Pick<Redeliverer, 'sender'>): Promise<void>
   /** Lists a delivery that was not fanned out among those of its subscription. Can be repeated. */
   list(delivery: Pick<Delivery, 'subscriptionId' | 'eventId' | 'eventType'>): Promise<void>
 }
@@ -135,14 +138,10 @@ export function createDeliveryArchive(redis: Redis): DeliveryArchive {
       const noted = await redis[run]((commands) => commands.getex(key, 'PX', REDELIVERY_NOTED_MS))
       return noted === null ? undefined : { parkedRun: Number(noted), isNew: false }
     },
-    async redeliverySent(record) {
-      await redis[run]((commands) =>
-        commands.runScript(
-          'deliveries/confirm-redelivery',
-          [recordKey(record.deliveryId)],
-          [record.run, viewJson(record), ANNOUNCED_MS],
-        ),
-      )
+    async redeliverySent(record, by) {
+      const keys = [recordKey(record.deliveryId), senderKey(record.deliveryId)]
+      const args = [record.run, viewJson(record), ANNOUNCED_MS, by?.sender ?? '']
+      await redis[run]((commands) => commands.runScript('deliveries/confirm-redelivery', keys, args))
       await index.remove({ ...record, run: record.run - 1 })
     },
     async list({ subscriptionId, eventId, eventType }) {
