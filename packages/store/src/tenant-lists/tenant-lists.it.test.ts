@@ -11,8 +11,8 @@ import {
   waiting,
 } from '../deliveries/testing/deliveries.ts'
 import { createDeliveryLog } from '../delivery-log/delivery-log.ts'
-import type { LoggedEvent } from '../delivery-log/event-record.ts'
-import { parkedKey } from '../keys.ts'
+import { eventJson, type LoggedEvent } from '../delivery-log/event-record.ts'
+import { eventKey, parkedKey } from '../keys.ts'
 import { run } from '../redis/redis.ts'
 import { createSubscriptionStore } from '../subscriptions/subscription-store.ts'
 import { createStandingReader } from './standing.ts'
@@ -236,6 +236,25 @@ describe('the deliveries of the latest events', () => {
     expect(found).toHaveLength(2)
     expect(found[0]).toBe(delivery?.deliveryId)
     expect(await readLog({ limit: 5, subscriptionId: last })).toEqual(found)
+  })
+
+  test('of events with very many subscriptions cost no more than a page needs', async () => {
+    const subscriptionIds = Array.from({ length: 10_000 }, newSubscriptionId)
+    const events = Array.from({ length: 60 }, () => eventFor([]))
+    await logged(events)
+    await world.redis[run]((commands) =>
+      Promise.all(
+        events.map((event) => commands.set(eventKey(event.eventId), eventJson({ ...event, subscriptionIds }))),
+      ),
+    )
+    const sentBytes = async (): Promise<number> => {
+      const info = await world.redis[run]((commands) => commands.info('stats'))
+      return Number(/total_net_output_bytes:(\d+)/.exec(info)?.[1])
+    }
+    const before = await sentBytes()
+    await createTenantLog(world.redis).page('acme', { limit: 20, matches: any })
+    // All 60 records have 24 MB.
+    expect((await sentBytes()) - before).toBeLessThan(5_000_000)
   })
 
   test('of many events are each listed once, where one page reads the list in several parts', async () => {
