@@ -1,5 +1,5 @@
 import { eventually } from '@switchhook/testkit'
-import { bodyKey, recordKey, senderKey } from '../keys.ts'
+import { bodyKey, logKey, recordKey, senderKey } from '../keys.ts'
 import { type Redis, run } from '../redis/redis.ts'
 import type { DeliveryArchive } from './delivery-archive.ts'
 import type { DeliveryStore } from './delivery-store.ts'
@@ -8,6 +8,7 @@ import {
   delivered,
   deliveryOf,
   failed,
+  HOUR_MS,
   nextOf,
   openDeliveries,
   refused,
@@ -222,4 +223,14 @@ describe('redelivery', () => {
     await redis[run]((commands) => commands.del(bodyKey(bodiless.deliveryId)))
     expect(await store.beginRedelivery(bodiless.deliveryId, { sender: 'a' })).toEqual({ kind: 'without-body' })
   })
+})
+
+test('a delivery that is listed keeps the lifetime of its list; a new list expires after days', async () => {
+  const [one, two] = [deliveryOf(), deliveryOf()]
+  await redis[run]((commands) => commands.zadd(logKey(one.subscriptionId), 1, 'older'))
+  await redis[run]((commands) => commands.pexpire(logKey(one.subscriptionId), HOUR_MS))
+  for (const delivery of [one, two]) await store.list(delivery)
+  expect(await fixture.ttlOf(logKey(one.subscriptionId))).toBeLessThanOrEqual(HOUR_MS)
+  const ttlMs = await fixture.ttlOf(logKey(two.subscriptionId))
+  expect([ttlMs > 7 * 24 * HOUR_MS, ttlMs <= 8 * 24 * HOUR_MS]).toEqual([true, true])
 })

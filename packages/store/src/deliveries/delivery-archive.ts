@@ -82,6 +82,8 @@ const UNSENT_MS = 60_000
 /** The highest values of DELIVERY_LOG_SIZE and DELIVERY_LOG_RETENTION: fan-out shortens the list with its next entry. */
 const MOST_LISTED = 1_000_000
 const LISTED_MS = 365 * 86_400_000
+/** The default of DELIVERY_LOG_RETENTION, for a list that fan-out has not written yet, and may never write. */
+const NEW_LIST_MS = 8 * 86_400_000
 
 export function createDeliveryArchive(redis: Redis): DeliveryArchive {
   const index = createParkedIndex(redis)
@@ -146,7 +148,11 @@ export function createDeliveryArchive(redis: Redis): DeliveryArchive {
     },
     async list({ subscriptionId, eventId, eventType }) {
       const args = [MOST_LISTED, LISTED_MS, `${eventId}:${eventType}`]
-      await redis[run]((commands) => commands.runScript('delivery-log/add-events', [logKey(subscriptionId)], args))
+      const key = logKey(subscriptionId)
+      const [leftMs] = await redis[run]((commands) =>
+        Promise.all([commands.pttl(key), commands.runScript('delivery-log/add-events', [key], args)]),
+      )
+      await redis[run]((commands) => commands.pexpire(key, leftMs > 0 ? leftMs : NEW_LIST_MS))
     },
   }
 }
