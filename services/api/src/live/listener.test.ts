@@ -227,6 +227,27 @@ test('a listener with a place in the future gets a gap and the next events', asy
   ])
 })
 
+test('the history is not read any further for a listener that has left', async () => {
+  const journal = journalOf(Array.from({ length: 500 }, (_, i) => entryAt(9_000 + i)))
+  journal.place = '9-499'
+  let reads = 0
+  let leave = (): void => {}
+  const after: typeof journal.history.after = (place, count) => {
+    reads += 1
+    if (reads === 2) leave()
+    return journal.history.after(place, count)
+  }
+  const { state } = listen(
+    { ...journal, history: { ...journal.history, after } },
+    { filter: { callId: 'none' }, resumeAfter: '0-0' },
+  )
+  leave = () => {
+    state.isClosed = true
+  }
+  for (let i = 0; i < 20; i++) await settled()
+  expect(reads).toBe(2)
+})
+
 test('if the history cannot be read, the connection is closed, so that the client comes back', async () => {
   const journal = journalOf([])
   const away = () => Promise.reject(new Error('away'))

@@ -124,6 +124,8 @@ export function startListener(
     for (;;) {
       const placeBefore = place()
       const page = await history.after(passed, PAGE)
+      // Otherwise a client that is gone would have the whole journal searched for its filter.
+      if (output.isClosed()) return
       if (isFirst && passed !== BEGINNING && !(await history.exists(passed))) {
         write(gapText(passed, page[0]?.id ?? place()))
         // A place that no event has reached yet would hide all events until then.
