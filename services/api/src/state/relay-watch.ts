@@ -21,7 +21,7 @@ const LOOK_EVERY_MS = 1_000
  * Looks in a row that show no new sign of a relay before it counts as dead: longer than a busy machine holds up a process,
  * much shorter than the 15 s after which its events are taken over in any case.
  */
-export const MOST_MISSES = 4
+export const MOST_MISSES = 5
 
 /**
  * Takes over the events of other processes that have died (ADR 0054). The signs are compared with each other, never with a
