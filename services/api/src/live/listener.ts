@@ -126,10 +126,11 @@ export function startListener(
       const page = await history.after(passed, PAGE)
       // Otherwise a client that is gone would have the whole journal searched for its filter.
       if (output.isClosed()) return
-      if (isFirst && passed !== BEGINNING && !(await history.exists(passed))) {
+      // Also later: events can be trimmed while this listener waits for room.
+      if (passed !== BEGINNING && !(await history.exists(passed))) {
         write(gapText(passed, page[0]?.id ?? place()))
         // A place that no event has reached yet would hide all events until then.
-        if (isBefore(place(), passed)) passed = place()
+        if (isFirst && isBefore(place(), passed)) passed = place()
       }
       isFirst = false
       for (const entry of page) {

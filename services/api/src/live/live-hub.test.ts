@@ -39,7 +39,7 @@ function aHub(mostPerTenant = 10) {
     const id = journalIdAt((micros += 1))
     entries.push({ ...common, id, eventId: newEventId(), subscriptionIds: [], subscriptionCount: 0 })
   }
-  return { hub, reads, batches, happen }
+  return { hub, reads, batches, happen, trim: () => void entries.splice(0, entries.length - 1) }
 }
 
 async function listen(hub: LiveHub, tenant = 'acme') {
@@ -89,6 +89,17 @@ test('after Redis was away, listeners get a gap and the events of the meantime',
   await eventually(() => expect(reads.journal).toBeGreaterThan(before))
   reads.isAway = false
   await eventually(() => expect([count('gap'), count('event')]).toEqual([1, 1]))
+})
+
+test('events that were trimmed before they were read are reported as a gap', async () => {
+  const { hub, happen, trim } = aHub()
+  happen()
+  const { count } = await listen(hub)
+  for (let i = 0; i < 10; i++) happen()
+  trim()
+  await eventually(() => expect([count('gap'), count('event')]).toEqual([1, 1]))
+  happen()
+  await eventually(() => expect([count('gap'), count('event')]).toEqual([1, 2]))
 })
 
 test('attempts that a worker left out are reported as a gap', async () => {
