@@ -113,7 +113,7 @@ export const journalKey = (tenant: string | null): string => `sh:{t:${escapeTena
 /** zset: event id → its place in the journal, µs · as the journal · fanout */
 export const journalIndexKey = (tenant: string | null): string => `sh:{t:${escapeTenant(tenant)}}:journal:index`
 
-/** string: empty; somebody reads the tenant's live stream · 15 seconds · api */
+/** string: empty; exists while a client reads the tenant's live stream · 15 seconds · api */
 export const listeningKey = (tenant: string | null): string => `sh:{t:${escapeTenant(tenant)}}:listening`
 
 /** stream: attempts for the live stream (live-attempts.ts) · a minute from the last one · worker */

@@ -51,7 +51,7 @@ export type Probe = string
 export interface BreakerStore {
   /** Reads the breaker in one round trip. */
   health(endpoint: Endpoint): Promise<EndpointHealth>
-  /** Reads the breaker and the subscription in one round trip, and whether somebody reads the tenant's live stream. */
+  /** Reads the breaker and the subscription in one round trip, and whether a client reads the tenant's live stream. */
   look(endpoint: Endpoint): Promise<{
     readonly health: EndpointHealth
     readonly subscription: Subscription | undefined

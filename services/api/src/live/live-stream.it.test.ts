@@ -105,7 +105,7 @@ test('a listener that comes back too late gets a gap', async () => {
   })
 })
 
-test('attempts are shown, and workers are asked for them only while somebody listens', async () => {
+test('the stream shows attempts, and workers send them only while a client reads it', async () => {
   const store = createLiveAttemptStore(redis)
   const isListened = async (tenant: string): Promise<boolean> =>
     (await createBreakerReader(redis).look({ tenant, subscriptionId: newSubscriptionId() })).isListened

@@ -35,7 +35,7 @@ export interface IntakeOptions {
   readonly installation: Pick<Installation, 'checked' | 'recovered'>
   readonly concurrency: number
   readonly shards: number
-  /** Creates the handler of an event from what publishes its deliveries and what is told their number. */
+  /** Creates the handler of an event from a function that publishes its deliveries and one that counts them. */
   readonly handling: (
     publish: (delivery: Delivery) => Promise<void>,
     fannedOut: (event: PlatformEvent, deliveries: number) => void,
