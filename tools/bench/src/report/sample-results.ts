@@ -66,6 +66,7 @@ export const sampleFigures: Figures = {
     runMs: 10_000,
     subscriptions: 1_000,
     workers: 2,
+    pinned: true,
     curves: { subscriptions: [point(10), point(1_000)], waiting: [point(0)], workers: [point(1), point(2)] },
   },
   noisy: {
