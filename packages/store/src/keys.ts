@@ -167,6 +167,9 @@ export const auditKey = (tenant: string | null): string => `sh:{t:${escapeTenant
 /** hash: the installation's id; ids that an operator adopted or discarded · forever · any service, operator commands */
 export const INSTALLATION_KEY = 'sh:installation'
 
+/** zset: outbox relay → its latest sign of life, ms by its own clock · an hour from the last one · api */
+export const RELAYS_KEY = 'sh:relays'
+
 /** string: JSON of the delivery policy (delivery-policy.ts) · a day from the last report · worker */
 export const POLICY_KEY = 'sh:policy'
 

@@ -34,8 +34,9 @@ test('a slow subscriber with a backlog is limited to its share, loses nothing, a
   expect(latencies.filter((ms) => ms >= SLOW_MS).length).toBeLessThan(EVENTS / 10)
 
   const slowOnes = await slow.waitFor(EVENTS, '/slow', { timeoutMs: 25_000 })
-  expect(new Set(slowOnes.map(markerOf)).size).toBe(EVENTS)
+  // First: an attempt that a busy machine delayed beyond the timeout is made again, and shows here as a second attempt.
   expect(slowOnes.map(({ headers }) => headers['x-svc-attempt'])).toEqual(Array(EVENTS).fill('1'))
+  expect(new Set(slowOnes.map(markerOf)).size).toBe(EVENTS)
   const arrivals = slowOnes.map(({ receivedAt }) => receivedAt).toSorted((a, b) => a - b)
   const crowded = arrivals.filter(
     (at, n) => (arrivals[n + MOST_AT_ONCE] ?? Number.POSITIVE_INFINITY) - at < SLOW_MS - 20,

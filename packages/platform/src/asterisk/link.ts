@@ -68,18 +68,30 @@ export function createLink(deps: LinkDeps): Link {
     await deps.reach()
     const opened = await openEventSocket({ server: deps.server, app, onEvent })
     socket = opened
-    try {
+    const over = new AbortController()
+    const ended = AbortSignal.any([stopping.signal, over.signal])
+    void opened.closed.then((reason) => over.abort(new Error(reason)))
+
+    async function begin(): Promise<void> {
       await deps.onOpen()
+      if (ended.aborted) return
       isBuffering = false
       for (const event of waiting) deps.onEvent(event)
       enter('connected')
+    }
+
+    try {
+      // The lease is prolonged meanwhile: with many calls `onOpen` takes longer than it, and another replica that connected
+      // would end this stream.
+      begin().catch((error: unknown) => over.abort(error))
       for (;;) {
-        const reason = await Promise.race([opened.closed, pause(leaseMs / 3)])
+        await sleep(leaseMs / 3, undefined, { signal: ended }).catch(() => {})
         if (stopping.signal.aborted) return
-        if (typeof reason === 'string') throw new Error(reason)
+        over.signal.throwIfAborted()
         if (!(await isLeased())) return
       }
     } finally {
+      over.abort()
       socket = undefined
       opened.close()
     }

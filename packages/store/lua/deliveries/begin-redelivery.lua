@@ -1,5 +1,6 @@
 -- Begins the next run of a delivery, or the first run of a new one. Until the run is noted as published, it can be begun
--- again: by the same sender at any time, by another one when the sender's lease is over.
+-- again: by the same sender at any time, by another one when the sender's lease is over. A delivery that waits keeps its
+-- record until then: its next attempt is still in the broker, and must be made if the sender dies.
 -- KEYS    1 record   2 body   3 sender
 -- ARGV    1 the run that must have ended, 0 for a new delivery, '' for any   2 this sender   3 the sender's lease in ms
 --         4 which deliveries: 'parked', 'any' that is not due now, or only a 'new' one   5 '1' if the sender has the body
@@ -28,7 +29,7 @@ end
 if ARGV[5] ~= '1' and redis.call('EXISTS', KEYS[2]) == 0 then
   return 'without-body'
 end
-if state == 'unsent' then
+if state == 'unsent' or state == 'waiting' then
   local sender = redis.call('GET', KEYS[3])
   if sender and sender ~= ARGV[2] then
     return 'busy'
@@ -37,6 +38,8 @@ end
 redis.call('SET', KEYS[3], ARGV[2], 'PX', ARGV[3])
 if state ~= 'unsent' then
   stored = string.format('%d -1 unsent', run + 1) .. rest
-  redis.call('SET', KEYS[1], stored, 'KEEPTTL')
+  if state ~= 'waiting' then
+    redis.call('SET', KEYS[1], stored, 'KEEPTTL')
+  end
 end
 return stored

@@ -1,12 +1,17 @@
 -- Records that the run of begin-redelivery.lua has been published, unless a worker has already settled one of its slots.
--- KEYS    1 record
--- ARGV    1 run   2 view, JSON   3 how long the record is kept at least, ms
+-- Ends the lease of its sender.
+-- KEYS    1 record   2 sender
+-- ARGV    1 run   2 view, JSON   3 how long the record is kept at least, ms   4 the sender, '' if it is not known
 -- result  1 noted, 0 the record is gone or has moved on
+if redis.call('GET', KEYS[2]) == ARGV[4] then
+  redis.call('DEL', KEYS[2])
+end
 local stored = redis.call('GET', KEYS[1])
 local run, state, attempts = string.match(stored or '', '^(%d+) %-?%d+ (%a+)\n[^\n]*(.*)$')
-if run ~= ARGV[1] or state ~= 'unsent' then
+local isBegun = state == 'unsent' and run == ARGV[1] or state == 'waiting' and run + 1 == tonumber(ARGV[1])
+if not isBegun then
   return 0
 end
-redis.call('SET', KEYS[1], string.format('%d -1 pending', run) .. '\n' .. ARGV[2] .. attempts, 'KEEPTTL')
+redis.call('SET', KEYS[1], ARGV[1] .. ' -1 pending\n' .. ARGV[2] .. attempts, 'KEEPTTL')
 redis.call('PEXPIRE', KEYS[1], ARGV[3], 'GT')
 return 1

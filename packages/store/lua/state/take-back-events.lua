@@ -1,6 +1,7 @@
--- Gives a relay the entries of one partition that commits of an earlier process with its name have claimed.
+-- Gives a relay the entries of one partition that another name holds: that of the commits of an earlier process with its
+-- name, or of a dead relay.
 -- KEYS    1 outbox
--- ARGV    1 group   2 relay   3 the name that its commits claim with   4 most entries
+-- ARGV    1 group   2 relay   3 the other name   4 most entries
 -- result  how many entries the relay got
 local pending = redis.pcall('XPENDING', KEYS[1], ARGV[1], '-', '+', ARGV[4], ARGV[3])
 if pending.err then

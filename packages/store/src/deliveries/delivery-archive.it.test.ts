@@ -1,5 +1,5 @@
 import { eventually } from '@switchhook/testkit'
-import { bodyKey, recordKey, senderKey } from '../keys.ts'
+import { bodyKey, logKey, recordKey, senderKey } from '../keys.ts'
 import { type Redis, run } from '../redis/redis.ts'
 import type { DeliveryArchive } from './delivery-archive.ts'
 import type { DeliveryStore } from './delivery-store.ts'
@@ -8,6 +8,8 @@ import {
   delivered,
   deliveryOf,
   failed,
+  HOUR_MS,
+  nextOf,
   openDeliveries,
   refused,
   retention,
@@ -166,6 +168,50 @@ describe('redelivery', () => {
     expect(await store.beginRedelivery(delivery.deliveryId, { sender: 'b' })).toMatchObject({ record: { run: 3 } })
   })
 
+  describe('a delivery that waits for its next attempt', () => {
+    const sendable = { which: 'any', body: Buffer.from('{}') } as const
+
+    async function begunWhileWaiting() {
+      const delivery = deliveryOf()
+      await store.settle(delivery, failed(delivery), waiting)
+      const begun = await store.beginRedelivery(delivery.deliveryId, { sender: 'a' }, sendable)
+      if (begun.kind !== 'begun') throw new Error(begun.kind)
+      const next = nextOf(delivery)
+      return { delivery, next, begun: begun.record, newRun: { ...delivery, run: 2, attempt: 1 } }
+    }
+
+    test('keeps its schedule if its sender dies before publishing', async () => {
+      const { next } = await begunWhileWaiting()
+      expect(await store.isSettled(next)).toBe(false)
+      await store.settle(next, delivered(next), acknowledged)
+      expect(await store.find(next.deliveryId)).toMatchObject({ state: 'acknowledged', run: 1 })
+    })
+
+    test('leaves its schedule once the new run is published', async () => {
+      const { next, begun, newRun } = await begunWhileWaiting()
+      await store.redeliverySent(begun, { sender: 'a' })
+      expect(await store.find(next.deliveryId)).toMatchObject({ state: 'pending', run: 2, slot: 0, attempt: 1 })
+      expect([await store.isSettled(next), await store.isSettled(newRun)]).toEqual([true, false])
+    })
+
+    test('leaves its schedule if a worker settles the new run before its publisher notes it', async () => {
+      const { next, begun, newRun } = await begunWhileWaiting()
+      await store.settle(newRun, delivered(newRun), acknowledged)
+      await store.redeliverySent(begun, { sender: 'a' })
+      expect(await store.isSettled(next)).toBe(true)
+      expect(await store.find(next.deliveryId)).toMatchObject({ state: 'acknowledged', run: 2 })
+    })
+
+    test('can be sent by one sender at a time, and again at once when it waits again', async () => {
+      const { begun, newRun } = await begunWhileWaiting()
+      const begin = (sender: string) => store.beginRedelivery(begun.deliveryId, { sender }, sendable)
+      expect(await begin('b')).toEqual({ kind: 'busy' })
+      await store.settle(newRun, failed(newRun), waiting)
+      await store.redeliverySent(begun, { sender: 'a' })
+      expect(await begin('b')).toMatchObject({ kind: 'begun', record: { run: 3, attempt: 2 } })
+    })
+  })
+
   test('a delivery that is unknown, not parked or without a body cannot be begun', async () => {
     const unknown = deliveryOf()
     expect(await store.beginRedelivery(unknown.deliveryId, { sender: 'a' })).toEqual({ kind: 'unknown' })
@@ -177,4 +223,14 @@ describe('redelivery', () => {
     await redis[run]((commands) => commands.del(bodyKey(bodiless.deliveryId)))
     expect(await store.beginRedelivery(bodiless.deliveryId, { sender: 'a' })).toEqual({ kind: 'without-body' })
   })
+})
+
+test('a delivery that is listed keeps the lifetime of its list; a new list expires after days', async () => {
+  const [one, two] = [deliveryOf(), deliveryOf()]
+  await redis[run]((commands) => commands.zadd(logKey(one.subscriptionId), 1, 'older'))
+  await redis[run]((commands) => commands.pexpire(logKey(one.subscriptionId), HOUR_MS))
+  for (const delivery of [one, two]) await store.list(delivery)
+  expect(await fixture.ttlOf(logKey(one.subscriptionId))).toBeLessThanOrEqual(HOUR_MS)
+  const ttlMs = await fixture.ttlOf(logKey(two.subscriptionId))
+  expect([ttlMs > 7 * 24 * HOUR_MS, ttlMs <= 8 * 24 * HOUR_MS]).toEqual([true, true])
 })

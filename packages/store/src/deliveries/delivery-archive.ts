@@ -50,8 +50,8 @@ export interface DeliveryArchive {
   parked(subscriptionId: SubscriptionId, query: ParkedQuery): Promise<ParkedPage>
   /**
    * Begins the next run of a parked delivery. The returned record is to be published, as slot 0. Until `redeliverySent`
-   * the delivery still counts as parked. The same sender can begin the run again at any time, another one after
-   * 15 seconds. So two senders never send it at once, and a crash does not block it.
+   * the delivery still counts as parked, and one that waits keeps its schedule. The same sender can begin the run again at
+   * any time, another one after 15 seconds. So two senders never send it at once, and a crash does not block it.
    * @param sendable absent: only a parked delivery whose body is kept
    */
   beginRedelivery(deliveryId: DeliveryId, by: Redeliverer, sendable?: Sendable): Promise<Redelivery>
@@ -62,8 +62,11 @@ export interface DeliveryArchive {
    * call with `parkedRun` decides; it is kept for two days after the last call. Undefined: no call has named a run.
    */
   noteRedelivery(deliveryId: DeliveryId, requestId: string, parkedRun?: number): Promise<NotedRedelivery | undefined>
-  /** @param record the record of `beginRedelivery`, with the url and firstDueAt that were published */
-  redeliverySent(record: DeliveryRecord): Promise<void>
+  /**
+   * @param record the record of `beginRedelivery`, with the url and firstDueAt that were published
+   * @param by the sender that published it; absent: another one did
+   */
+  redeliverySent(record: DeliveryRecord, by?: Pick<Redeliverer, 'sender'>): Promise<void>
   /** Lists a delivery that was not fanned out among those of its subscription. Can be repeated. */
   list(delivery: Pick<Delivery, 'subscriptionId' | 'eventId' | 'eventType'>): Promise<void>
 }
@@ -79,6 +82,8 @@ const UNSENT_MS = 60_000
 /** The highest values of DELIVERY_LOG_SIZE and DELIVERY_LOG_RETENTION: fan-out shortens the list with its next entry. */
 const MOST_LISTED = 1_000_000
 const LISTED_MS = 365 * 86_400_000
+/** The default of DELIVERY_LOG_RETENTION, for a list that fan-out has not written yet, and may never write. */
+const NEW_LIST_MS = 8 * 86_400_000
 
 export function createDeliveryArchive(redis: Redis): DeliveryArchive {
   const index = createParkedIndex(redis)
@@ -135,19 +140,19 @@ export function createDeliveryArchive(redis: Redis): DeliveryArchive {
       const noted = await redis[run]((commands) => commands.getex(key, 'PX', REDELIVERY_NOTED_MS))
       return noted === null ? undefined : { parkedRun: Number(noted), isNew: false }
     },
-    async redeliverySent(record) {
-      await redis[run]((commands) =>
-        commands.runScript(
-          'deliveries/confirm-redelivery',
-          [recordKey(record.deliveryId)],
-          [record.run, viewJson(record), ANNOUNCED_MS],
-        ),
-      )
+    async redeliverySent(record, by) {
+      const keys = [recordKey(record.deliveryId), senderKey(record.deliveryId)]
+      const args = [record.run, viewJson(record), ANNOUNCED_MS, by?.sender ?? '']
+      await redis[run]((commands) => commands.runScript('deliveries/confirm-redelivery', keys, args))
       await index.remove({ ...record, run: record.run - 1 })
     },
     async list({ subscriptionId, eventId, eventType }) {
       const args = [MOST_LISTED, LISTED_MS, `${eventId}:${eventType}`]
-      await redis[run]((commands) => commands.runScript('delivery-log/add-events', [logKey(subscriptionId)], args))
+      const key = logKey(subscriptionId)
+      const [leftMs] = await redis[run]((commands) =>
+        Promise.all([commands.pttl(key), commands.runScript('delivery-log/add-events', [key], args)]),
+      )
+      await redis[run]((commands) => commands.pexpire(key, leftMs > 0 ? leftMs : NEW_LIST_MS))
     },
   }
 }

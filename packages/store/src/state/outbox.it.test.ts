@@ -1,5 +1,5 @@
 import { newEventId, type PlatformEvent } from '@switchhook/contracts'
-import { silentLog, type TestRedis, testRedis } from '@switchhook/testkit'
+import { eventually, silentLog, type TestRedis, testRedis } from '@switchhook/testkit'
 import { outboxKey, partitionOf } from '../keys.ts'
 import { openRedis, type Redis, run } from '../redis/redis.ts'
 import { committerOf, createOutbox, type OutboxEntry } from './outbox.ts'
@@ -252,6 +252,16 @@ test('a running relay whose name was removed continues, and no entry is lost', a
   expect(await relay.backlog()).toBe(0)
 })
 
+test('a running relay gives a new sign with each beat', async () => {
+  const [one, two] = [createOutbox(redis, 'relay-1'), createOutbox(other, 'relay-2')]
+  const first = await one.beat()
+  expect([...first.keys()]).toEqual(['relay-1'])
+  await eventually(async () => expect((await one.beat()).get('relay-1')).not.toBe(first.get('relay-1')))
+  const [before, after] = [await two.beat(), await two.beat()]
+  expect(after.get('relay-1')).toBe(before.get('relay-1'))
+  expect([...after.keys()].toSorted()).toEqual(['relay-1', 'relay-2'])
+})
+
 test('an outbox that no event was ever written to has no names to remove', async () => {
   expect(await createOutbox(redis, 'relay-1').removeIdleRelays(0)).toBe(0)
   await redis[run]((commands) => commands.xadd(outboxKey(0), '*', 'event', '{}'))
@@ -317,6 +327,21 @@ describe('events that a commit claims', () => {
     const restarted = createOutbox(redis, 'relay-1')
     await restarted.resume()
     expect(idsOf(await restarted.claim(10))).toEqual(idsOf(claimed))
+  })
+
+  test('are taken over at once from a relay that is known to be dead, with what it had claimed itself', async () => {
+    await withGroup()
+    const dead = createOutbox(redis, 'relay-dead')
+    const committed = await commitFor('relay-dead', 'acme', 3)
+    await commit('globex', 2)
+    const claimed = [...committed, ...(await dead.claim(10))]
+    const ofOthers = await commitFor('relay-1', 'acme', 1)
+    const heir = createOutbox(other, 'relay-heir')
+    expect([await heir.takeOver('relay-dead'), await heir.takeOver('relay-dead')]).toEqual([5, 0])
+    const taken = await heir.claim(10)
+    expect(idsOf(taken)).toEqual(idsOf(claimed))
+    await heir.sent([...taken, ...ofOthers])
+    expect(await heir.backlog()).toBe(0)
   })
 
   test('are found by the next claim in a Redis without consumer group', async () => {

@@ -1,5 +1,5 @@
 import { eventText, type PlatformEvent } from '@switchhook/contracts'
-import { outboxKey, PARTITIONS } from '../keys.ts'
+import { outboxKey, PARTITIONS, RELAYS_KEY } from '../keys.ts'
 import { type Redis, run } from '../redis/redis.ts'
 import { toMs } from '../redis/server-clock.ts'
 import { share } from './share.ts'
@@ -32,6 +32,16 @@ export interface Outbox {
    * commit.
    */
   resume(): Promise<void>
+  /**
+   * Shows the other relays that this one runs. Resolves to the latest sign of each relay that gave one within the last hour,
+   * by name; a running relay has a new one at each of its calls.
+   */
+  beat(): Promise<ReadonlyMap<string, string>>
+  /**
+   * Gives `claim` the events that a dead relay and the commits of its process had claimed. Resolves to how many there were.
+   * If that relay runs after all, its events are sent twice.
+   */
+  takeOver(relay: string): Promise<number>
   /** Call it once the broker has confirmed the events. They are then never claimed again. */
   sent(entries: readonly OutboxEntry[]): Promise<void>
   /**
@@ -54,7 +64,7 @@ export const committerOf = (consumerName: string): string => `${consumerName} co
 
 /** Longer than a publish waits for its confirm (10 s). Events that a crashed relay had claimed wait this long. */
 const DEAD_AFTER_MS = 15_000
-/** Removing the name of a running relay does no harm. The hour lets operators see the recent ones in the stream. */
+/** Removing the name of a running relay does no harm. The hour lets operators see the recent ones. */
 const IDLE_RELAY_MS = 60 * 60_000
 /** Lua's `unpack` fails with too many values. */
 const LARGEST_CALL = 1_000
@@ -70,6 +80,17 @@ export function createOutbox(redis: Redis, consumerName: string): Outbox {
     const args = [GROUP, consumerName, max, DEAD_AFTER_MS]
     const reply = await redis[run]((commands) => commands.runScript('state/claim-events', [outboxKey(partition)], args))
     return toEntries(partition, reply)
+  }
+
+  /** Claims the entries of another name in the group. */
+  async function takeFrom(holder: string): Promise<number> {
+    const args = [GROUP, consumerName, holder, LARGEST_CALL]
+    const taken = await redis[run]((commands) =>
+      Promise.all(
+        PARTITIONS.map((partition) => commands.runScript('state/take-back-events', [outboxKey(partition)], args)),
+      ),
+    )
+    return taken.reduce((sum, count) => sum + count, 0)
   }
 
   return {
@@ -94,14 +115,20 @@ export function createOutbox(redis: Redis, consumerName: string): Outbox {
         ),
       )
     },
-    async resume() {
-      const args = [GROUP, consumerName, committerOf(consumerName), LARGEST_CALL]
-      await redis[run]((commands) =>
-        Promise.all(
-          PARTITIONS.map((partition) => commands.runScript('state/take-back-events', [outboxKey(partition)], args)),
-        ),
+    resume: async () => void (await takeFrom(committerOf(consumerName))),
+    async beat() {
+      const nowMs = Date.now()
+      const [, , , reply] = await redis[run]((commands) =>
+        Promise.all([
+          commands.zadd(RELAYS_KEY, nowMs, consumerName),
+          commands.pexpire(RELAYS_KEY, IDLE_RELAY_MS),
+          commands.zremrangebyscore(RELAYS_KEY, '-inf', nowMs - IDLE_RELAY_MS),
+          commands.zrange(RELAYS_KEY, '0', '-1', 'WITHSCORES'),
+        ]),
       )
+      return new Map(chunks(reply, 2).map(([relay = '', sign = '']) => [relay, sign]))
     },
+    takeOver: async (relay) => (await takeFrom(relay)) + (await takeFrom(committerOf(relay))),
     async removeIdleRelays(idleMs = IDLE_RELAY_MS) {
       const args = [GROUP, consumerName, idleMs]
       const removed = await redis[run]((commands) =>

@@ -11,8 +11,8 @@ import {
   waiting,
 } from '../deliveries/testing/deliveries.ts'
 import { createDeliveryLog } from '../delivery-log/delivery-log.ts'
-import type { LoggedEvent } from '../delivery-log/event-record.ts'
-import { parkedKey } from '../keys.ts'
+import { eventJson, type LoggedEvent } from '../delivery-log/event-record.ts'
+import { eventKey, parkedKey } from '../keys.ts'
 import { run } from '../redis/redis.ts'
 import { createSubscriptionStore } from '../subscriptions/subscription-store.ts'
 import { createStandingReader } from './standing.ts'
@@ -38,6 +38,12 @@ async function park(delivery: Delivery, attempt = failed(delivery)): Promise<Del
   const reason = attempt.status === 410 ? 'rejected' : 'exhausted'
   await world.store.park(delivery, attempt, reason)
   return delivery
+}
+
+/** Everything that Redis has sent so far. */
+async function sentBytes(): Promise<number> {
+  const info = await world.redis[run]((commands) => commands.info('stats'))
+  return Number(/total_net_output_bytes:(\d+)/.exec(info)?.[1])
 }
 
 /** All pages, and at how many of them a further page was named. */
@@ -119,6 +125,19 @@ describe('the parked deliveries of a tenant', () => {
     expect(await readParked({ matches: ({ deliveryId }) => deliveryId === one.deliveryId })).toEqual([one.deliveryId])
     expect(await readParked({ toMs: Date.now() - HOUR_MS })).toEqual([])
     expect(await readParked({ fromMs: Date.now() + HOUR_MS })).toEqual([])
+  })
+
+  test('are filtered by their body in parts, because bodies can be large', async () => {
+    const subscriptionId = newSubscriptionId()
+    const body = Buffer.alloc(100 * 1_024)
+    for (let i = 0; i < 100; i++) await park(deliveryOf({ subscriptionId, body }))
+    const before = await sentBytes()
+    const bodyMatches = (): boolean => {
+      throw new Error('the first body')
+    }
+    await expect(readParked({ bodyMatches })).rejects.toThrow('the first body')
+    // All bodies have 10 MB.
+    expect((await sentBytes()) - before).toBeLessThan(3_000_000)
   })
 
   test('a cursor of another list is rejected', async () => {
@@ -236,6 +255,21 @@ describe('the deliveries of the latest events', () => {
     expect(found).toHaveLength(2)
     expect(found[0]).toBe(delivery?.deliveryId)
     expect(await readLog({ limit: 5, subscriptionId: last })).toEqual(found)
+  })
+
+  test('of events with very many subscriptions cost no more than a page needs', async () => {
+    const subscriptionIds = Array.from({ length: 10_000 }, newSubscriptionId)
+    const events = Array.from({ length: 60 }, () => eventFor([]))
+    await logged(events)
+    await world.redis[run]((commands) =>
+      Promise.all(
+        events.map((event) => commands.set(eventKey(event.eventId), eventJson({ ...event, subscriptionIds }))),
+      ),
+    )
+    const before = await sentBytes()
+    await createTenantLog(world.redis).page('acme', { limit: 20, matches: any })
+    // All 60 records have 24 MB.
+    expect((await sentBytes()) - before).toBeLessThan(5_000_000)
   })
 
   test('of many events are each listed once, where one page reads the list in several parts', async () => {

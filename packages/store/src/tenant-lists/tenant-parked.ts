@@ -62,6 +62,8 @@ const MOST_SEARCHED = 1_000
 /** Deliveries whose cause is read for one answer: some 75 ms of the api, 17 ms of Redis. */
 const MOST_EXAMINED = 5_000
 const RECORDS_AT_ONCE = 250
+/** A body can have 256 KB, so that these have at most 5 MB. */
+const BODIES_AT_ONCE = 20
 /** Lists whose records are read at once. Redis serves others in between. */
 const LISTS_AT_ONCE = 8
 /** Groups of one answer. */
@@ -95,15 +97,17 @@ export function createTenantParked(redis: Redis): TenantParked {
     const found = (await read(tenant, entries)).map((item) => (item !== undefined && matches(item) ? item : undefined))
     if (bodyMatches === undefined) return found
     const candidates = found.filter((item) => item !== undefined)
-    const bodies = await redis[run]((commands) =>
-      Promise.all(candidates.map(({ deliveryId }) => commands.getBuffer(bodyKey(deliveryId)))),
-    )
-    const fitting = new Set(
-      candidates.filter((_, i) => {
+    const fitting = new Set<ListedDelivery>()
+    for (let at = 0; at < candidates.length; at += BODIES_AT_ONCE) {
+      const some = candidates.slice(at, at + BODIES_AT_ONCE)
+      const bodies = await redis[run]((commands) =>
+        Promise.all(some.map(({ deliveryId }) => commands.getBuffer(bodyKey(deliveryId)))),
+      )
+      for (const [i, item] of some.entries()) {
         const body = bodies[i] ?? null
-        return body !== null && bodyMatches(body)
-      }),
-    )
+        if (body !== null && bodyMatches(body)) fitting.add(item)
+      }
+    }
     return found.map((item) => (item !== undefined && fitting.has(item) ? item : undefined))
   }
 

@@ -45,7 +45,7 @@ export function createSendAgain({ deliveries, publish, now }: SendAgainDeps): Se
       await deliveries.abandonRedelivery(deliveryId, by).catch(() => {})
       throw error
     }
-    await deliveries.redeliverySent(record)
+    await deliveries.redeliverySent(record, by)
     return { kind: 'sent', record }
   }
 }

@@ -38,13 +38,15 @@ export interface RouteRequest<Body = unknown, Query = unknown> {
 
 /** A response of server-sent events that has begun. It never waits: unread text is buffered. */
 export interface EventOutput {
+  /** Does nothing once the response has ended. */
   write(text: string): void
   /** Text that the client has not taken yet. */
   bufferedBytes(): number
+  /** The response has ended, or the connection is closed. */
   isClosed(): boolean
   /** Calls the listener once the connection is closed, by either side; at once if it is. */
   closed(listener: () => void): void
-  /** Ends the response after the buffered text. */
+  /** Ends the response after the buffered text. A client that does not read it in time is disconnected. */
   end(): void
   /** Closes the connection without the buffered text. */
   destroy(): void

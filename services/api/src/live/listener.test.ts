@@ -215,6 +215,26 @@ test('a listener whose place was trimmed gets a gap before the oldest event', as
   ])
 })
 
+test('a listener that catches up too slowly gets a gap for what was trimmed meanwhile', async () => {
+  const journal = journalOf(Array.from({ length: 200 }, (_, i) => entryAt(9_000 + i)))
+  journal.place = '9-199'
+  let reads = 0
+  const after: typeof journal.history.after = (place, count) => {
+    reads += 1
+    if (reads === 2) journal.entries = journal.entries.slice(120)
+    return journal.history.after(place, count)
+  }
+  const { shown } = listen({ ...journal, history: { ...journal.history, after } }, { resumeAfter: '9-0' })
+  for (let i = 0; i < 10; i++) await settled()
+  const seen = shown().map(({ event, id, data }) => id ?? [event, data])
+  expect([seen[49], seen[50], seen[51], seen.at(-1)]).toEqual([
+    '9-50',
+    ['gap', { after: '9-50', resumedAt: '9-120' }],
+    '9-120',
+    '9-199',
+  ])
+})
+
 test('a listener with a place in the future gets a gap and the next events', async () => {
   const journal = journalOf([entryAt(9_000)])
   journal.place = '9-0'
@@ -225,6 +245,27 @@ test('a listener with a place in the future gets a gap and the next events', asy
     ['gap', { after: '9999999999999-0', resumedAt: '9-0' }],
     ['event', '9-1'],
   ])
+})
+
+test('the history is not read any further for a listener that has left', async () => {
+  const journal = journalOf(Array.from({ length: 500 }, (_, i) => entryAt(9_000 + i)))
+  journal.place = '9-499'
+  let reads = 0
+  let leave = (): void => {}
+  const after: typeof journal.history.after = (place, count) => {
+    reads += 1
+    if (reads === 2) leave()
+    return journal.history.after(place, count)
+  }
+  const { state } = listen(
+    { ...journal, history: { ...journal.history, after } },
+    { filter: { callId: 'none' }, resumeAfter: '0-0' },
+  )
+  leave = () => {
+    state.isClosed = true
+  }
+  for (let i = 0; i < 20; i++) await settled()
+  expect(reads).toBe(2)
 })
 
 test('if the history cannot be read, the connection is closed, so that the client comes back', async () => {

@@ -124,10 +124,13 @@ export function startListener(
     for (;;) {
       const placeBefore = place()
       const page = await history.after(passed, PAGE)
-      if (isFirst && passed !== BEGINNING && !(await history.exists(passed))) {
+      // Otherwise a client that is gone would have the whole journal searched for its filter.
+      if (output.isClosed()) return
+      // Also later: events can be trimmed while this listener waits for room.
+      if (passed !== BEGINNING && !(await history.exists(passed))) {
         write(gapText(passed, page[0]?.id ?? place()))
         // A place that no event has reached yet would hide all events until then.
-        if (isBefore(place(), passed)) passed = place()
+        if (isFirst && isBefore(place(), passed)) passed = place()
       }
       isFirst = false
       for (const entry of page) {

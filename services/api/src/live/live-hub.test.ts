@@ -39,7 +39,7 @@ function aHub(mostPerTenant = 10) {
     const id = journalIdAt((micros += 1))
     entries.push({ ...common, id, eventId: newEventId(), subscriptionIds: [], subscriptionCount: 0 })
   }
-  return { hub, reads, batches, happen }
+  return { hub, reads, batches, happen, trim: () => void entries.splice(0, entries.length - 1) }
 }
 
 async function listen(hub: LiveHub, tenant = 'acme') {
@@ -91,6 +91,17 @@ test('after Redis was away, listeners get a gap and the events of the meantime',
   await eventually(() => expect([count('gap'), count('event')]).toEqual([1, 1]))
 })
 
+test('events that were trimmed before they were read are reported as a gap', async () => {
+  const { hub, happen, trim } = aHub()
+  happen()
+  const { count } = await listen(hub)
+  for (let i = 0; i < 10; i++) happen()
+  trim()
+  await eventually(() => expect([count('gap'), count('event')]).toEqual([1, 1]))
+  happen()
+  await eventually(() => expect([count('gap'), count('event')]).toEqual([1, 2]))
+})
+
 test('attempts that a worker left out are reported as a gap', async () => {
   const { hub, batches } = aHub()
   const { count } = await listen(hub)
@@ -117,6 +128,22 @@ test('a seat that could not be opened is free again', async () => {
   })
   for (let i = 0; i < 3; i++) await expect(hub.take('acme')).rejects.toThrow('Redis is away')
   expect(hub.count()).toBe(0)
+})
+
+test('a listener over the limit is refused without a question to Redis', async () => {
+  let asked = 0
+  const away = () => {
+    asked += 1
+    return Promise.reject(new Error('Redis is away'))
+  }
+  const hub = createLiveHub({
+    journal: { newest: away, read: away, after: away },
+    attempts: { listen: away, newest: away, after: away },
+    mostPerTenant: 0,
+    log: { warn: () => {}, info: () => {} },
+  })
+  await expect(hub.take('acme')).rejects.toMatchObject({ code: 'too-many-listeners' })
+  expect(asked).toBe(0)
 })
 
 test('a closed hub takes no listeners', async () => {

@@ -1,6 +1,12 @@
 import { setTimeout as delay, setImmediate as nextTurn } from 'node:timers/promises'
 import type { Logger } from '@switchhook/runtime'
-import { type JournalId, type JournalReader, LISTEN_AGAIN_MS, type LiveAttemptStore } from '@switchhook/store'
+import {
+  BEGINNING,
+  type JournalId,
+  type JournalReader,
+  LISTEN_AGAIN_MS,
+  type LiveAttemptStore,
+} from '@switchhook/store'
 import { HeaderedError } from '../http/problem-handler.ts'
 import type { EventOutput } from '../http/route.ts'
 import { type Listener, startListener } from './listener.ts'
@@ -87,7 +93,7 @@ export function createLiveHub(deps: LiveHubDeps): LiveHub {
       tenant,
       listeners: new Set(),
       seats: 0,
-      place: '0-0',
+      place: BEGINNING,
       attemptsPlace: '0-0',
       opened: Promise.resolve(),
     }
@@ -137,6 +143,10 @@ export function createLiveHub(deps: LiveHubDeps): LiveHub {
   const pause = (ms: number): Promise<unknown> =>
     delay(ms, undefined, { signal: closing.signal }).catch(() => undefined)
 
+  /** If the journal has lost a place, it may have lost events after it too: more happened at once than it keeps. */
+  const isStillKept = async (tenant: string | null, place: JournalId): Promise<boolean> =>
+    place === BEGINNING || (await journal.read(tenant, place)) !== undefined
+
   /** @param hasFailed a read has failed before: attempts may be missing meanwhile */
   async function readOnce(channel: Channel, hasFailed: boolean) {
     const { tenant } = channel
@@ -144,6 +154,7 @@ export function createLiveHub(deps: LiveHubDeps): LiveHub {
       journal.after(tenant, channel.place, MOST_EVENTS),
       attempts.after(tenant, channel.attemptsPlace, MOST_BATCHES),
     ])
+    const isTrimmed = events.length > 0 && !(await isStillKept(tenant, channel.place))
     channel.place = events.at(-1)?.id ?? channel.place
     channel.attemptsPlace = batches.at(-1)?.id ?? channel.attemptsPlace
     const isEmpty = events.length === 0 && batches.length === 0
@@ -151,7 +162,7 @@ export function createLiveHub(deps: LiveHubDeps): LiveHub {
       const batch = {
         events: events.map(liveEvent),
         attempts: batches.flatMap((each) => each.attempts.map(liveAttempt)),
-        isGap: hasFailed || batches.some(({ left }) => left > 0),
+        isGap: hasFailed || isTrimmed || batches.some(({ left }) => left > 0),
         place: channel.place,
       }
       for (const listener of channel.listeners) listener.offer(batch)
@@ -175,8 +186,10 @@ export function createLiveHub(deps: LiveHubDeps): LiveHub {
     count: () => seats,
     async take(tenant) {
       if (closing.signal.aborted) throw refused('service-unavailable')
+      const taken = channels.get(tenant)?.seats ?? 0
+      if (taken >= mostPerTenant || seats >= MOST_LISTENERS) throw refused('too-many-listeners')
+      // Opened only for a seat, which awaits it: without Redis, the unawaited rejection would end the process.
       const channel = channelOf(tenant)
-      if (channel.seats >= mostPerTenant || seats >= MOST_LISTENERS) throw refused('too-many-listeners')
       channel.seats += 1
       seats += 1
       ticker ??= setInterval(tick, TICK_MS)

@@ -5,6 +5,7 @@ import { startCommitRelay } from './commit-relay.ts'
 import { type OutboxRelay, startOutboxRelay } from './outbox-relay.ts'
 import { createPublishEvent } from './publish-event.ts'
 import { createReadAheadStore, type ReadAheadStore } from './read-ahead.ts'
+import { startRelayWatch } from './relay-watch.ts'
 import { countTimers, createEventMeter, showGauges } from './state-meter.ts'
 import { createTimerLoop, type TimerOwners } from './timer-loop.ts'
 import { createTransact, type Transact, type Writing } from './transact.ts'
@@ -44,6 +45,8 @@ export async function openState(base: Base): Promise<State> {
     log,
   })
 
+  const watch = startRelayWatch({ name, outbox, nudge: () => relay.nudge(), log })
+
   const store = createReadAheadStore(createStateStore(redis, commitRelay), aheadOfRequest)
   const timerStore = createTimerStore(redis)
   const loop = createTimerLoop(timerStore, log)
@@ -65,6 +68,7 @@ export async function openState(base: Base): Promise<State> {
     committed,
     relay: {
       stop: async () => {
+        await watch.stop()
         await commitRelay.stop()
         await relay.stop()
       },

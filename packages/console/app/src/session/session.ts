@@ -93,6 +93,8 @@ async function renew(from: Session): Promise<string> {
     throw new SignedOut()
   }
   const tokens = await refreshTokens(from.signIn, from.refreshToken)
+  // The person has signed out meanwhile.
+  if (session !== from) throw new SignedOut()
   if (tokens === undefined) {
     expire()
     throw new SignedOut()
