@@ -1,6 +1,7 @@
 import { spawnSync } from 'node:child_process'
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
+import { issuersSchema } from '@switchhook/api'
 import {
   COMBINATIONS,
   type Combination,
@@ -15,7 +16,7 @@ import {
   repository,
   runHelm,
 } from '@switchhook/chart'
-import { laneQueues, Queue } from '@switchhook/messaging'
+import { dueQueues, eventQueues, laneQueues, Queue, waitQueues } from '@switchhook/messaging'
 import { parse } from 'yaml'
 import { containerOf, dataOf, isWorkload, podOf, type Workload } from './workloads.ts'
 
@@ -75,10 +76,51 @@ test.each([
   ],
   ['a route without a gateway', 'gateway.enabled=true', 'gateway.parentRefs is required'],
   ['an even number of broker nodes', 'rabbitmq.replicas=2', 'replicas'],
+  ['a misspelt member of an issuer', 'api.authIssuers[0].role.claim=roles', 'role'],
+  [
+    'shards that differ',
+    'fanout.settings.DELIVERY_SHARDS=4',
+    'DELIVERY_SHARDS is 4 and 1 for fanout and deliveryWorker',
+  ],
+  [
+    'shards that differ from those of all',
+    'settings.EVENT_SHARDS=2,api.settings.EVENT_SHARDS=3',
+    'EVENT_SHARDS is 3 and 2',
+  ],
 ])('refuses %s', (_what, override, message) => {
   const { status, stderr } = runHelm(['template', 'switchhook'], 'production', [override])
   expect(status).not.toBe(0)
   expect(stderr).toContain(message)
+})
+
+describe('Identity providers', () => {
+  const issuersOf = (combination: Combination): unknown =>
+    JSON.parse(dataOf(renderObjects(combination)).get('ConfigMap api')?.['AUTH_ISSUERS'] ?? '[]')
+
+  test('the schema of the values is that of the api', () => {
+    const withoutDescriptions = (schema: unknown): unknown =>
+      JSON.parse(JSON.stringify(schema), (_name, value: unknown) =>
+        typeof value === 'object' && value !== null && 'description' in value && typeof value.description === 'string'
+          ? Object.fromEntries(Object.entries(value).filter(([name]) => name !== 'description'))
+          : value,
+      )
+    const { properties } = JSON.parse(shipped('helm/switchhook/values.schema.json')) as {
+      properties: { api: { properties: { authIssuers: unknown } } }
+    }
+    expect(withoutDescriptions(properties.api.properties.authIssuers)).toEqual(issuersSchema)
+  })
+
+  test('roles and console clients reach the api as they are written', () => {
+    expect(issuersOf('console')).toEqual([
+      {
+        issuer: 'https://login.example.com/TENANT-ID/v2.0',
+        audience: 'api://switchhook',
+        tenant: 'acme',
+        roles: { claim: 'roles', viewer: ['Reader'], operator: ['Operator'], admin: ['Admin'] },
+        console: { clientId: 'CLIENT-ID', scope: 'openid offline_access api://switchhook/.default' },
+      },
+    ])
+  })
 })
 
 describe('Redis', () => {
@@ -184,9 +226,9 @@ describe('KEDA', () => {
   test('counts due deliveries of every shard, lanes and the backlog, with those that workers hold', () => {
     const { metadata } = triggerOf('production')
     const isCounted = (queue: string) => new RegExp(metadata['queueName'] ?? '').test(queue)
-    for (const queue of [Queue.deliveryDue, 'delivery.due.3', ...laneQueues(8), 'delivery.backlog'])
+    for (const queue of [...dueQueues(4), ...laneQueues(8), Queue.deliveryBacklog])
       expect([queue, isCounted(queue)]).toEqual([queue, true])
-    for (const queue of ['delivery.wait.10000', Queue.quarantine, Queue.fanoutEvents, Queue.receiverChecks])
+    for (const queue of [...waitQueues(10_000, 2), Queue.quarantine, ...eventQueues(2), Queue.receiverChecks])
       expect([queue, isCounted(queue)]).toEqual([queue, false])
     expect(metadata).toMatchObject({
       protocol: 'http',

@@ -159,6 +159,13 @@ amqp://rabbitmq.{{ .Release.Namespace }}.svc:5672
 {{- if and $v.rabbitmq.tls.enabled (eq $v.rabbitmq.mode "operator") (not $v.rabbitmq.tls.caSecret) -}}
 {{- fail "rabbitmq.tls.caSecret is required with rabbitmq.tls.enabled: the services check the certificates of the nodes against it" -}}
 {{- end -}}
+{{- range $setting, $services := dict "DELIVERY_SHARDS" (list "fanout" "deliveryWorker") "EVENT_SHARDS" (list "api" "fanout") -}}
+{{- $numbers := list -}}
+{{- range $services }}{{ $numbers = append $numbers (dig $setting (dig $setting 1 $v.settings) (index $v . "settings") | toString) }}{{ end -}}
+{{- if gt (len ($numbers | uniq)) 1 -}}
+{{- fail (printf "%s is %s for %s: set it under settings, for all services" $setting (join " and " $numbers) (join " and " $services)) -}}
+{{- end -}}
+{{- end -}}
 {{- if and $v.gateway.enabled (not $v.gateway.parentRefs) -}}
 {{- fail "gateway.parentRefs is required: name the Gateway that the HTTPRoute belongs to" -}}
 {{- end -}}
