@@ -123,6 +123,26 @@ describe('Identity providers', () => {
   })
 })
 
+describe('Paths that clients reach', () => {
+  interface Routes {
+    readonly ingress: { spec: { rules: [{ http: { paths: { path: string }[] } }] } }
+    readonly route: { spec: { rules: [{ matches: { path: { value: string } }[] }] } }
+  }
+  const gateway = ['gateway.enabled=true', 'gateway.parentRefs[0].name=public']
+
+  test.each<[string, Combination, readonly string[], readonly string[]]>([
+    ['the API', 'production', [], ['/api/v1']],
+    ['the API and the console', 'console', [], ['/api/v1', '/console']],
+    ['no console that is off', 'console', ['api.settings.CONSOLE=off'], ['/api/v1']],
+  ])('%s, by Ingress and by Gateway', (_what, combination, overrides, expected) => {
+    const objects = renderObjects(combination, { overrides: [...overrides, ...gateway] })
+    const { spec: ingress } = find(objects, 'Ingress', 'api') as unknown as Routes['ingress']
+    const { spec: route } = find(objects, 'HTTPRoute', 'api') as unknown as Routes['route']
+    expect(ingress.rules[0].http.paths.map(({ path }) => path)).toEqual(expected)
+    expect(route.rules[0].matches.map(({ path }) => path.value)).toEqual(expected)
+  })
+})
+
 describe('Redis', () => {
   const mebibytesOf = (text: string): number => {
     const [, number = '', unit = ''] = /^(\d+)(mb|Mi|Gi)$/.exec(text) ?? []

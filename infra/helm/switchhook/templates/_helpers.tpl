@@ -129,6 +129,16 @@ amqp://rabbitmq.{{ .Release.Namespace }}.svc:5672
 {{- end -}}
 {{- end }}
 
+{{- /* The paths that clients reach: the API, and the console if people can sign in to it. */ -}}
+{{- define "switchhook.paths" -}}
+{{- $paths := list "/api/v1" -}}
+{{- $console := dig "CONSOLE" (dig "CONSOLE" "on" .Values.settings) .Values.api.settings | toString -}}
+{{- range .Values.api.authIssuers -}}
+{{- if and .console (ne $console "off") }}{{ $paths = append $paths "/console" }}{{ end -}}
+{{- end -}}
+{{- toJson ($paths | uniq) -}}
+{{- end }}
+
 {{- /* Values that contradict each other, which a schema cannot say. */ -}}
 {{- define "switchhook.check" -}}
 {{- $v := .Values -}}
