@@ -18,6 +18,7 @@ import {
 } from '@switchhook/chart'
 import { dueQueues, eventQueues, laneQueues, Queue, waitQueues } from '@switchhook/messaging'
 import { parse } from 'yaml'
+import { readCompose, unset } from './compose.ts'
 import { containerOf, dataOf, isWorkload, podOf, type Workload } from './workloads.ts'
 
 const combinations = Object.keys(COMBINATIONS) as Combination[]
@@ -120,6 +121,11 @@ describe('Identity providers', () => {
         console: { clientId: 'CLIENT-ID', scope: 'openid offline_access api://switchhook/.default' },
       },
     ])
+  })
+
+  test('development has the identity providers of docker compose, with their roles and the console', () => {
+    const { AUTH_ISSUERS } = readCompose().services['api']?.environment ?? {}
+    expect(issuersOf('development')).toEqual(JSON.parse(unset(AUTH_ISSUERS ?? '')))
   })
 })
 
