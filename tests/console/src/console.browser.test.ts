@@ -1,7 +1,7 @@
 import { eventually, type Receiver, startReceiver } from '@switchhook/testkit'
 import { type Browser, chromium } from 'playwright-core'
 import { type PrefixProxy, startPrefixProxy } from './prefix-proxy.ts'
-import { call, hangUp, readStack, ring, subscribe } from './stack.ts'
+import { call, hangUp, publishEvents, readStack, ring, subscribe } from './stack.ts'
 import { type Visitor, visit } from './visitor.ts'
 
 const executablePath = process.env['CHROMIUM'] ?? ''
@@ -78,6 +78,7 @@ scenes('the console in a browser', () => {
     await rows.last().click()
     await page.getByText('answered with 401', { exact: false }).waitFor()
     await page.getByText('the endpoint answered 401 after', { exact: false }).waitFor()
+    await page.getByText('token expired').waitFor()
     await page.getByText('"+15550147"').first().waitFor()
 
     receiver.answer('/crm', { status: 204 })
@@ -86,6 +87,10 @@ scenes('the console in a browser', () => {
 
     await page.getByRole('link', { name: /^Parked/ }).click()
     await page.getByRole('button', { name: 'Recover' }).click()
+    // No agent.status was parked.
+    await page.getByRole('dialog').getByLabel('Event type').selectOption('agent.status')
+    await page.getByText('There is nothing to send.').waitFor()
+    await page.getByRole('dialog').getByLabel('Event type').selectOption('call.status')
     await page
       .getByRole('dialog')
       .getByRole('button', { name: /^Send \d+ deliver/ })
@@ -207,33 +212,20 @@ scenes('the console in a browser', () => {
   }, 60_000)
 
   test('ten thousand rows scroll, with few of them in the document', async () => {
-    const { page, open, signIn } = await visitor('acme-viewer')
     const total = 10_000
-    // The stack has no ten thousand events, so the network answers for it.
-    await page.route('**/api/v1/webhooks/events?*', (route) => {
-      const from = Number(new URL(route.request().url()).searchParams.get('cursor') ?? 0)
-      const items = Array.from({ length: 100 }, (_, n) => ({
-        eventId: `00000000-0000-4000-8000-${String(from + n).padStart(12, '0')}`,
-        eventType: 'call.status',
-        occurredAt: '2026-11-20T12:00:00.000Z',
-        listedAt: '2026-11-20T12:00:00.000Z',
-        callId: null,
-        agentUri: `sip:agent-${from + n}@acme.example`,
-        correlationId: null,
-        number: null,
-      }))
-      const nextCursor = from + 100 < total ? String(from + 100) : null
-      return route.fulfill({ json: { items, nextCursor } })
-    })
+    await publishEvents(total, 'globex')
+    const { page, open, signIn } = await visitor('globex-admin')
     await open('events')
     await signIn()
-    await page.getByText('agent-0', { exact: true }).waitFor()
-    const last = page.getByText(`agent-${total - 1}`, { exact: true })
-    while ((await last.count()) === 0) await page.evaluate('window.scrollTo(0, document.body.scrollHeight)')
+    const table = page.getByRole('table', { name: 'Events' })
+    await table.waitFor()
+    // The number of rows, with the heading, is known once the last page is there.
+    const rows = async () => Number(await table.getAttribute('aria-rowcount'))
+    while ((await rows()) <= total) await page.evaluate('window.scrollTo(0, document.body.scrollHeight)')
     expect(await page.getByRole('row').count()).toBeLessThan(150)
     await page.evaluate('window.scrollTo(0, 0)')
-    await page.getByText('agent-0', { exact: true }).waitFor()
-  }, 60_000)
+    await eventually(async () => expect(await table.locator('[aria-rowindex="2"]').count()).toBe(1))
+  }, 90_000)
 
   test('a session ends with the tab, is renewed by the refresh token, and its token is in no address', async () => {
     const { page, open, signIn } = await visitor('acme-admin')
