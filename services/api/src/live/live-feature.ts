@@ -15,7 +15,7 @@ export function createLiveFeature({ config, redis, journal, log, metrics, now }:
     mostPerTenant: config.STREAM_LISTENERS_PER_TENANT,
     log,
   })
-  metrics.gauge('switchhook_live_streams', 'Live streams that are open.', hub.count)
+  metrics.gauge('switchhook_live_streams', 'Live streams that are open.', () => hub.count())
   return {
     routes: [createStreamRoute({ hub, isJournalOn: journal.isOn, now })],
     close: () => hub.close(),
