@@ -168,7 +168,7 @@ async function playScene(receiver: Receiver): Promise<readonly Screen[]> {
     { name: 'overview', path: '', text: 'Attempts per minute' },
     { name: 'endpoints', path: 'endpoints', text: 'Data warehouse' },
     { name: 'endpoint', path: `endpoints/${tickets.id}`, text: 'Ticket system' },
-    { name: 'statistics', path: `endpoints/${crm.id}?tab=statistics`, text: 'Answer time' },
+    { name: 'statistics', path: `endpoints/${tickets.id}?tab=statistics`, text: 'Cool-down: nothing is sent' },
     {
       name: 'check',
       path: `endpoints/${crm.id}?tab=check`,

@@ -24,7 +24,7 @@ test.each<[Explanation['verdict'][], string, string]>([
   [['delivered', 'delivered'], 'good', 'all 2 delivered'],
   [['cooling-down'], 'warn', 'waiting'],
   [['parked'], 'bad', 'parked'],
-  [['parked', 'waiting', 'delivered', 'pending'], 'bad', '1 delivered, 2 waiting, 1 parked'],
+  [['parked', 'waiting', 'delivered', 'pending'], 'bad', '1 parked, 2 waiting, 1 delivered'],
 ])('endpoints with the verdicts %j', (verdicts, tone, text) => {
   expect(standingOf(verdicts.map((verdict) => ({ verdict })))).toEqual({ tone, text })
 })

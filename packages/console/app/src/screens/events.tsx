@@ -183,7 +183,9 @@ const COLUMNS: readonly Column<ListedEvent>[] = [
 const FOUND_COLUMNS: readonly Column<ListedEvent>[] = [
   ...COLUMNS.slice(0, 2),
   { title: 'State', cell: ({ eventId }) => <State eventId={eventId} /> },
-  ...COLUMNS.slice(2).filter(({ title }) => title !== CORRELATION),
+  ...COLUMNS.slice(2)
+    .filter(({ title }) => title !== CORRELATION)
+    .map((column) => ({ ...column, isOptional: true })),
   { title: 'Endpoints', cell: ({ eventId }) => <Standing eventId={eventId} /> },
 ]
 
