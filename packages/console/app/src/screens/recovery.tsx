@@ -66,13 +66,21 @@ const ENDS: Readonly<Record<string, string>> = {
 }
 
 function Lead({ recovery }: { readonly recovery: Recovery }) {
-  const { state, waitingFor, cancelledBecause, remaining } = recovery
+  const { state, waitingFor, cancelledBecause, remaining, parkedSince } = recovery
+  const isInVain = state === 'done' && parkedSince > 0
   return (
     <p role="status">
-      <Status tone={toneOfRecovery(state)}>{state}</Status>{' '}
+      <Status tone={isInVain ? 'warn' : toneOfRecovery(state)}>{state}</Status>{' '}
       {state === 'running' && `${counted(remaining, 'delivery', 'deliveries')} to go.`}
       {state === 'paused' && waitingFor !== null && `It waits for ${recoveryWait(waitingFor)}, then goes on by itself.`}
       {state === 'done' && 'Every delivery was sent again.'}
+      {isInVain && (
+        <>
+          {' '}
+          {counted(parkedSince, 'delivery was', 'deliveries were')} parked since it began:{' '}
+          <Link to="/parked">show why</Link>.
+        </>
+      )}
       {cancelledBecause !== null && ENDS[cancelledBecause]}
     </p>
   )

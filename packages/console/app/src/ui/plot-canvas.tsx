@@ -5,6 +5,8 @@ import { axisMoment, count, duration } from '../rules/words.ts'
 import type { PlotProps, Series } from './plot.tsx'
 
 const HEIGHT_PX = 180
+/** A short cool-down in a long period stays visible. */
+const LEAST_BAND_PX = 3
 const AXIS_HEIGHT_PX = 30
 const AXIS_WIDTH_PX = 56
 
@@ -128,7 +130,8 @@ function drawBands(plot: UPlot, bands: NonNullable<PlotProps['bands']>, fill: st
   for (const { fromMs, toMs } of bands) {
     const left = Math.max(plot.valToPos(fromMs / 1_000, 'x', true), bbox.left)
     const right = Math.min(plot.valToPos(toMs / 1_000, 'x', true), bbox.left + bbox.width)
-    if (right > left) ctx.fillRect(left, bbox.top, right - left, bbox.height)
+    if (right > left)
+      ctx.fillRect(left, bbox.top, Math.max(right - left, LEAST_BAND_PX * devicePixelRatio), bbox.height)
   }
   ctx.restore()
 }

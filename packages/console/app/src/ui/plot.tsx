@@ -31,15 +31,17 @@ const Canvas = lazy(() => import('./plot-canvas.tsx').then(({ PlotCanvas }) => (
 
 export function Plot(props: PlotProps) {
   return (
-    <figure className="plot" aria-label={props.summary} role="img">
-      <Suspense fallback={<Loading />}>
-        <Canvas {...props} />
-      </Suspense>
+    <div className="plot">
+      <div role="img" aria-label={props.summary}>
+        <Suspense fallback={<Loading />}>
+          <Canvas {...props} />
+        </Suspense>
+      </div>
       {props.bands !== undefined && props.bands.length > 0 && (
-        <figcaption>
+        <p className="plot-key">
           <span className="band-key" /> Cool-down: nothing is sent to the endpoint.
-        </figcaption>
+        </p>
       )}
-    </figure>
+    </div>
   )
 }
