@@ -227,6 +227,61 @@ scenes('the console in a browser', () => {
     await eventually(async () => expect(await table.locator('[aria-rowindex="2"]').count()).toBe(1))
   }, 90_000)
 
+  test('more than 1,000 endpoints: the list says so, and loads more', async () => {
+    const { page, open, signIn } = await visitor('acme-viewer')
+    const total = 1_250
+    // Making so many takes too long, so the network answers for them.
+    await page.route('**/api/v1/webhooks/summary?*', async (route) => {
+      const from = Number(new URL(route.request().url()).searchParams.get('cursor') ?? 0)
+      const items = Array.from({ length: Math.min(100, total - from) }, (_, n) => summaryOf(from + n))
+      const nextCursor = from + 100 < total ? String(from + 100) : null
+      await route.fulfill({ json: { asOf: new Date().toISOString(), items, nextCursor } })
+    })
+    await open('endpoints')
+    await signIn()
+    await page.getByText('The list and its filters have the 1,000 oldest endpoints.', { exact: false }).waitFor()
+    await page.getByRole('button', { name: 'Load 1,000 more' }).click()
+    await page.getByText('There are more.', { exact: false }).waitFor({ state: 'detached' })
+    await page.getByLabel('URL or description').fill('endpoint-1249')
+    await page.getByRole('link', { name: 'endpoint-1249.example' }).waitFor()
+    // The address has the filter and the length.
+    await page.waitForURL(/q=endpoint-1249/)
+    expect(page.url()).toContain('most=2000')
+  }, 60_000)
+
+  test('an endpoint that came later gets the events of a chosen period; those of a deleted one cannot be repaired', async () => {
+    receiver.answer('/gone', { status: 410 })
+    const gone = await subscribe(receiver.url('/gone'), 'Gone')
+    await callAndHangUp('sip:bob@acme.example', '+15550155')
+    const { id } = await subscribe(receiver.url('/late'), 'Late')
+    const { page, open, signIn } = await visitor('acme-operator')
+    await open(`endpoints/${id}`)
+    await signIn()
+    await page.getByRole('button', { name: 'Backfill' }).click()
+    const dialog = page.getByRole('dialog')
+    await dialog.getByLabel('Period').selectOption('From … to …')
+    await dialog.getByLabel('To', { exact: true }).fill('2026-01-01T00:00')
+    await dialog.getByText('Choose a beginning and a later end.').waitFor()
+    // A minute later than now, in the zone of the browser.
+    const to = await page.evaluate<string>(
+      'new Date(Date.now() + 60000 - new Date().getTimezoneOffset() * 60000).toISOString().slice(0, 16)',
+    )
+    await dialog.getByLabel('To', { exact: true }).fill(to)
+    await dialog.getByRole('button', { name: 'Count the events' }).click()
+    await dialog.getByRole('button', { name: /^Send \d+ events$/ }).click()
+    await page.getByRole('heading', { name: 'Backfill of Late' }).waitFor()
+    await receiver.waitFor(1, '/late', { timeoutMs: 20_000 })
+
+    await call('DELETE', `/api/v1/webhooks/subscriptions/${gone.id}`)
+    await page.getByRole('searchbox').fill('5550155')
+    await page.keyboard.press('Enter')
+    await page.getByRole('table', { name: 'Events' }).getByRole('link', { name: 'call.status' }).first().click()
+    const verdict = page.getByRole('region', { name: receiver.url('/gone') })
+    await verdict.getByText('Deleted endpoint', { exact: false }).waitFor()
+    expect(await verdict.getByRole('button', { name: 'Send again' }).count()).toBe(0)
+    await call('DELETE', `/api/v1/webhooks/subscriptions/${id}`)
+  }, 90_000)
+
   test('a session ends with the tab, is renewed by the refresh token, and its token is in no address', async () => {
     const { page, open, signIn } = await visitor('acme-admin')
     const addresses: string[] = []
@@ -252,4 +307,27 @@ scenes('the console in a browser', () => {
       return JSON.parse(await page.evaluate('sessionStorage.getItem("switchhook.session")'))
     }
   }, 60_000)
+})
+
+/** An endpoint that nothing was sent to. */
+const summaryOf = (n: number) => ({
+  subscriptionId: `00000000-0000-4000-8000-${String(n).padStart(12, '0')}`,
+  url: `https://endpoint-${n}.example/`,
+  description: null,
+  enabled: true,
+  pending: 0,
+  waiting: 0,
+  looked: 0,
+  parked: 0,
+  oldestParkedAt: null,
+  health: {
+    state: 'closed',
+    consecutiveFailures: 0,
+    openUntil: null,
+    lastSuccessAt: null,
+    lastFailureAt: null,
+    lastFailureOutcome: null,
+    lastFailureStatus: null,
+    failingSince: null,
+  },
 })
