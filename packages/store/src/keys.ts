@@ -43,6 +43,10 @@ export const checkFactsKey = (checkId: string): string => `sh:{c:${checkId}}:fac
 export const breakerKey = (tenant: string | null, subscription: SubscriptionId): string =>
   `sh:{t:${escapeTenant(tenant)}}:breaker:${subscription}`
 
+/** zset: start of a period of cool-downs, ms → its end, ms (cool-down-history.ts) · 30 days from the last one · worker */
+export const coolDownsKey = (tenant: string | null, subscription: SubscriptionId): string =>
+  `sh:{t:${escapeTenant(tenant)}}:cool-downs:${subscription}`
+
 /** hash: when the endpoint last acknowledged and when it last failed · 90 days from the last contact · worker */
 export const contactKey = (tenant: string | null, subscription: SubscriptionId): string =>
   `sh:{t:${escapeTenant(tenant)}}:contact:${subscription}`

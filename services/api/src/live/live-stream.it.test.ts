@@ -160,6 +160,7 @@ test('200 listeners get every event although one of them never reads, and one mo
     const { status, body } = await api.call('GET', STREAM, { headers: { authorization } })
     expect({ status, body }).toMatchObject({ status: 429, body: { code: 'too-many-listeners' } })
   })
+  expect(await api.metrics.text()).toMatch(new RegExp(`^switchhook_live_streams\\{[^}]*\\} ${LISTENERS}$`, 'm'))
   const happened: string[] = []
   for (let i = 0; i < 5; i++) happened.push(...(await happen(20)))
   await eventually(
