@@ -43,11 +43,8 @@ check: $(INSTALLED) ## check format, types, lint, architecture, unused code and 
 	$(call step,unused code,knip)
 	$(call step,unit tests,jest --selectProjects unit)
 
-TEST_REPORTERS := --reporters=./tests/jest/progress.mjs --reporters=summary --reporters=./tests/jest/closing-line.mjs
-
-# One test file at a time: some tests kill parts of the shared stack or raise an alarm on the shared broker.
 test: build ## run every test, as CI does
-	@jest --selectProjects unit it e2e browser --maxWorkers=1 $(TEST_REPORTERS)
+	@node tests/jest/run-lanes.mjs
 
 cluster: build ## kill nodes of a RabbitMQ cluster and of Redis with replicas one by one (docs/scaling.md)
 	@jest --selectProjects cluster --maxWorkers=1

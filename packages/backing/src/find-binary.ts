@@ -1,5 +1,5 @@
 import { accessSync, constants } from 'node:fs'
-import { delimiter, join } from 'node:path'
+import { delimiter, resolve } from 'node:path'
 
 /** Packages install servers here; the PATH of an ordinary user often omits these folders. */
 const SERVER_FOLDERS = [
@@ -11,9 +11,10 @@ const SERVER_FOLDERS = [
   '/opt/homebrew/bin',
 ]
 
+/** Finds a program by its name, or by its path. */
 export function findBinary(name: string, folders: readonly string[] = []): string | undefined {
   const path = (process.env['PATH'] ?? '').split(delimiter)
-  return [...folders, ...path, ...SERVER_FOLDERS].map((folder) => join(folder, name)).find(isExecutable)
+  return [...folders, ...path, ...SERVER_FOLDERS].map((folder) => resolve(folder, name)).find(isExecutable)
 }
 
 function isExecutable(path: string): boolean {

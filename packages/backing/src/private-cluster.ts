@@ -16,6 +16,7 @@ import { runningPid } from './process/pid-file.ts'
 import { runCommand } from './process/run-command.ts'
 import { waitUntil } from './process/wait-until.ts'
 import { BackingUnavailable } from './provider.ts'
+import { rabbitmqMembersConfigFile } from './repository.ts'
 
 export interface ClusterNode {
   /** The node name in RabbitMQ. */
@@ -38,12 +39,21 @@ export interface PrivateCluster {
 /**
  * Starts a cluster of RabbitMQ nodes on loopback, each with its own home in the folder.
  * @param running how many of the `size` nodes to start now; the others join when they are started
+ * @param growsItself whether RabbitMQ adds missing members to queues, which needs RabbitMQ 3.13
  */
-export async function startPrivateCluster(folder: string, size: number, running = size): Promise<PrivateCluster> {
+export async function startPrivateCluster(
+  folder: string,
+  size: number,
+  { running = size, growsItself = false } = {},
+): Promise<PrivateCluster> {
   const binary = rabbitmqBinary()
   if (binary === undefined) throw new BackingUnavailable('rabbitmq-server is not installed')
   const shared = openHome(join(folder, 'shared'))
-  const settings = { portMapper: await freePort(), cookie: randomUUID().replaceAll('-', '').toUpperCase() }
+  const settings = {
+    portMapper: await freePort(),
+    cookie: randomUUID().replaceAll('-', '').toUpperCase(),
+    ...(growsItself && { configFiles: [rabbitmqMembersConfigFile] }),
+  }
   await startEpmd(shared, settings.portMapper, { ...process.env, ERL_EPMD_ADDRESS: '127.0.0.1' })
   const homes = Array.from({ length: size }, (_, n) => openHome(join(folder, `node-${n + 1}`)))
   const stop = async (): Promise<void> => {

@@ -1,5 +1,6 @@
-import { existsSync, mkdirSync, writeFileSync } from 'node:fs'
-import { join } from 'node:path'
+import { execFileSync } from 'node:child_process'
+import { copyFileSync, existsSync, mkdirSync, writeFileSync } from 'node:fs'
+import { basename, join } from 'node:path'
 import { findBinary } from './find-binary.ts'
 import type { Home } from './home.ts'
 import { startDaemon, stopDaemon } from './process/daemon.ts'
@@ -16,6 +17,13 @@ import { rabbitmqAdvancedConfigFile, rabbitmqConfigFile } from './repository.ts'
  */
 export const rabbitmqBinary = (): string | undefined => findBinary('rabbitmq-server', ['/usr/lib/rabbitmq/bin'])
 
+/** The version of this machine's RabbitMQ, such as `4.3.6`. undefined: it is not installed. */
+export function rabbitmqVersion(): string | undefined {
+  const command = findBinary('rabbitmqctl', ['/usr/lib/rabbitmq/bin'])
+  if (command === undefined) return undefined
+  return execFileSync(command, ['version'], { encoding: 'utf8' }).trim().split('\n').at(-1)
+}
+
 const PORTS = { amqp: 0, management: 0, metrics: 0, distribution: 0, epmd: 0 }
 type Ports = Readonly<typeof PORTS>
 
@@ -29,6 +37,8 @@ const ENV_FILE = 'rabbitmq-env.conf'
 export interface ClusterSettings {
   readonly portMapper: number
   readonly cookie: string
+  /** Further configuration files, which all nodes read. */
+  readonly configFiles?: readonly string[]
 }
 
 /** Starts the RabbitMQ of this home, on loopback only, unless it is running. */
@@ -42,7 +52,7 @@ export async function startPrivateRabbitmq(
     const epmdRuns = cluster !== undefined || (await runningPid(home, 'epmd')) !== undefined
     const ports = await assignPorts(home, epmdRuns, cluster)
     if (cluster !== undefined) writeCookie(dir, cluster.cookie)
-    const env = { ...process.env, ...writeSettings(home, dir, ports) }
+    const env = { ...process.env, ...writeSettings(home, dir, ports, cluster?.configFiles) }
     if (!epmdRuns) await startEpmd(home, ports.epmd, env)
     await startDaemon(home, {
       name: 'rabbitmq',
@@ -142,12 +152,13 @@ export async function startEpmd(home: Home, port: number, env: NodeJS.ProcessEnv
 }
 
 /** Writes the configuration into `dir` and returns the environment that makes RabbitMQ read only these files. */
-function writeSettings(home: Home, dir: string, ports: Ports): NodeJS.ProcessEnv {
+function writeSettings(home: Home, dir: string, ports: Ports, configFiles: readonly string[] = []): NodeJS.ProcessEnv {
   const file = (name: string, content: string): string => {
     writeFileSync(join(dir, name), content)
     return join(dir, name)
   }
   mkdirSync(join(dir, 'conf.d'), { recursive: true })
+  for (const path of configFiles) copyFileSync(path, join(dir, 'conf.d', basename(path)))
   file(
     'conf.d/90-private.conf',
     [

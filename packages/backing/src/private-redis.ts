@@ -9,7 +9,8 @@ import { redisAnswers } from './reachable.ts'
 import { readPorts, rememberPorts } from './remember-ports.ts'
 import { redisConfigFile } from './repository.ts'
 
-export const redisBinary = (): string | undefined => findBinary('redis-server')
+/** `REDIS_SERVER` names another program with Redis' commands, such as `valkey-server`. */
+export const redisBinary = (): string | undefined => findBinary(process.env['REDIS_SERVER'] || 'redis-server')
 
 const portsFile = (home: Home): string => join(home.dataDir, 'redis-ports.json')
 

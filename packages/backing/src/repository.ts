@@ -7,5 +7,6 @@ export const composeFile = join(repository, 'docker-compose.yml')
 /** Added by `make up`: the ports on which processes of this machine reach RabbitMQ and Redis. */
 export const composePortsFile = join(repository, 'packages', 'backing', 'compose.ports.yml')
 export const rabbitmqConfigFile = join(repository, 'infra', 'rabbitmq', 'rabbitmq.conf')
+export const rabbitmqMembersConfigFile = join(repository, 'infra', 'rabbitmq', 'members.conf')
 export const rabbitmqAdvancedConfigFile = join(repository, 'infra', 'rabbitmq', 'advanced.config')
 export const redisConfigFile = join(repository, 'infra', 'redis', 'redis.conf')

@@ -12,7 +12,7 @@ import { sampleDelivery } from './testing/samples.ts'
 import { dueQueues, Queue, serviceTopology } from './topology/topology.ts'
 
 const WAIT_MS = 300
-const TOPOLOGY = serviceTopology([WAIT_MS], 0, 2)
+const TOPOLOGY = serviceTopology([WAIT_MS], { deliveryShards: 2, eventShards: 2 })
 const PATIENT = { timeoutMs: 60_000, intervalMs: 100 }
 
 jest.setTimeout(300_000)

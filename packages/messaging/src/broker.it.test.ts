@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto'
 import { parseDelivery, parseEvent, Unavailable } from '@switchhook/contracts'
 import { eventually, startTcpProxy, type TcpProxy, type TestBroker, testBroker } from '@switchhook/testkit'
 import { type Broker, type BrokerOptions, openBroker } from './broker.ts'
@@ -5,8 +6,8 @@ import type { IncomingMessage } from './consuming/incoming-message.ts'
 import { openObserver } from './testing/observer.ts'
 import { type RecordingLog, recordingLog } from './testing/recording.ts'
 import { sampleDelivery, sampleEvent } from './testing/samples.ts'
-import { countDueShards } from './topology/count-due-shards.ts'
-import { dueQueues, Queue, serviceTopology, type Topology, waitQueue } from './topology/topology.ts'
+import { countShards } from './topology/count-shards.ts'
+import { dueQueues, eventQueues, Queue, serviceTopology, type Topology, waitQueues } from './topology/topology.ts'
 
 let server: TestBroker
 let proxy: TcpProxy
@@ -197,13 +198,13 @@ describe('wait queues', () => {
     await broker.publishDelivery(sampleDelivery())
     await eventually(() => expect(deaths).toHaveLength(4))
     expect(deaths[0]).toBeUndefined()
-    for (const death of deaths.slice(1)) expect(death).toMatchObject([{ queue: waitQueue(200), count: 1 }])
+    for (const death of deaths.slice(1)) expect(death).toMatchObject([{ queue: 'delivery.wait.200', count: 1 }])
   })
 })
 
 describe('with several shards', () => {
   test('deliveries are divided by subscription, and each shard is declared', async () => {
-    const broker = await open({ topology: serviceTopology([200], 0, 3) })
+    const broker = await open({ topology: serviceTopology([200], { deliveryShards: 3 }) })
     const shards = await Promise.all(dueQueues(3).map((queue) => collect(broker, queue)))
     const deliveries = Array.from({ length: 30 }, () => sampleDelivery())
     const twice = deliveries.map((delivery) => ({ ...delivery, attempt: 1 }))
@@ -216,40 +217,66 @@ describe('with several shards', () => {
     expect(subscriptionsOf.reduce((sum, { size }) => sum + size, 0)).toBe(30)
   })
 
-  test('a retry returns to the first shard', async () => {
-    const broker = await open({ topology: serviceTopology([200], 0, 3) })
-    const messages = await collect(broker, Queue.deliveryDue)
-    await Promise.all(Array.from({ length: 10 }, () => broker.publishRetry(sampleDelivery(), 200)))
-    await eventually(() => expect(messages).toHaveLength(10))
+  test('retries wait in the queues of their shards, and return to their shards', async () => {
+    const broker = await open({ topology: serviceTopology([200], { deliveryShards: 3 }) })
+    const shards = await Promise.all(dueQueues(3).map((queue) => collect(broker, queue)))
+    await Promise.all(Array.from({ length: 30 }, () => broker.publishRetry(sampleDelivery(), 200)))
+    await eventually(() => expect(shards.flat()).toHaveLength(30))
+    const waitedIn = shards.map((messages) => new Set(messages.map(({ headers }) => headers['x-first-death-queue'])))
+    expect(waitedIn).toEqual(waitQueues(200, 3).map((queue) => new Set([queue])))
+  })
+
+  test('retries that wait in a shard of an earlier configuration return to a shard that is consumed', async () => {
+    const before = await open({ topology: serviceTopology([1_000], { deliveryShards: 3 }) })
+    await Promise.all(Array.from({ length: 30 }, () => before.publishRetry(sampleDelivery(), 1_000)))
+    await before.close()
+    const shards = await countShards({ url: proxy.url, log, name: 'count', configured: 1, namesOf: dueQueues })
+    const after = await open({ topology: serviceTopology([], { others: dueQueues(shards) }) })
+    const messages = await Promise.all(dueQueues(shards).map((queue) => collect(after, queue)))
+    await eventually(() => expect(messages.flat()).toHaveLength(30))
+  })
+
+  test('events are divided by call, and each shard confirms its own', async () => {
+    const broker = await open({ topology: serviceTopology([], { eventShards: 3 }) })
+    const shards = await Promise.all(eventQueues(3).map((queue) => collect(broker, queue)))
+    const calls = Array.from({ length: 30 }, () => randomUUID())
+    const events = [...calls, ...calls].map((callId) => ({ ...sampleEvent(), data: { callId } }))
+    await Promise.all(events.map((event) => broker.publishEvent(event)))
+    await eventually(() => expect(shards.flat()).toHaveLength(60))
+    const callsOf = shards.map((messages) => new Set(messages.map(({ content }) => parseEvent(content).data['callId'])))
+    for (const some of callsOf) expect(some.size).toBeGreaterThan(0)
+    expect(callsOf.reduce((sum, { size }) => sum + size, 0)).toBe(30)
+    expect(new Set(shards.flat().map(({ routingKey }) => routingKey))).toEqual(new Set(['call.status']))
   })
 
   test('shards of an earlier configuration are counted too, and their deliveries are not lost', async () => {
-    const before = await open({ topology: serviceTopology([200], 0, 4) })
+    const before = await open({ topology: serviceTopology([200], { deliveryShards: 4 }) })
     const deliveries = Array.from({ length: 30 }, () => sampleDelivery())
     await Promise.all(deliveries.map((delivery) => before.publishDelivery(delivery)))
     await before.close()
-    const options = { url: proxy.url, log, name: 'count' }
-    expect(await countDueShards({ ...options, configured: 1 })).toBe(4)
-    expect(await countDueShards({ ...options, configured: 6 })).toBe(6)
-    const shards = await countDueShards({ ...options, configured: 2 })
-    const after = await open({ topology: serviceTopology([200], 0, shards) })
+    const options = { url: proxy.url, log, name: 'count', namesOf: dueQueues }
+    expect(await countShards({ ...options, configured: 1 })).toBe(4)
+    expect(await countShards({ ...options, configured: 6 })).toBe(6)
+    const shards = await countShards({ ...options, configured: 2 })
+    const after = await open({ topology: serviceTopology([200], { deliveryShards: shards }) })
     const messages = await Promise.all(dueQueues(shards).map((queue) => collect(after, queue)))
     await eventually(() => expect(messages.flat()).toHaveLength(30))
   })
 
   test('a shard behind a gap is counted too', async () => {
     const observer = await openObserver(server.amqpUrl)
-    await open({ topology: serviceTopology([], 0, 5) })
+    const options = { url: server.amqpUrl, log, name: 'test', namesOf: dueQueues }
+    await open({ topology: serviceTopology([], { deliveryShards: 5 }) })
     for (const queue of ['delivery.due.1', 'delivery.due.3']) await observer.channel.deleteQueue(queue)
-    expect(await countDueShards({ url: server.amqpUrl, configured: 1, log, name: 'test' })).toBe(5)
+    expect(await countShards({ ...options, configured: 1 })).toBe(5)
     await observer.channel.deleteQueue('delivery.due.4')
-    expect(await countDueShards({ url: server.amqpUrl, configured: 2, log, name: 'test' })).toBe(3)
+    expect(await countShards({ ...options, configured: 2 })).toBe(3)
     await observer.close()
   })
 
   test('counting waits for an unreachable broker', async () => {
     proxy.refuse()
-    const counting = countDueShards({ url: proxy.url, log, name: 'count', configured: 2 })
+    const counting = countShards({ url: proxy.url, log, name: 'count', configured: 2, namesOf: dueQueues })
     await eventually(() => expect(log.count('waiting for RabbitMQ')).toBeGreaterThan(0))
     proxy.accept()
     expect(await counting).toBe(2)
@@ -337,7 +364,7 @@ describe('connecting', () => {
   test('a deleted queue without consumers is declared again by the publish that finds it missing, on the same connection', async () => {
     const broker = await open()
     const due = await collect(broker, Queue.deliveryDue)
-    await server.management.deleteQueue(waitQueue(200))
+    await server.management.deleteQueue('delivery.wait.200')
     const lost = [broker.publishRetry(sampleDelivery(), 200), broker.publishRetry(sampleDelivery(), 200)]
     for (const publishing of lost) await expect(publishing).rejects.toThrow('no queue accepts delivery.wait.200')
     const delivery = sampleDelivery()

@@ -31,12 +31,12 @@ import { requireFormedCluster } from './topology/formed-cluster.ts'
 import {
   assertTopology,
   dueQueueFor,
+  fanoutExchangeFor,
   hasRoute,
   laneQueue,
   Queue,
-  shardsOf,
   type Topology,
-  waitQueue,
+  waitQueueFor,
 } from './topology/topology.ts'
 
 /** A service's access to RabbitMQ. Each publish resolves once the message is stored, and otherwise rejects with Unavailable. */
@@ -178,7 +178,7 @@ export async function openBroker({
   }, consumerTiming?.checkMs ?? CHECK_INTERVAL_MS)
   checking.unref()
   if (waitUntilReady) await ready()
-  const shards = shardsOf(topology)
+  const { shards = { deliveries: 1, events: 1 } } = topology
   const depths = new QueueDepths()
 
   return {
@@ -186,14 +186,18 @@ export async function openBroker({
     isConsuming: () => [...consumers].every((consumer) => consumer.isConsuming(consuming.session())),
     ready,
     publishEvent: async (event) => {
-      const message = eventMessage(event, installation?.())
+      const message = eventMessage(event, fanoutExchangeFor(event, shards.events), installation?.())
       await Promise.all([publisher.publish(message), publisher.publishCopy(copyOf(message))])
     },
     publishDelivery: (delivery) =>
-      publisher.publish(deliveryMessage(delivery, dueQueueFor(delivery.subscriptionId, shards), installation?.())),
+      publisher.publish(
+        deliveryMessage(delivery, dueQueueFor(delivery.subscriptionId, shards.deliveries), installation?.()),
+      ),
     publishAside: (delivery, lane) => publisher.publish(deliveryMessage(delivery, laneQueue(lane), installation?.())),
     publishRetry: (delivery, waitMs) =>
-      publisher.publish(deliveryMessage(delivery, waitQueue(waitMs), installation?.())),
+      publisher.publish(
+        deliveryMessage(delivery, waitQueueFor(delivery.subscriptionId, waitMs, shards.deliveries), installation?.()),
+      ),
     publishBacklogged: (delivery) =>
       publisher.publish(deliveryMessage(delivery, Queue.deliveryBacklog, installation?.())),
     publishPack: (content, backlog) => publisher.publish(packMessage(content, backlog, installation?.())),

@@ -12,7 +12,7 @@ export {
 } from './quarantine/quarantine.ts'
 export type { Origin } from './quarantine/quarantine-message.ts'
 export { type QueueSample, sampleQueues } from './sample-queues.ts'
-export { countDueShards } from './topology/count-due-shards.ts'
+export { countShards } from './topology/count-shards.ts'
 export {
   ALONE_HEADER,
   BACKLOGS,
@@ -24,10 +24,11 @@ export {
   danglingNames,
   dueQueues,
   EVENTS_EXCHANGE,
+  eventQueues,
   laneQueues,
   MOST_SHARDS,
   Queue,
   serviceTopology,
   type Topology,
-  waitQueue,
+  waitQueues,
 } from './topology/topology.ts'

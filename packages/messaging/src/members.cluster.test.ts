@@ -1,4 +1,4 @@
-import { type BrokerCluster, eventually, type Management, startBrokerCluster } from '@switchhook/testkit'
+import { type BrokerCluster, canGrowQueues, eventually, type Management, startBrokerCluster } from '@switchhook/testkit'
 import { type Broker, openBroker } from './broker.ts'
 import { recordingLog } from './testing/recording.ts'
 import { sampleDelivery } from './testing/samples.ts'
@@ -12,15 +12,15 @@ jest.setTimeout(300_000)
 let cluster: BrokerCluster
 const opened: Broker[] = []
 
-/** Of three nodes one runs; the others come late. */
-beforeEach(async () => {
-  cluster = await startBrokerCluster({ running: 1 })
-})
-
 afterEach(async () => {
   await Promise.all(opened.splice(0).map((broker) => broker.close()))
   await cluster.close()
 })
+
+/** Of three nodes one runs; the others come late. */
+const startFirstNode = async (growsItself = false): Promise<void> => {
+  cluster = await startBrokerCluster({ running: 1, growsItself })
+}
 
 async function open(formedBy: number): Promise<Broker> {
   const broker = await openBroker({
@@ -49,6 +49,7 @@ const everyQueueHas = (members: number): Promise<void> =>
   }, PATIENT)
 
 test('services that start before two of three nodes declare their queues with three members', async () => {
+  await startFirstNode()
   const broker = await open(3)
   const [, second, third] = cluster.nodes
   await second?.start()
@@ -59,6 +60,7 @@ test('services that start before two of three nodes declare their queues with th
 })
 
 test('queues that were declared on one node grow with rabbitmq-queues grow, while they are used', async () => {
+  await startFirstNode()
   const broker = await open(1)
   await broker.ready()
   await everyQueueHas(1)
@@ -70,4 +72,16 @@ test('queues that were declared on one node grow with rabbitmq-queues grow, whil
   await everyQueueHas(3)
   await cluster.nodes[0]?.kill()
   await eventually(() => broker.publishDelivery(sampleDelivery()), PATIENT)
+})
+
+/** RabbitMQ looks for missing members 10 s after a node has joined. */
+const testOfGrowth = canGrowQueues() ? test : test.skip
+
+testOfGrowth('from RabbitMQ 3.13 on, queues of one node get members on the others without a command', async () => {
+  await startFirstNode(true)
+  const broker = await open(1)
+  await broker.ready()
+  await everyQueueHas(1)
+  for (const node of cluster.nodes.slice(1)) await node.start()
+  await everyQueueHas(3)
 })

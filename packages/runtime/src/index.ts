@@ -1,7 +1,13 @@
 export { backoffMs } from './backoff.ts'
 export { isCertificateError } from './certificate-error.ts'
 export { type ClockWatch, startClockWatch } from './clock-watch.ts'
-export { commonFields, commonRules, deliveryShardsField, sharedFields } from './config/common-fields.ts'
+export {
+  commonFields,
+  commonRules,
+  deliveryShardsField,
+  eventShardsField,
+  sharedFields,
+} from './config/common-fields.ts'
 export { type Config, ConfigError, type Fields, loadConfig, type Rule } from './config/config.ts'
 export {
   amqpAddress,

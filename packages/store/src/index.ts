@@ -6,7 +6,8 @@ export {
   type EndpointHealth,
   type Probe,
 } from './breaker/breaker-store.ts'
-export { type Contact, type ContactStore, createContactStore } from './breaker/contact-store.ts'
+export { type Contact, type ContactStore, type Contacts, createContactStore } from './breaker/contact-store.ts'
+export { type CoolDownHistory, type CoolDownPeriod, createCoolDownHistory } from './breaker/cool-down-history.ts'
 export { createOutageStore, type Outage, type OutageStore } from './breaker/outage-store.ts'
 export {
   createDeliveryArchive,

@@ -43,6 +43,10 @@ export const checkFactsKey = (checkId: string): string => `sh:{c:${checkId}}:fac
 export const breakerKey = (tenant: string | null, subscription: SubscriptionId): string =>
   `sh:{t:${escapeTenant(tenant)}}:breaker:${subscription}`
 
+/** zset: start of a period of cool-downs, ms → its end, ms (cool-down-history.ts) · 30 days from the last one · worker */
+export const coolDownsKey = (tenant: string | null, subscription: SubscriptionId): string =>
+  `sh:{t:${escapeTenant(tenant)}}:cool-downs:${subscription}`
+
 /** hash: when the endpoint last acknowledged and when it last failed · 90 days from the last contact · worker */
 export const contactKey = (tenant: string | null, subscription: SubscriptionId): string =>
   `sh:{t:${escapeTenant(tenant)}}:contact:${subscription}`
@@ -113,7 +117,7 @@ export const journalKey = (tenant: string | null): string => `sh:{t:${escapeTena
 /** zset: event id → its place in the journal, µs · as the journal · fanout */
 export const journalIndexKey = (tenant: string | null): string => `sh:{t:${escapeTenant(tenant)}}:journal:index`
 
-/** string: empty; somebody reads the tenant's live stream · 15 seconds · api */
+/** string: empty; exists while a client reads the tenant's live stream · 15 seconds · api */
 export const listeningKey = (tenant: string | null): string => `sh:{t:${escapeTenant(tenant)}}:listening`
 
 /** stream: attempts for the live stream (live-attempts.ts) · a minute from the last one · worker */

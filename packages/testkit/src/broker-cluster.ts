@@ -1,7 +1,7 @@
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { type ClusterNode, startPrivateCluster } from '@switchhook/backing'
+import { type ClusterNode, rabbitmqVersion, startPrivateCluster } from '@switchhook/backing'
 import { type Management, openManagement } from './management.ts'
 
 export interface BrokerNode extends ClusterNode {
@@ -15,13 +15,20 @@ export interface BrokerCluster {
   close(): Promise<void>
 }
 
+/** Whether this machine's RabbitMQ knows the settings of `infra/rabbitmq/members.conf`. */
+export function canGrowQueues(): boolean {
+  const [major = 0, minor = 0] = (rabbitmqVersion() ?? '').split('.').map(Number)
+  return major > 3 || (major === 3 && minor >= 13)
+}
+
 /**
  * Prepares a cluster of three private RabbitMQ nodes with the program of this machine, and starts `running` of them; the
  * others join when they are started. Three nodes take about half a minute.
+ * @param options.growsItself whether RabbitMQ adds missing members to queues (`infra/rabbitmq/members.conf`)
  */
-export async function startBrokerCluster({ running = 3 } = {}): Promise<BrokerCluster> {
+export async function startBrokerCluster({ running = 3, growsItself = false } = {}): Promise<BrokerCluster> {
   const folder = mkdtempSync(join(tmpdir(), 'switchhook-cluster-'))
-  const cluster = await startPrivateCluster(folder, 3, running)
+  const cluster = await startPrivateCluster(folder, 3, { running, growsItself })
   return {
     nodes: cluster.nodes.map((node) => ({ ...node, management: openManagement(node.managementUrl, '/') })),
     grow: (node) => cluster.grow(node),

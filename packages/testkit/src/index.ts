@@ -1,5 +1,5 @@
 export { type BrokerAlarm, brokerAlarm } from './broker-alarm.ts'
-export { type BrokerCluster, type BrokerNode, startBrokerCluster } from './broker-cluster.ts'
+export { type BrokerCluster, type BrokerNode, canGrowQueues, startBrokerCluster } from './broker-cluster.ts'
 export { type CertificateAuthority, makeCertificateAuthority, type ServerCertificate } from './certificates.ts'
 export { eventually } from './eventually.ts'
 export type { BindingInfo, Management, QueueInfo } from './management.ts'

@@ -1,4 +1,5 @@
 import { createAddressGuard } from '@switchhook/egress'
+import { MOST_SHARDS } from '@switchhook/messaging'
 import { type AgentEntry, parseScenario, type Scenario } from '@switchhook/platform'
 import {
   type Config,
@@ -6,6 +7,7 @@ import {
   commonFields,
   described,
   duration,
+  eventShardsField,
   file,
   flag,
   integer,
@@ -25,6 +27,9 @@ import type { AuthOptions } from './auth/open-auth.ts'
 import { asteriskFields, asteriskRules } from './platform/asterisk/asterisk-config.ts'
 import { agentsSchema, SIMULATED_AGENTS } from './platform/simulator/simulated-agents.ts'
 import type { WebhookUrlRules } from './subscriptions/webhook-url.ts'
+
+/** For the schema of the Helm chart's values. */
+export { issuersSchema }
 
 export const apiFields = {
   ...commonFields,
@@ -73,6 +78,7 @@ export const apiFields = {
     'How long the API waits for a receiver check. Must exceed two `DELIVERY_TIMEOUT`s.',
     duration('30s', { minMs: 1_000, maxMs: 300_000 }),
   ),
+  EVENT_SHARDS: eventShardsField(MOST_SHARDS),
   EVENT_JOURNAL_SIZE: sharedFields.EVENT_JOURNAL_SIZE,
   EVENT_JOURNAL_RETENTION: sharedFields.EVENT_JOURNAL_RETENTION,
   STREAM_LISTENERS_PER_TENANT: described(

@@ -1,5 +1,5 @@
 import { parseEvent } from '@switchhook/contracts'
-import { openBroker, Queue, serviceTopology } from '@switchhook/messaging'
+import { eventQueues, openBroker, serviceTopology } from '@switchhook/messaging'
 import { createMetrics, loadConfig, Shutdown } from '@switchhook/runtime'
 import { brokerAlarm, eventually, forgetful, silentLog, startTcpProxy, type TcpProxy } from '@switchhook/testkit'
 import { apiFields, apiRules } from './config.ts'
@@ -7,6 +7,7 @@ import { startApi } from './start-api.ts'
 import { type ApiUnderTest, startApiUnderTest } from './testing/api-under-test.ts'
 import { type Surroundings, startSurroundings } from './testing/surroundings.ts'
 
+const EVENT_SHARDS = 3
 const PATH = '/api/v1/webhooks/subscriptions'
 const create = { url: 'https://client.example', eventTypes: ['call.status'] }
 
@@ -20,7 +21,8 @@ beforeAll(async () => {
   around = await startSurroundings('acme')
   toRedis = await startTcpProxy(around.redis.redisUrl)
   toBroker = await startTcpProxy(around.broker.amqpUrl)
-  api = await startApiUnderTest({ ...around.env, REDIS_URL: toRedis.url, AMQP_URL: toBroker.url })
+  const urls = { REDIS_URL: toRedis.url, AMQP_URL: toBroker.url }
+  api = await startApiUnderTest({ ...around.env, ...urls, EVENT_SHARDS: String(EVENT_SHARDS) })
   headers = around.bearer('acme')
 })
 
@@ -202,20 +204,24 @@ testWithAlarm(
       await alarm?.clear()
     }
     await recovered()
+    const declared = (await around.broker.management.queues()).map(({ name }) => name)
+    expect(declared.filter((name) => name.startsWith('fanout.events')).toSorted()).toEqual(eventQueues(EVENT_SHARDS))
     const published: unknown[] = []
     const fanout = await openBroker({
       url: around.broker.amqpUrl,
-      topology: serviceTopology([]),
+      topology: serviceTopology([], { eventShards: EVENT_SHARDS }),
       log: silentLog,
       name: 'test',
     })
-    await fanout.consume({
-      queue: Queue.fanoutEvents,
-      parse: ({ content }) => parseEvent(content).data['callId'],
-      handle: async (id) => void published.push(id),
-      concurrency: 10,
-      recovered: () => Promise.resolve(),
-    })
+    for (const queue of eventQueues(EVENT_SHARDS)) {
+      await fanout.consume({
+        queue,
+        parse: ({ content }) => parseEvent(content).data['callId'],
+        handle: async (id) => void published.push(id),
+        concurrency: 10,
+        recovered: () => Promise.resolve(),
+      })
+    }
     await eventually(() => expect(published).toContain(callId), { timeoutMs: 30_000 })
     await fanout.close()
   },

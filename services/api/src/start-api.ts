@@ -64,7 +64,11 @@ export async function startApi(options: StartApiOptions): Promise<Api> {
   const { redis, broker, installation, readiness } = await openBacking(
     { name: 'api', config, log, shutdown, metrics },
     // The outbox relay drains a full Redis, and requests are accepted without the broker.
-    { topology: () => serviceTopology([]), redisMayBeFull: true, waitForBroker: false },
+    {
+      topology: () => serviceTopology([], { eventShards: config.EVENT_SHARDS }),
+      redisMayBeFull: true,
+      waitForBroker: false,
+    },
   )
   const scope = createRequestScope()
   const publishDelivery = tracePublishDelivery(tracing, (delivery) => broker.publishDelivery(delivery))

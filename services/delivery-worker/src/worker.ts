@@ -1,7 +1,7 @@
 import { type Delivery, type PlatformEvent, parseDelivery } from '@switchhook/contracts'
 import {
   type Consumer,
-  countDueShards,
+  countShards,
   dueQueues,
   type IncomingMessage,
   laneQueues,
@@ -64,8 +64,10 @@ export async function startWorker(service: Service<WorkerConfig>): Promise<Runni
   let shards = config.DELIVERY_SHARDS
   const { redis, broker, installation, readiness } = await openBacking(service, {
     topology: async () => {
-      shards = await countDueShards({ ...amqpAddress(config), log, name, configured: config.DELIVERY_SHARDS })
-      return serviceTopology([...config.DELIVERY_RETRY_WAITS, cooldownMs], LANES, shards)
+      const deliveryShards = config.DELIVERY_SHARDS
+      shards = await countShards({ ...amqpAddress(config), log, name, configured: deliveryShards, namesOf: dueQueues })
+      const waitsMs = [...config.DELIVERY_RETRY_WAITS, cooldownMs]
+      return serviceTopology(waitsMs, { lanes: LANES, deliveryShards, others: dueQueues(shards) })
     },
   })
   const deliveries = createDeliveryStore(redis, retentionOf(config))

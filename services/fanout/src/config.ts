@@ -5,6 +5,7 @@ import {
   deliveryShardsField,
   described,
   duration,
+  eventShardsField,
   integer,
   sharedFields,
 } from '@switchhook/runtime'
@@ -15,6 +16,7 @@ export const fanoutFields = {
     'Events that one process handles at the same time.',
     integer({ min: 1, max: 10_000 }, 64),
   ),
+  EVENT_SHARDS: eventShardsField(MOST_SHARDS),
   DELIVERY_SHARDS: deliveryShardsField(MOST_SHARDS),
   DELIVERY_LOG_SIZE: described(
     'Deliveries listed per subscription; `0` turns the delivery log and the event list off ([delivery log](delivery-log.md)).',

@@ -216,6 +216,22 @@ test('with several shards each subscription’s deliveries go to one of them, wh
   expect(perShard.reduce((sum, { size }) => sum + size, 0)).toBe(subscribed.length)
 })
 
+test('after a change to fewer or more shards of events, every event is fanned out, whichever queue it was in', async () => {
+  await subscribe()
+  const deliveries = await collectDeliveries()
+  const api = (eventShards: number): Promise<Broker> =>
+    openBroker({ url: rabbit.amqpUrl, topology: serviceTopology([], { eventShards }), log: silentLog, name: 'api' })
+  const [before, after] = [await api(4), await api(2)]
+  await Promise.all(Array.from({ length: 24 }, () => before.publishEvent(anEvent())))
+  const waiting = (await rabbit.management.queues()).filter(({ name }) => name.startsWith('fanout.events'))
+  expect(waiting).toHaveLength(4)
+  await started({ EVENT_SHARDS: '2' })
+  await eventually(() => expect(new Set(idsOf(deliveries)).size).toBe(24))
+  await Promise.all(Array.from({ length: 24 }, () => after.publishEvent(anEvent())))
+  await eventually(() => expect(new Set(idsOf(deliveries)).size).toBe(48))
+  await Promise.all([before.close(), after.close()])
+})
+
 test('while Redis is down fan-out pauses; afterwards every delivery is made and the quarantine is empty', async () => {
   await subscribe()
   const deliveries = await collectDeliveries()

@@ -1,5 +1,5 @@
-import { backlogQueues, serviceTopology } from '@switchhook/messaging'
-import { tracePublishDelivery } from '@switchhook/runtime'
+import { backlogQueues, countShards, eventQueues, serviceTopology } from '@switchhook/messaging'
+import { amqpAddress, tracePublishDelivery } from '@switchhook/runtime'
 import { openBacking, type Running, type Service } from '@switchhook/service'
 import { createDeliveryLog, createJournal, createSubscriptionStore } from '@switchhook/store'
 import type { FanoutConfig } from './config.ts'
@@ -11,9 +11,19 @@ import { openIntake } from './intake/open-intake.ts'
 
 /** Starts every part of fan-out, in the order of its dependencies. Resolves once it consumes. */
 export async function startFanout(service: Service<FanoutConfig>): Promise<Running> {
-  const { config, log, shutdown, metrics, tracing } = service
+  const { name, config, log, shutdown, metrics, tracing } = service
+  let eventShards = config.EVENT_SHARDS
   const { redis, broker, installation, readiness } = await openBacking(service, {
-    topology: () => serviceTopology([], 0, config.DELIVERY_SHARDS, backlogQueues),
+    topology: async () => {
+      eventShards = await countShards({
+        ...amqpAddress(config),
+        log,
+        name,
+        configured: config.EVENT_SHARDS,
+        namesOf: eventQueues,
+      })
+      return serviceTopology([], { deliveryShards: config.DELIVERY_SHARDS, eventShards, others: backlogQueues })
+    },
   })
 
   const subscriptions = createSubscriptionStore(redis, installation.verify)
@@ -42,7 +52,8 @@ export async function startFanout(service: Service<FanoutConfig>): Promise<Runni
     broker,
     installation,
     concurrency: config.FANOUT_CONCURRENCY,
-    shards: config.DELIVERY_SHARDS,
+    eventShards,
+    deliveryShards: config.DELIVERY_SHARDS,
     handling: (publish, charge) =>
       traceEvents(
         tracing,
@@ -63,5 +74,5 @@ export async function startFanout(service: Service<FanoutConfig>): Promise<Runni
   })
   shutdown.defer('consumer', stop)
 
-  return { readiness, details: { concurrency: config.FANOUT_CONCURRENCY } }
+  return { readiness, details: { concurrency: config.FANOUT_CONCURRENCY, shards: eventShards } }
 }

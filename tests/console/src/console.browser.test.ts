@@ -1,7 +1,7 @@
 import { eventually, type Receiver, startReceiver } from '@switchhook/testkit'
 import { type Browser, chromium } from 'playwright-core'
 import { type PrefixProxy, startPrefixProxy } from './prefix-proxy.ts'
-import { call, hangUp, readStack, ring, subscribe } from './stack.ts'
+import { call, hangUp, publishEvents, readStack, ring, subscribe } from './stack.ts'
 import { type Visitor, visit } from './visitor.ts'
 
 const executablePath = process.env['CHROMIUM'] ?? ''
@@ -78,6 +78,7 @@ scenes('the console in a browser', () => {
     await rows.last().click()
     await page.getByText('answered with 401', { exact: false }).waitFor()
     await page.getByText('the endpoint answered 401 after', { exact: false }).waitFor()
+    await page.getByText('token expired').waitFor()
     await page.getByText('"+15550147"').first().waitFor()
 
     receiver.answer('/crm', { status: 204 })
@@ -86,6 +87,10 @@ scenes('the console in a browser', () => {
 
     await page.getByRole('link', { name: /^Parked/ }).click()
     await page.getByRole('button', { name: 'Recover' }).click()
+    // No agent.status was parked.
+    await page.getByRole('dialog').getByLabel('Event type').selectOption('agent.status')
+    await page.getByText('There is nothing to send.').waitFor()
+    await page.getByRole('dialog').getByLabel('Event type').selectOption('call.status')
     await page
       .getByRole('dialog')
       .getByRole('button', { name: /^Send \d+ deliver/ })
@@ -207,33 +212,75 @@ scenes('the console in a browser', () => {
   }, 60_000)
 
   test('ten thousand rows scroll, with few of them in the document', async () => {
-    const { page, open, signIn } = await visitor('acme-viewer')
     const total = 10_000
-    // The stack has no ten thousand events, so the network answers for it.
-    await page.route('**/api/v1/webhooks/events?*', (route) => {
-      const from = Number(new URL(route.request().url()).searchParams.get('cursor') ?? 0)
-      const items = Array.from({ length: 100 }, (_, n) => ({
-        eventId: `00000000-0000-4000-8000-${String(from + n).padStart(12, '0')}`,
-        eventType: 'call.status',
-        occurredAt: '2026-11-20T12:00:00.000Z',
-        listedAt: '2026-11-20T12:00:00.000Z',
-        callId: null,
-        agentUri: `sip:agent-${from + n}@acme.example`,
-        correlationId: null,
-        number: null,
-      }))
-      const nextCursor = from + 100 < total ? String(from + 100) : null
-      return route.fulfill({ json: { items, nextCursor } })
-    })
+    await publishEvents(total, 'globex')
+    const { page, open, signIn } = await visitor('globex-admin')
     await open('events')
     await signIn()
-    await page.getByText('agent-0', { exact: true }).waitFor()
-    const last = page.getByText(`agent-${total - 1}`, { exact: true })
-    while ((await last.count()) === 0) await page.evaluate('window.scrollTo(0, document.body.scrollHeight)')
+    const table = page.getByRole('table', { name: 'Events' })
+    await table.waitFor()
+    // The number of rows, with the heading, is known once the last page is there.
+    const rows = async () => Number(await table.getAttribute('aria-rowcount'))
+    while ((await rows()) <= total) await page.evaluate('window.scrollTo(0, document.body.scrollHeight)')
     expect(await page.getByRole('row').count()).toBeLessThan(150)
     await page.evaluate('window.scrollTo(0, 0)')
-    await page.getByText('agent-0', { exact: true }).waitFor()
+    await eventually(async () => expect(await table.locator('[aria-rowindex="2"]').count()).toBe(1))
+  }, 90_000)
+
+  test('more than 1,000 endpoints: the list says so, and loads more', async () => {
+    const { page, open, signIn } = await visitor('acme-viewer')
+    const total = 1_250
+    // Making so many takes too long, so the network answers for them.
+    await page.route('**/api/v1/webhooks/summary?*', async (route) => {
+      const from = Number(new URL(route.request().url()).searchParams.get('cursor') ?? 0)
+      const items = Array.from({ length: Math.min(100, total - from) }, (_, n) => summaryOf(from + n))
+      const nextCursor = from + 100 < total ? String(from + 100) : null
+      await route.fulfill({ json: { asOf: new Date().toISOString(), items, nextCursor } })
+    })
+    await open('endpoints')
+    await signIn()
+    await page.getByText('The list and its filters have the 1,000 oldest endpoints.', { exact: false }).waitFor()
+    await page.getByRole('button', { name: 'Load 1,000 more' }).click()
+    await page.getByText('There are more.', { exact: false }).waitFor({ state: 'detached' })
+    await page.getByLabel('URL or description').fill('endpoint-1249')
+    await page.getByRole('link', { name: 'endpoint-1249.example' }).waitFor()
+    // The address has the filter and the length.
+    await page.waitForURL(/q=endpoint-1249/)
+    expect(page.url()).toContain('most=2000')
   }, 60_000)
+
+  test('an endpoint that came later gets the events of a chosen period; those of a deleted one cannot be repaired', async () => {
+    receiver.answer('/gone', { status: 410 })
+    const gone = await subscribe(receiver.url('/gone'), 'Gone')
+    await callAndHangUp('sip:bob@acme.example', '+15550155')
+    const { id } = await subscribe(receiver.url('/late'), 'Late')
+    const { page, open, signIn } = await visitor('acme-operator')
+    await open(`endpoints/${id}`)
+    await signIn()
+    await page.getByRole('button', { name: 'Backfill' }).click()
+    const dialog = page.getByRole('dialog')
+    await dialog.getByLabel('Period').selectOption('From … to …')
+    await dialog.getByLabel('To', { exact: true }).fill('2026-01-01T00:00')
+    await dialog.getByText('Choose a beginning and a later end.').waitFor()
+    // A minute later than now, in the zone of the browser.
+    const to = await page.evaluate<string>(
+      'new Date(Date.now() + 60000 - new Date().getTimezoneOffset() * 60000).toISOString().slice(0, 16)',
+    )
+    await dialog.getByLabel('To', { exact: true }).fill(to)
+    await dialog.getByRole('button', { name: 'Count the events' }).click()
+    await dialog.getByRole('button', { name: /^Send \d+ events$/ }).click()
+    await page.getByRole('heading', { name: 'Backfill of Late' }).waitFor()
+    await receiver.waitFor(1, '/late', { timeoutMs: 20_000 })
+
+    await call('DELETE', `/api/v1/webhooks/subscriptions/${gone.id}`)
+    await page.getByRole('searchbox').fill('5550155')
+    await page.keyboard.press('Enter')
+    await page.getByRole('table', { name: 'Events' }).getByRole('link', { name: 'call.status' }).first().click()
+    const verdict = page.getByRole('region', { name: receiver.url('/gone') })
+    await verdict.getByText('Deleted endpoint', { exact: false }).waitFor()
+    expect(await verdict.getByRole('button', { name: 'Send again' }).count()).toBe(0)
+    await call('DELETE', `/api/v1/webhooks/subscriptions/${id}`)
+  }, 90_000)
 
   test('a session ends with the tab, is renewed by the refresh token, and its token is in no address', async () => {
     const { page, open, signIn } = await visitor('acme-admin')
@@ -260,4 +307,27 @@ scenes('the console in a browser', () => {
       return JSON.parse(await page.evaluate('sessionStorage.getItem("switchhook.session")'))
     }
   }, 60_000)
+})
+
+/** An endpoint that nothing was sent to. */
+const summaryOf = (n: number) => ({
+  subscriptionId: `00000000-0000-4000-8000-${String(n).padStart(12, '0')}`,
+  url: `https://endpoint-${n}.example/`,
+  description: null,
+  enabled: true,
+  pending: 0,
+  waiting: 0,
+  looked: 0,
+  parked: 0,
+  oldestParkedAt: null,
+  health: {
+    state: 'closed',
+    consecutiveFailures: 0,
+    openUntil: null,
+    lastSuccessAt: null,
+    lastFailureAt: null,
+    lastFailureOutcome: null,
+    lastFailureStatus: null,
+    failingSince: null,
+  },
 })

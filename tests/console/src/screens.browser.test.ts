@@ -165,10 +165,15 @@ async function playScene(receiver: Receiver): Promise<readonly Screen[]> {
   )
   const eventId = parked[0]?.eventId ?? ''
   return [
-    { name: 'overview', path: '', text: 'Attempts per minute' },
+    { name: 'overview', path: '', text: 'Attempts per minute', act: drawn },
     { name: 'endpoints', path: 'endpoints', text: 'Data warehouse' },
     { name: 'endpoint', path: `endpoints/${tickets.id}`, text: 'Ticket system' },
-    { name: 'statistics', path: `endpoints/${crm.id}?tab=statistics`, text: 'Answer time' },
+    {
+      name: 'statistics',
+      path: `endpoints/${tickets.id}?tab=statistics`,
+      text: 'Cool-down: nothing is sent',
+      act: drawn,
+    },
     {
       name: 'check',
       path: `endpoints/${crm.id}?tab=check`,
@@ -210,6 +215,11 @@ async function playScene(receiver: Receiver): Promise<readonly Screen[]> {
     { name: 'simulator', path: 'simulator', text: 'A customer calls' },
     { name: 'audit', path: 'audit', text: 'subscription.created' },
   ]
+}
+
+/** The library of the plots is loaded with the first one. */
+const drawn = async ({ page }: Visitor): Promise<void> => {
+  await page.locator('.plot canvas').first().waitFor()
 }
 
 interface Page {

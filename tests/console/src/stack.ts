@@ -1,9 +1,11 @@
+import { randomUUID } from 'node:crypto'
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
+import { connect } from 'amqplib'
 
 /** The fields of `stack.json` that the tests read. */
 interface Stack {
-  readonly urls: { readonly api: string; readonly devIdp: string }
+  readonly urls: { readonly api: string; readonly devIdp: string; readonly amqp: string }
   readonly processes: Readonly<Record<string, { readonly pid: number }>>
 }
 
@@ -57,3 +59,28 @@ export const ring = (agentUri: string, from: string, tenant: Tenant = 'acme') =>
 
 export const hangUp = (callId: string, agentUri: string, tenant: Tenant = 'acme') =>
   call('POST', `/api/v1/voice/calls/${callId}/hangup`, { agentUri }, tenant)
+
+/** Publishes events on the public exchange, as any platform can. Resolves once the broker has stored them. */
+export async function publishEvents(count: number, tenant: Tenant): Promise<void> {
+  const model = await connect(readStack().urls.amqp)
+  const channel = await model.createConfirmChannel()
+  for (let n = 0; n < count; n++) {
+    const data = { callId: randomUUID(), agentUri: `sip:agent-${n}@${tenant}.example`, state: 2, sequence: 1 }
+    const event = {
+      eventId: randomUUID(),
+      eventType: 'call.status',
+      occurredAt: new Date().toISOString(),
+      tenant,
+      data,
+    }
+    const options = {
+      persistent: true,
+      contentType: 'application/json',
+      type: event.eventType,
+      messageId: event.eventId,
+    }
+    channel.publish('switchhook.events', event.eventType, Buffer.from(JSON.stringify(event)), options)
+  }
+  await channel.waitForConfirms()
+  await model.close()
+}

@@ -1,6 +1,7 @@
 import { spawnSync } from 'node:child_process'
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
+import { issuersSchema } from '@switchhook/api'
 import {
   COMBINATIONS,
   type Combination,
@@ -15,8 +16,9 @@ import {
   repository,
   runHelm,
 } from '@switchhook/chart'
-import { laneQueues, Queue } from '@switchhook/messaging'
+import { dueQueues, eventQueues, laneQueues, Queue, waitQueues } from '@switchhook/messaging'
 import { parse } from 'yaml'
+import { readCompose, unset } from './compose.ts'
 import { containerOf, dataOf, isWorkload, podOf, type Workload } from './workloads.ts'
 
 const combinations = Object.keys(COMBINATIONS) as Combination[]
@@ -75,10 +77,76 @@ test.each([
   ],
   ['a route without a gateway', 'gateway.enabled=true', 'gateway.parentRefs is required'],
   ['an even number of broker nodes', 'rabbitmq.replicas=2', 'replicas'],
+  ['a misspelt member of an issuer', 'api.authIssuers[0].role.claim=roles', 'role'],
+  [
+    'shards that differ',
+    'fanout.settings.DELIVERY_SHARDS=4',
+    'DELIVERY_SHARDS is 4 and 1 for fanout and deliveryWorker',
+  ],
+  [
+    'shards that differ from those of all',
+    'settings.EVENT_SHARDS=2,api.settings.EVENT_SHARDS=3',
+    'EVENT_SHARDS is 3 and 2',
+  ],
 ])('refuses %s', (_what, override, message) => {
   const { status, stderr } = runHelm(['template', 'switchhook'], 'production', [override])
   expect(status).not.toBe(0)
   expect(stderr).toContain(message)
+})
+
+describe('Identity providers', () => {
+  const issuersOf = (combination: Combination): unknown =>
+    JSON.parse(dataOf(renderObjects(combination)).get('ConfigMap api')?.['AUTH_ISSUERS'] ?? '[]')
+
+  test('the schema of the values is that of the api', () => {
+    const withoutDescriptions = (schema: unknown): unknown =>
+      JSON.parse(JSON.stringify(schema), (_name, value: unknown) =>
+        typeof value === 'object' && value !== null && 'description' in value && typeof value.description === 'string'
+          ? Object.fromEntries(Object.entries(value).filter(([name]) => name !== 'description'))
+          : value,
+      )
+    const { properties } = JSON.parse(shipped('helm/switchhook/values.schema.json')) as {
+      properties: { api: { properties: { authIssuers: unknown } } }
+    }
+    expect(withoutDescriptions(properties.api.properties.authIssuers)).toEqual(issuersSchema)
+  })
+
+  test('roles and console clients reach the api as they are written', () => {
+    expect(issuersOf('console')).toEqual([
+      {
+        issuer: 'https://login.example.com/TENANT-ID/v2.0',
+        audience: 'api://switchhook',
+        tenant: 'acme',
+        roles: { claim: 'roles', viewer: ['Reader'], operator: ['Operator'], admin: ['Admin'] },
+        console: { clientId: 'CLIENT-ID', scope: 'openid offline_access api://switchhook/.default' },
+      },
+    ])
+  })
+
+  test('development has the identity providers of docker compose, with their roles and the console', () => {
+    const { AUTH_ISSUERS } = readCompose().services['api']?.environment ?? {}
+    expect(issuersOf('development')).toEqual(JSON.parse(unset(AUTH_ISSUERS ?? '')))
+  })
+})
+
+describe('Paths that clients reach', () => {
+  interface Routes {
+    readonly ingress: { spec: { rules: [{ http: { paths: { path: string }[] } }] } }
+    readonly route: { spec: { rules: [{ matches: { path: { value: string } }[] }] } }
+  }
+  const gateway = ['gateway.enabled=true', 'gateway.parentRefs[0].name=public']
+
+  test.each<[string, Combination, readonly string[], readonly string[]]>([
+    ['the API', 'production', [], ['/api/v1']],
+    ['the API and the console', 'console', [], ['/api/v1', '/console']],
+    ['no console that is off', 'console', ['api.settings.CONSOLE=off'], ['/api/v1']],
+  ])('%s, by Ingress and by Gateway', (_what, combination, overrides, expected) => {
+    const objects = renderObjects(combination, { overrides: [...overrides, ...gateway] })
+    const { spec: ingress } = find(objects, 'Ingress', 'api') as unknown as Routes['ingress']
+    const { spec: route } = find(objects, 'HTTPRoute', 'api') as unknown as Routes['route']
+    expect(ingress.rules[0].http.paths.map(({ path }) => path)).toEqual(expected)
+    expect(route.rules[0].matches.map(({ path }) => path.value)).toEqual(expected)
+  })
 })
 
 describe('Redis', () => {
@@ -184,9 +252,9 @@ describe('KEDA', () => {
   test('counts due deliveries of every shard, lanes and the backlog, with those that workers hold', () => {
     const { metadata } = triggerOf('production')
     const isCounted = (queue: string) => new RegExp(metadata['queueName'] ?? '').test(queue)
-    for (const queue of [Queue.deliveryDue, 'delivery.due.3', ...laneQueues(8), 'delivery.backlog'])
+    for (const queue of [...dueQueues(4), ...laneQueues(8), Queue.deliveryBacklog])
       expect([queue, isCounted(queue)]).toEqual([queue, true])
-    for (const queue of ['delivery.wait.10000', Queue.quarantine, Queue.fanoutEvents, Queue.receiverChecks])
+    for (const queue of [...waitQueues(10_000, 2), Queue.quarantine, ...eventQueues(2), Queue.receiverChecks])
       expect([queue, isCounted(queue)]).toEqual([queue, false])
     expect(metadata).toMatchObject({
       protocol: 'http',

@@ -1,6 +1,6 @@
 /**
  * The fields of RabbitmqCluster (rabbitmq.com/v1beta1) in the RabbitMQ Cluster Operator 2.16, as its Go types declare them
- * (api/v1beta1/rabbitmqcluster_types.go, MPL-2.0). No package of the npm registry has the CRD itself. The fields whose
+ * (api/v1beta1/rabbitmqcluster_types.go, MPL-2.0). The npm registry has no package with the CRD itself. The fields whose
  * types are Kubernetes' own (affinity, resources, …) are free here, because they are validated as those of a pod.
  */
 export const RABBITMQ_CLUSTER = {

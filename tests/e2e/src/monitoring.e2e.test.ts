@@ -154,5 +154,6 @@ describeWithPrometheus('a real Prometheus that scraped the stack under load', ()
     const promtool = join(binary, '..', 'promtool')
     const { stdout } = await promisify(execFile)(promtool, ['test', 'rules', join(monitoringFolder, 'alerts.test.yml')])
     expect(stdout).toContain('SUCCESS')
-  })
+    // promtool plays hours of samples through every rule: seconds on an idle core, a minute on a busy one.
+  }, 180_000)
 })

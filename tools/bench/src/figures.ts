@@ -1,10 +1,12 @@
 import type { Bench, Setting } from './bench.ts'
 import { measureBacklog } from './figures/backlog.ts'
 import { AGENTS, measureCommands } from './figures/commands.ts'
+import { measureConsole } from './figures/console.ts'
 import { measureCost } from './figures/cost.ts'
 import { measureDeliveries } from './figures/deliveries.ts'
 import { measureFairness } from './figures/fairness.ts'
 import { measureLatency } from './figures/latency.ts'
+import { measureListeners } from './figures/listeners.ts'
 import { measureLog } from './figures/log.ts'
 import { measureMemory } from './figures/memory.ts'
 import { measureNoisy } from './figures/noisy.ts'
@@ -45,6 +47,16 @@ export const MEASUREMENTS: { readonly [Name in FigureName]: Measurement<Name> } 
     title: 'latency from event to first POST, compared with a bare loop',
     setting: ordinary,
     measure: measureLatency,
+  },
+  listeners: {
+    title: 'the same with 200 listeners on the live stream, and without',
+    setting: ordinary,
+    measure: measureListeners,
+  },
+  console: {
+    title: 'size of the console, and its first paint in Chromium',
+    setting: ordinary,
+    measure: measureConsole,
   },
   log: {
     title: 'cost of the delivery log',

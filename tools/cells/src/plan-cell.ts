@@ -58,9 +58,9 @@ export function planCell({ goal, workload, plannedLoad, redis, rabbitmq }: Input
       remedy: 'larger nodes, with DELIVERY_SHARDS for more cores',
     },
     {
-      resource: 'one queue for events, `fanout.events` (highest rate seen)',
+      resource: 'one shard of events (highest rate seen through one queue)',
       deliveriesPerSecond: workload.seenThroughOneQueue * deliveriesPerEvent,
-      remedy: 'not yet: this queue has no shards',
+      remedy: 'EVENT_SHARDS',
     },
   ].toSorted((a, b) => a.deliveriesPerSecond - b.deliveriesPerSecond)
 

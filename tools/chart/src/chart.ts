@@ -30,6 +30,7 @@ export const COMBINATIONS = {
   'without-keda': ['production', 'without-keda'],
   external: ['production', 'external', 'monitoring'],
   gateway: ['production', 'gateway'],
+  console: ['production', 'console'],
   tls: ['production', 'tls'],
   monitoring: ['production', 'monitoring'],
   tracing: ['production', 'tracing'],

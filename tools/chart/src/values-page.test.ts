@@ -30,3 +30,17 @@ test('rejects a value without a description or a default', () => {
   expect(() => valuesPage(described, {})).toThrow('replicas has no default')
   expect(valuesPage(described, { replicas: 1 })).toContain('| `replicas` | `1`     | Pods.   |')
 })
+
+test('describes the members of a list’s entries', () => {
+  const roles = { description: 'Roles.', properties: { claim: { description: 'A claim.' } }, required: ['claim'] }
+  const issuer = { properties: { issuer: { description: 'An issuer.' }, roles }, required: ['issuer'] }
+  const page = valuesPage({ properties: { issuers: { description: 'Issuers.', items: issuer } } }, { issuers: [] })
+  expect(page.match(/^\| `.*/gm)?.map((line) => line.replaceAll(/ +/g, ' '))).toEqual([
+    '| `issuers` | `[]` | Issuers. |',
+    '| `issuers[].issuer` | required | An issuer. |',
+    '| `issuers[].roles` | none | Roles. |',
+    '| `issuers[].roles.claim` | required | A claim. |',
+  ])
+  const unnamed = { properties: { issuers: { description: 'Issuers.', items: { properties: { issuer: {} } } } } }
+  expect(() => valuesPage(unnamed, { issuers: [] })).toThrow('issuers[].issuer has no description')
+})

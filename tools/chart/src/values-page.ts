@@ -8,6 +8,8 @@ export interface ValueSchema {
   readonly type?: string
   readonly enum?: readonly (string | number)[]
   readonly properties?: Readonly<Record<string, ValueSchema>>
+  readonly required?: readonly string[]
+  readonly items?: ValueSchema
 }
 
 type Values = Readonly<Record<string, unknown>>
@@ -68,9 +70,27 @@ function rowsOf(properties: NonNullable<ValueSchema['properties']>, values: Valu
       return rowsOf(value.properties, values[name] as Values, `${path}.`)
     if (value.description === undefined) throw new Error(`${path} has no description in values.schema.json`)
     if (!(name in values)) throw new Error(`${path} has no default in values.yaml`)
-    return [[`\`${path}\``, shown(values[name]), value.description.replaceAll('|', '\\|')]]
+    return [row(path, shown(values[name]), value.description), ...memberRows(value.items, `${path}[]`)]
   })
 }
+
+/** Rows for the members of an entry of a list. They have no defaults. */
+function memberRows({ properties = {}, required = [] }: ValueSchema = {}, path: string): string[][] {
+  return Object.entries(properties).flatMap(([name, member]) => {
+    if (member.description === undefined) throw new Error(`${path}.${name} has no description in values.schema.json`)
+    const isRequired = required.includes(name)
+    return [
+      row(`${path}.${name}`, isRequired ? 'required' : 'none', member.description),
+      ...memberRows(member, `${path}.${name}`),
+    ]
+  })
+}
+
+const row = (path: string, value: string, meaning: string): string[] => [
+  `\`${path}\``,
+  value,
+  meaning.replaceAll('|', '\\|'),
+]
 
 const shown = (value: unknown): string =>
   value === '' ? 'empty' : `\`${(typeof value === 'string' ? value : JSON.stringify(value)).replaceAll('|', '\\|')}\``

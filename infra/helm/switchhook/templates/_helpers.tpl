@@ -129,6 +129,16 @@ amqp://rabbitmq.{{ .Release.Namespace }}.svc:5672
 {{- end -}}
 {{- end }}
 
+{{- /* The paths that clients reach: the API, and the console if people can sign in to it. */ -}}
+{{- define "switchhook.paths" -}}
+{{- $paths := list "/api/v1" -}}
+{{- $console := dig "CONSOLE" (dig "CONSOLE" "on" .Values.settings) .Values.api.settings | toString -}}
+{{- range .Values.api.authIssuers -}}
+{{- if and .console (ne $console "off") }}{{ $paths = append $paths "/console" }}{{ end -}}
+{{- end -}}
+{{- toJson ($paths | uniq) -}}
+{{- end }}
+
 {{- /* Values that contradict each other, which a schema cannot say. */ -}}
 {{- define "switchhook.check" -}}
 {{- $v := .Values -}}
@@ -158,6 +168,13 @@ amqp://rabbitmq.{{ .Release.Namespace }}.svc:5672
 {{- end -}}
 {{- if and $v.rabbitmq.tls.enabled (eq $v.rabbitmq.mode "operator") (not $v.rabbitmq.tls.caSecret) -}}
 {{- fail "rabbitmq.tls.caSecret is required with rabbitmq.tls.enabled: the services check the certificates of the nodes against it" -}}
+{{- end -}}
+{{- range $setting, $services := dict "DELIVERY_SHARDS" (list "fanout" "deliveryWorker") "EVENT_SHARDS" (list "api" "fanout") -}}
+{{- $numbers := list -}}
+{{- range $services }}{{ $numbers = append $numbers (dig $setting (dig $setting 1 $v.settings) (index $v . "settings") | toString) }}{{ end -}}
+{{- if gt (len ($numbers | uniq)) 1 -}}
+{{- fail (printf "%s is %s for %s: set it under settings, for all services" $setting (join " and " $numbers) (join " and " $services)) -}}
+{{- end -}}
 {{- end -}}
 {{- if and $v.gateway.enabled (not $v.gateway.parentRefs) -}}
 {{- fail "gateway.parentRefs is required: name the Gateway that the HTTPRoute belongs to" -}}

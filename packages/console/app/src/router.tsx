@@ -20,7 +20,7 @@ const screens = [
   createRoute({
     ...route,
     path: '/endpoints',
-    validateSearch: only('q', 'show'),
+    validateSearch: only('q', 'show', 'most'),
     component: lazyRouteComponent(() => import('./screens/endpoints.tsx'), 'Endpoints'),
   }),
   createRoute({

@@ -109,6 +109,8 @@ function SearchBox() {
       onSubmit={(event) => {
         event.preventDefault()
         const q = textIn(new FormData(event.currentTarget), 'q')
+        // The screen of events shows what was searched for, and lets it be changed.
+        event.currentTarget.reset()
         if (q !== '') void navigate({ to: '/events', search: { q } })
       }}
     >

@@ -23,8 +23,8 @@ test('the trace context of an event is a header, not part of its content', () =>
   expect(eventMessage(event).properties.headers).toBeUndefined()
 })
 
-test('a copy differs from its original only by the exchange and one header', () => {
-  const original = eventMessage({ ...sampleEvent(), traceparent: newTraceparent() })
+test('a copy differs from its original, of whatever shard, only by the exchange and one header', () => {
+  const original = eventMessage({ ...sampleEvent(), traceparent: newTraceparent() }, 'switchhook.fanout.2')
   const copy = copyOf(original)
   const { traceparent } = original.properties.headers ?? {}
   expect(copy).toEqual({
@@ -55,7 +55,7 @@ test('events, deliveries and receiver checks carry the id of the installation th
   } as const
   const delivery = sampleDelivery()
   const marked = [
-    eventMessage(sampleEvent(), installation),
+    eventMessage(sampleEvent(), 'switchhook.fanout', installation),
     deliveryMessage(delivery, 'delivery.due', installation),
     checkMessage(check, installation),
   ]

@@ -21,14 +21,19 @@ import type { OutgoingMessage } from './publisher.ts'
 
 const contentType = 'application/json'
 
-export function eventMessage(event: PlatformEvent, installation?: InstallationId): OutgoingMessage {
+/** @param exchange the one of the event's shard */
+export function eventMessage(
+  event: PlatformEvent,
+  exchange: string = FANOUT_EXCHANGE,
+  installation?: InstallationId,
+): OutgoingMessage {
   const { traceparent } = event
   const headers = {
     ...(traceparent !== undefined && { traceparent }),
     ...(installation !== undefined && { [INSTALLATION_HEADER]: installation }),
   }
   return {
-    exchange: FANOUT_EXCHANGE,
+    exchange,
     routingKey: event.eventType,
     content: serialiseEvent(event),
     properties: {

@@ -1,4 +1,4 @@
-import type { SubscriptionId } from '@switchhook/contracts'
+import { type EventId, newEventId, type SubscriptionId } from '@switchhook/contracts'
 import * as fc from 'fast-check'
 import {
   backlogOf,
@@ -9,13 +9,15 @@ import {
   dueQueueFor,
   dueQueues,
   EVENTS_EXCHANGE,
+  eventQueues,
   FANOUT_EXCHANGE,
+  fanoutExchangeFor,
   hasRoute,
   laneQueues,
   Queue,
   serviceTopology,
-  shardsOf,
-  waitQueue,
+  waitQueueFor,
+  waitQueues,
 } from './topology.ts'
 
 const waits = fc.array(fc.integer({ min: 1, max: 2_073_600_000 }), { maxLength: 20 })
@@ -58,9 +60,17 @@ test('the arguments equal those of existing queues: another value needs another 
     'x-queue-type': 'quorum',
   }
   const work = { ...letters, 'x-dead-letter-routing-key': 'quarantine', 'x-delivery-limit': 20 }
-  expect(serviceTopology([60_000], 1, 2, backlogQueues.slice(0, 1)).queues).toEqual({
+  expect(
+    serviceTopology([60_000], {
+      lanes: 1,
+      deliveryShards: 2,
+      eventShards: 2,
+      others: backlogQueues.slice(0, 1),
+    }).queues,
+  ).toEqual({
     quarantine: { 'x-overflow': 'reject-publish', 'x-queue-type': 'quorum', 'x-delivery-limit': 1_000_000_000 },
     'fanout.events': work,
+    'fanout.events.1': work,
     'delivery.due': work,
     'delivery.due.1': work,
     'delivery.lane.0': work,
@@ -73,18 +83,26 @@ test('the arguments equal those of existing queues: another value needs another 
       'x-delivery-limit': 1_000_000_000,
       'x-message-ttl': 60_000,
     },
+    'delivery.wait.60000.1': {
+      ...letters,
+      'x-dead-letter-routing-key': 'delivery.due.1',
+      'x-delivery-limit': 1_000_000_000,
+      'x-message-ttl': 60_000,
+    },
   })
 })
 
-test('only fan-out’s queue is bound to the exchange of our events', () => {
-  const { bindings, links = [] } = serviceTopology([1_000], 4, 2)
-  expect([...bindings, ...links].filter(({ from }) => from === FANOUT_EXCHANGE)).toEqual([
+test('only its queue is bound to the exchange of a shard of events', () => {
+  const { exchanges, bindings, links = [] } = serviceTopology([1_000], { lanes: 4, deliveryShards: 2, eventShards: 2 })
+  expect([...bindings, ...links].filter(({ from }) => from.startsWith(FANOUT_EXCHANGE))).toEqual([
     { from: 'switchhook.fanout', key: '#', to: 'fanout.events' },
+    { from: 'switchhook.fanout.1', key: '#', to: 'fanout.events.1' },
   ])
+  expect(exchanges).toMatchObject({ 'switchhook.fanout': 'fanout', 'switchhook.fanout.1': 'fanout' })
 })
 
 test('every lane is declared, and bound by its name', () => {
-  const topology = serviceTopology([], 16)
+  const topology = serviceTopology([], { lanes: 16 })
   for (const lane of laneQueues(16)) {
     expect(Object.keys(topology.queues)).toContain(lane)
     expect(hasRoute(topology, DELIVERY_EXCHANGE, lane)).toBe(true)
@@ -92,7 +110,7 @@ test('every lane is declared, and bound by its name', () => {
 })
 
 test('every backlog is declared and bound by its name, and each tenant has one', () => {
-  const topology = serviceTopology([], 0, 1, backlogQueues)
+  const topology = serviceTopology([], { others: backlogQueues })
   expect(backlogQueues).toHaveLength(16)
   expect(danglingNames(topology)).toEqual([])
   for (const queue of [...backlogQueues, Queue.deliveryBacklog]) {
@@ -103,14 +121,13 @@ test('every backlog is declared and bound by its name, and each tenant has one',
   fc.assert(fc.property(tenants, (tenant) => expect(backlogQueues).toContain(backlogQueue(backlogOf(tenant)))))
 })
 
-test('every shard is declared and bound, and each subscription has one shard', () => {
-  const topology = serviceTopology([1_000], 2, 3)
+test('every shard of deliveries is declared and bound, and each subscription has one shard', () => {
+  const topology = serviceTopology([1_000], { lanes: 2, deliveryShards: 3 })
   const names = ['delivery.due', 'delivery.due.1', 'delivery.due.2']
   expect(dueQueues(3)).toEqual(names)
   expect(Object.keys(topology.queues)).toEqual(expect.arrayContaining(names))
   expect(topology.queues['delivery.due.2']).toEqual(topology.queues['delivery.due'])
   expect(danglingNames(topology)).toEqual([])
-  expect([1, 2, 7].map((shards) => shardsOf(serviceTopology([], 4, shards)))).toEqual([1, 2, 7])
   fc.assert(
     fc.property(fc.uuid(), fc.integer({ min: 1, max: 64 }), (id, shards) => {
       const subscription = id as SubscriptionId
@@ -118,6 +135,51 @@ test('every shard is declared and bound, and each subscription has one shard', (
       expect(dueQueueFor(subscription, 1)).toBe(Queue.deliveryDue)
     }),
   )
+})
+
+test('a retry waits in the queue of its subscription’s shard, and returns to that shard', () => {
+  const topology = serviceTopology([1_000], { deliveryShards: 3 })
+  expect(waitQueues(1_000, 3)).toEqual(['delivery.wait.1000', 'delivery.wait.1000.1', 'delivery.wait.1000.2'])
+  fc.assert(
+    fc.property(fc.uuid(), (id) => {
+      const subscription = id as SubscriptionId
+      const queue = waitQueueFor(subscription, 1_000, 3)
+      expect(hasRoute(topology, DELIVERY_EXCHANGE, queue)).toBe(true)
+      expect(topology.queues[queue]?.['x-dead-letter-routing-key']).toBe(dueQueueFor(subscription, 3))
+      expect(waitQueueFor(subscription, 1_000, 1)).toBe('delivery.wait.1000')
+    }),
+  )
+})
+
+test('shards of an earlier configuration are declared, and nothing is published to them', () => {
+  const topology = serviceTopology([1_000], { deliveryShards: 2, others: dueQueues(4) })
+  expect(Object.keys(topology.queues)).toEqual(expect.arrayContaining([...dueQueues(4)]))
+  expect(Object.keys(topology.queues).filter((name) => name.startsWith('delivery.wait'))).toHaveLength(2)
+  expect(topology.shards).toEqual({ deliveries: 2, events: 1 })
+  expect(danglingNames(topology)).toEqual([])
+})
+
+test('every shard of events is declared and bound, and the events of one call or agent have one shard', () => {
+  const topology = serviceTopology([], { eventShards: 3 })
+  expect(eventQueues(3)).toEqual(['fanout.events', 'fanout.events.1', 'fanout.events.2'])
+  expect(danglingNames(topology)).toEqual([])
+  const subjects = fc.oneof(
+    fc.record({ callId: fc.uuid(), agentUri: fc.string() }),
+    fc.record({ agentUri: fc.string() }),
+  )
+  fc.assert(
+    fc.property(fc.uuid(), fc.uuid(), subjects, (some, other, data) => {
+      const exchangeOf = (id: string, shards = 3) => fanoutExchangeFor({ eventId: id as EventId, data }, shards)
+      expect(exchangeOf(some)).toBe(exchangeOf(other))
+      expect(hasRoute(topology, exchangeOf(some), 'call.status')).toBe(true)
+      expect(exchangeOf(some, 1)).toBe(FANOUT_EXCHANGE)
+    }),
+  )
+})
+
+test('events without a call and an agent are spread by their ids', () => {
+  const ids = Array.from({ length: 50 }, () => newEventId())
+  expect(new Set(ids.map((eventId) => fanoutExchangeFor({ eventId, data: {} }, 3))).size).toBe(3)
 })
 
 test.each<[string, string, boolean]>([
@@ -133,7 +195,7 @@ test('each distinct wait has one queue that dead-letters to the due queue', () =
   const { queues } = serviceTopology([1_000, 60_000, 1_000])
   const names = Object.keys(queues).filter((name) => name.startsWith('delivery.wait.'))
   expect(names).toEqual(['delivery.wait.1000', 'delivery.wait.60000'])
-  expect(queues[waitQueue(60_000)]).toMatchObject({
+  expect(queues['delivery.wait.60000']).toMatchObject({
     'x-message-ttl': 60_000,
     'x-dead-letter-exchange': DELIVERY_EXCHANGE,
     'x-dead-letter-routing-key': Queue.deliveryDue,

@@ -1,5 +1,5 @@
 import { crc32 } from 'node:zlib'
-import type { SubscriptionId } from '@switchhook/contracts'
+import type { PlatformEvent, SubscriptionId } from '@switchhook/contracts'
 import type { Session } from '../link/session.ts'
 
 /** The exchanges, queues and bindings that must exist on the broker. Declared on each connection. */
@@ -14,6 +14,8 @@ export interface Topology {
   readonly links?: readonly Link[]
   /** Bindings of earlier versions, removed after everything else is declared. */
   readonly obsolete?: readonly Binding[]
+  /** Among how many shards a service divides what it publishes. Default: one each. */
+  readonly shards?: { readonly deliveries: number; readonly events: number }
 }
 
 /** A binding whose target is an exchange. */
@@ -30,7 +32,7 @@ export interface Binding {
 /** Public interface: any platform may publish events here, and any system may bind a queue to receive all events. */
 export const EVENTS_EXCHANGE = 'switchhook.events'
 
-/** Private: bound only to `fanout.events`, so a confirm proves that the event is in that queue. */
+/** Private: bound only to `fanout.events`, so a confirm proves that the event is in that queue. Each further shard has its own. */
 export const FANOUT_EXCHANGE = 'switchhook.fanout'
 
 /** Separates the messages of the public exchange: copies of our own events are dropped, all others go to fan-out. */
@@ -48,8 +50,9 @@ export const ALONE_HEADER = 'sh-alone'
 export const DELIVERY_EXCHANGE = 'switchhook.delivery'
 
 export const Queue = {
+  /** The first shard of events. Events from outside arrive here. */
   fanoutEvents: 'fanout.events',
-  /** The first shard. Messages of the wait queues return here. */
+  /** The first shard of due deliveries. */
   deliveryDue: 'delivery.due',
   /** Due deliveries of tenants with a backlog of events. Workers consume it with what `delivery.due` leaves them. */
   deliveryBacklog: 'delivery.backlog',
@@ -59,18 +62,38 @@ export const Queue = {
   quarantine: 'quarantine',
 } as const
 
-/** The highest number of shards that can be configured. */
+/** The highest number of shards that can be configured, of events and of deliveries. */
 export const MOST_SHARDS = 64
 
+/** The first shard has the name that the queue had before there were shards. */
+const shardName = (queue: string, shard: number): string => (shard === 0 ? queue : `${queue}.${shard}`)
+const shardNames = (queue: string, shards: number): readonly string[] =>
+  Array.from({ length: shards }, (_, shard) => shardName(queue, shard))
+const shardFor = (key: string, shards: number): number => crc32(key) % shards
+
 /** Due deliveries. With several shards the leader of one queue is not the throughput limit; the default is one. */
-const dueQueue = (shard: number): string => (shard === 0 ? Queue.deliveryDue : `${Queue.deliveryDue}.${shard}`)
-export const dueQueues = (shards: number): readonly string[] => Array.from({ length: shards }, (_, n) => dueQueue(n))
+export const dueQueues = (shards: number): readonly string[] => shardNames(Queue.deliveryDue, shards)
 /** Every worker consumes all shards, so any would do. Choosing by subscription keeps one endpoint's burst in one queue. */
 export const dueQueueFor = (subscription: SubscriptionId, shards: number): string =>
-  dueQueue(crc32(subscription) % shards)
+  shardName(Queue.deliveryDue, shardFor(subscription, shards))
 
 /** Named by the wait, not by its slot: a new schedule adds queues and redeclares none. */
-export const waitQueue = (waitMs: number): string => `delivery.wait.${waitMs}`
+export const waitQueues = (waitMs: number, shards: number): readonly string[] => shardNames(waitName(waitMs), shards)
+/** The wait queue of a subscription's shard: its messages return to that shard of due deliveries. */
+export const waitQueueFor = (subscription: SubscriptionId, waitMs: number, shards: number): string =>
+  shardName(waitName(waitMs), shardFor(subscription, shards))
+const waitName = (waitMs: number): string => `delivery.wait.${waitMs}`
+
+/** Events. With several shards the leader of one queue is not the throughput limit; the default is one. */
+export const eventQueues = (shards: number): readonly string[] => shardNames(Queue.fanoutEvents, shards)
+/**
+ * The exchange of an event's shard. Every fan-out process consumes all shards, so any would do. The events of one call or
+ * agent share a shard, so that shards reorder them no more than one queue.
+ */
+export function fanoutExchangeFor({ eventId, data }: Pick<PlatformEvent, 'eventId' | 'data'>, shards: number): string {
+  const subject = data['callId'] ?? data['agentUri']
+  return shardName(FANOUT_EXCHANGE, shardFor(typeof subject === 'string' ? subject : eventId, shards))
+}
 
 /** Deliveries that wait for a turn, because their subscription has used up all of its turns. */
 export const laneQueue = (lane: number): string => `delivery.lane.${lane}`
@@ -109,61 +132,68 @@ const work = { ...quorum, ...deadLetterTo(Queue.quarantine), 'x-delivery-limit':
 const backlogged = { ...work, ...deadLetterTo(Queue.deliveryDue), 'x-message-ttl': BACKLOG_TTL_MS }
 const idle = { ...quorum, 'x-delivery-limit': UNLIMITED_LOOKS }
 
+/** The queues of a service beyond those that every service declares. */
+export interface ServiceQueues {
+  /** The number of lanes, for a service that moves deliveries to lanes. Default: none. */
+  readonly lanes?: number
+  /** The number of shards among which the service divides due deliveries and retries. Default: 1. */
+  readonly deliveryShards?: number
+  /** The number of shards of events that the service publishes to or consumes. Default: 1. */
+  readonly eventShards?: number
+  /** Queues of work that it also uses: backlogs, and shards of an earlier configuration. Default: none. */
+  readonly others?: readonly string[]
+}
+
 /**
  * The topology of a service.
- * @param waitsMs the waits of a service that publishes retries, else `[]`
- * @param lanes the number of lanes of a service that moves deliveries to lanes
- * @param shards the number of shards of a service that publishes or consumes due deliveries
- * @param backlogs the queues of a service that keeps backlogs of events
+ * @param waitsMs the waits of a service that publishes retries, else `[]`; each has a queue per shard of deliveries
  */
 export function serviceTopology(
   waitsMs: readonly number[],
-  lanes = 0,
-  shards = 1,
-  backlogs: readonly string[] = [],
+  { lanes = 0, deliveryShards = 1, eventShards = 1, others = [] }: ServiceQueues = {},
 ): Topology {
-  const waits = [...new Set(waitsMs)]
-  const workQueues = [...dueQueues(shards), ...laneQueues(lanes), ...backlogs, Queue.receiverChecks]
-  const waitQueues = waits.map((ms) => [
-    waitQueue(ms),
-    { ...idle, ...deadLetterTo(Queue.deliveryDue), 'x-message-ttl': ms },
-  ])
+  const workQueues = [...new Set([...dueQueues(deliveryShards), ...laneQueues(lanes), ...others, Queue.receiverChecks])]
+  const events = eventQueues(eventShards).map((queue, shard) => ({
+    exchange: shardName(FANOUT_EXCHANGE, shard),
+    queue,
+  }))
+  const waits = [...new Set(waitsMs)].flatMap((ms) =>
+    waitQueues(ms, deliveryShards).map((name, shard) => ({ name, ms, returnsTo: shardName(Queue.deliveryDue, shard) })),
+  )
   return {
     exchanges: {
       [EVENTS_EXCHANGE]: 'topic',
       [DELIVERY_EXCHANGE]: 'direct',
-      [FANOUT_EXCHANGE]: 'fanout',
+      ...Object.fromEntries(events.map(({ exchange }) => [exchange, 'fanout'] as const)),
       [COPIES_EXCHANGE]: 'fanout',
       [INTAKE_EXCHANGE]: 'headers',
     },
     alternates: { [INTAKE_EXCHANGE]: FANOUT_EXCHANGE },
     queues: {
       [Queue.quarantine]: { ...idle, 'x-overflow': 'reject-publish' },
-      [Queue.fanoutEvents]: work,
-      ...Object.fromEntries(workQueues.map((name) => [name, work])),
+      ...Object.fromEntries([...events.map(({ queue }) => queue), ...workQueues].map((name) => [name, work])),
       [Queue.deliveryBacklog]: backlogged,
-      ...Object.fromEntries(waitQueues),
+      ...Object.fromEntries(
+        waits.map(({ name, ms, returnsTo }) => [name, { ...idle, ...deadLetterTo(returnsTo), 'x-message-ttl': ms }]),
+      ),
     },
     bindings: [
       // Targets of dead letters first: a message must never wait in a queue whose dead-letter target is not bound yet.
-      ...[Queue.quarantine, ...workQueues, Queue.deliveryBacklog, ...waits.map(waitQueue)].map((name) => ({
+      ...[Queue.quarantine, ...workQueues, Queue.deliveryBacklog, ...waits.map(({ name }) => name)].map((name) => ({
         from: DELIVERY_EXCHANGE,
         key: name,
         to: name,
       })),
-      { from: FANOUT_EXCHANGE, key: '#', to: Queue.fanoutEvents },
+      ...events.map(({ exchange, queue }) => ({ from: exchange, key: '#', to: queue })),
     ],
     links: [
       { from: INTAKE_EXCHANGE, key: '', to: COPIES_EXCHANGE, arguments: { 'x-match': 'all', [COPY_HEADER]: true } },
       { from: EVENTS_EXCHANGE, key: '#', to: INTAKE_EXCHANGE },
     ],
     obsolete: [{ from: EVENTS_EXCHANGE, key: '#', to: Queue.fanoutEvents }],
+    shards: { deliveries: deliveryShards, events: eventShards },
   }
 }
-
-/** The number of shards of due deliveries in a topology. */
-export const shardsOf = ({ queues }: Topology): number =>
-  Object.keys(queues).filter((name) => name === Queue.deliveryDue || name.startsWith(`${Queue.deliveryDue}.`)).length
 
 /** Whether a queue should receive messages with this exchange and routing key. */
 export const hasRoute = ({ bindings }: Topology, exchange: string, routingKey: string): boolean =>

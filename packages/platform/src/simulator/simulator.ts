@@ -53,8 +53,8 @@ export interface Simulator extends Platform {
   findAnyAgent(agentUri: string, tenant?: string): ProvisionedAgent | undefined
   /** Rings an agent from outside. Resolves to the new call, or to undefined if the device is offline or busy. */
   ring(agent: ProvisionedAgent, call: InboundCall, callId?: CallId): Promise<CallId | undefined>
-  /** Lets the outside party of a call act. `false`: the call does not exist in any tenant. */
-  remote(callId: CallId, action: RemoteAction): Promise<boolean>
+  /** Lets the outside party of a call act. `false`: the call does not exist in the tenant, or in any if none is given. */
+  remote(callId: CallId, action: RemoteAction, tenant?: string): Promise<boolean>
   setDevice(agent: ProvisionedAgent, online: boolean): Promise<void>
 }
 
@@ -188,8 +188,8 @@ export function createSimulator(deps: SimulatorDeps): Simulator {
       return group?.legs.filter((leg) => leg.callId === callId) ?? []
     },
     ring,
-    remote: async (callId, action) => {
-      for (const tenant of tenants) {
+    remote: async (callId, action, of) => {
+      for (const tenant of of === undefined ? tenants : [of]) {
         if (await steps.apply(tenant, callId, { kind: 'remote', callId, action })) return true
       }
       return false

@@ -93,6 +93,13 @@ export const sharedFields = {
 /** `DELIVERY_SHARDS` of fan-out and of the workers. `most` is the topology's limit. */
 export const deliveryShardsField = (most: number): Field<number> =>
   described(
-    'Number of queues for due deliveries. Fan-out and workers must have the same value ([scaling](scaling.md)).',
+    'Number of queues for due deliveries, and for each wait. Fan-out and workers must have the same value ([scaling](scaling.md#shards)).',
+    integer({ min: 1, max: most }, 1),
+  )
+
+/** `EVENT_SHARDS` of the api and of fan-out. `most` is the topology's limit. */
+export const eventShardsField = (most: number): Field<number> =>
+  described(
+    'Number of queues for events. The api and fan-out must have the same value ([scaling](scaling.md#shards)).',
     integer({ min: 1, max: most }, 1),
   )

@@ -1,11 +1,11 @@
 -- Counts a transient failure of an endpoint. The Nth failure in a row opens the breaker in the same step; a failed probe
 -- starts a new cool-down. While the breaker is open, any other failure changes nothing: its attempt began before the
 -- breaker opened, or its claim to probe has lapsed.
--- KEYS    1 breaker
+-- KEYS    1 breaker   2 its history
 -- ARGV    1 failures in a row that open it   2 cool-down in ms   3 the probe's claim, '' for none   4 retention in ms
---         5 result of the attempt, for the notice
+--         5 result of the attempt, for the notice   6 periods that the history keeps   7 its retention in ms
 -- result  1 this failure starts a cool-down, else 0
-local openUntil, probe = unpack(redis.call('HMGET', KEYS[1], 'openUntil', 'probe'))
+local openUntil, probe, opening = unpack(redis.call('HMGET', KEYS[1], 'openUntil', 'probe', 'opening'))
 if openUntil and (ARGV[3] == '' or probe ~= ARGV[3]) then
   return 0
 end
@@ -22,6 +22,11 @@ redis.call('HSET', KEYS[1], 'openUntil', untilMs)
 if not openUntil then
   -- Written once per outage, so that a repeated notice is identical.
   redis.call('HDEL', KEYS[1], 'told')
-  redis.call('HSET', KEYS[1], 'opening', string.format('%.0f %d %s %s', now, failures, untilMs, ARGV[5]))
+  opening = string.format('%.0f %d %s %s', now, failures, untilMs, ARGV[5])
+  redis.call('HSET', KEYS[1], 'opening', opening)
 end
+-- A failed probe extends the period of its outage.
+redis.call('ZADD', KEYS[2], untilMs, string.match(opening or '', '^%d+') or string.format('%.0f', now))
+redis.call('ZREMRANGEBYRANK', KEYS[2], 0, -1 - ARGV[6])
+redis.call('PEXPIRE', KEYS[2], ARGV[7])
 return 1

@@ -2,7 +2,7 @@
 -- KEYS    1 breaker   2 subscriptions   3 the tenant's listening key
 -- ARGV    1 subscription, '' to leave it out
 -- result  'closed', 'open' (in its cool-down) or 'probing' (the cool-down is over); failures in a row; end of the
---         cool-down in ms since 1970, 0 for none; the subscription as JSON, '' for none; 1 if somebody reads the tenant's
+--         cool-down in ms since 1970, 0 for none; the subscription as JSON, '' for none; 1 if a client reads the tenant's
 --         live stream, else 0
 local subscription = ''
 if ARGV[1] ~= '' then

@@ -3,6 +3,7 @@ import { eventually, silentLog, type TestRedis, testRedis } from '@switchhook/te
 import { openRedis, type Redis } from '../redis/redis.ts'
 import { createSubscriptionStore } from '../subscriptions/subscription-store.ts'
 import { type BreakerStore, createBreakerReader, createBreakerStore, type Endpoint } from './breaker-store.ts'
+import { createCoolDownHistory, KEPT_PERIODS } from './cool-down-history.ts'
 
 const COOLDOWN_MS = 300
 const LEASE_MS = 400
@@ -89,6 +90,46 @@ test('a failed probe starts a new cool-down, a successful one closes the breaker
   expect(await workers[1].claimProbe(endpoint, LEASE_MS)).toBeDefined()
   await workers[1].noteAnswer(endpoint)
   expect(await stateOf()).toBe('closed')
+})
+
+describe('the history of cool-downs', () => {
+  const history = (of: Endpoint = endpoint, fromMs = 0, toMs = Number.MAX_SAFE_INTEGER) =>
+    createCoolDownHistory(redis[1]).between(of, { fromMs, toMs })
+
+  test('has one period per outage, to the end of its last cool-down', async () => {
+    await open()
+    const [period] = await history()
+    const { openUntilMs } = await workers[0].health(endpoint)
+    expect(await history()).toEqual([{ fromMs: (openUntilMs ?? 0) - COOLDOWN_MS, untilMs: openUntilMs }])
+    await cooledDown()
+    await workers[0].noteFailure(endpoint, await workers[0].claimProbe(endpoint, LEASE_MS))
+    const extended = { fromMs: period?.fromMs, untilMs: (await workers[0].health(endpoint)).openUntilMs }
+    expect(await history()).toEqual([extended])
+
+    await workers[0].noteAnswer(endpoint)
+    await open()
+    expect(await history()).toEqual([extended, expect.anything()])
+    expect(await history(endpoint, extended.untilMs ?? 0)).toHaveLength(1)
+    expect(await history(endpoint, 0, period?.fromMs)).toEqual([])
+    expect(await history({ ...endpoint, tenant: 'globex' })).toEqual([])
+    expect(await history(anEndpoint())).toEqual([])
+  })
+
+  test('keeps a limited number of periods, the latest', async () => {
+    const flapping = createBreakerStore(redis[0], { failures: 1, cooldownMs: 1 })
+    for (let outage = 0; outage < KEPT_PERIODS + 20; outage++) {
+      // Each outage begins in a millisecond of its own.
+      await eventually(async () => {
+        await flapping.noteAnswer(endpoint)
+        const before = (await history()).at(-1)?.fromMs ?? 0
+        await flapping.noteFailure(endpoint, undefined)
+        expect((await history()).at(-1)?.fromMs).toBeGreaterThan(before)
+      })
+    }
+    const periods = await history()
+    expect(periods).toHaveLength(KEPT_PERIODS)
+    expect(periods.map(({ fromMs }) => fromMs)).toEqual(periods.map(({ fromMs }) => fromMs).toSorted((a, b) => a - b))
+  })
 })
 
 test('while a probe is in flight, other failures change nothing', async () => {

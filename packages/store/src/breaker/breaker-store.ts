@@ -1,8 +1,9 @@
 import { randomUUID } from 'node:crypto'
 import type { Attempt, Delivery, Subscription } from '@switchhook/contracts'
-import { breakerKey, listeningKey, subscriptionsKey } from '../keys.ts'
+import { breakerKey, coolDownsKey, listeningKey, subscriptionsKey } from '../keys.ts'
 import { type Redis, run } from '../redis/redis.ts'
 import { parseSubscription } from '../subscriptions/subscription-store.ts'
+import { HISTORY_MS, KEPT_PERIODS } from './cool-down-history.ts'
 
 /*
  * The circuit breaker: one hash per subscription, shared by all workers. All times are Redis' own.
@@ -26,6 +27,8 @@ import { parseSubscription } from '../subscriptions/subscription-store.ts'
  * opening      note-failure, once         start of the outage, failures, end of the first cool-down, last result
  * told         OutageStore.markReported   present once the start of the outage was published
  * recoveredAt  note-outage-end            first answer after the outage; a failed probe removes it
+ *
+ * `note-failure` also adds each cool-down to the endpoint's history (cool-down-history.ts).
  *
  * Times are in ms since 1970. The scripts are in `lua/breaker`. `noteAnswer` deletes the hash; without it, the hash
  * expires one cool-down and a day after the last failure. A lost hash means closed: at worst an extra attempt.
@@ -51,7 +54,7 @@ export type Probe = string
 export interface BreakerStore {
   /** Reads the breaker in one round trip. */
   health(endpoint: Endpoint): Promise<EndpointHealth>
-  /** Reads the breaker and the subscription in one round trip, and whether somebody reads the tenant's live stream. */
+  /** Reads the breaker and the subscription in one round trip, and whether a client reads the tenant's live stream. */
   look(endpoint: Endpoint): Promise<{
     readonly health: EndpointHealth
     readonly subscription: Subscription | undefined
@@ -87,8 +90,11 @@ export function createBreakerStore(redis: Redis, { failures, cooldownMs }: Break
       return claimed === 1 ? probe : undefined
     },
     async noteFailure(endpoint, probe, result = UNKNOWN) {
-      const args = [failures, cooldownMs, probe ?? '', cooldownMs + REMEMBERED_MS, resultToText(result)]
-      const opened = await redis[run]((commands) => commands.runScript('breaker/note-failure', [keyOf(endpoint)], args))
+      const keys = [keyOf(endpoint), coolDownsKey(endpoint.tenant, endpoint.subscriptionId)]
+      const rememberedMs = cooldownMs + REMEMBERED_MS
+      const history = [KEPT_PERIODS, HISTORY_MS]
+      const args = [failures, cooldownMs, probe ?? '', rememberedMs, resultToText(result), ...history]
+      const opened = await redis[run]((commands) => commands.runScript('breaker/note-failure', keys, args))
       return opened === 1
     },
     async noteAnswer(endpoint) {

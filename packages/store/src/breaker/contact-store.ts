@@ -9,11 +9,17 @@ export interface Contact {
   readonly failure: AttemptResult | null
 }
 
+/** The contacts so far. */
+export interface Contacts extends Contact {
+  /** The first failure since the last success, to within the seconds between two notes. Null: the last contact was a success. */
+  readonly failingSinceMs: number | null
+}
+
 /** The contact times that the api shows for a subscription. No decision depends on them. */
 export interface ContactStore {
   /** Times older than the stored ones change nothing. */
   note(endpoint: Endpoint, contact: Contact): Promise<void>
-  find(endpoint: Endpoint): Promise<Contact>
+  find(endpoint: Endpoint): Promise<Contacts>
 }
 
 /** After the last contact. Covers deleted subscriptions, whose keys nothing else removes. */
@@ -27,14 +33,24 @@ export function createContactStore(redis: Redis): ContactStore {
       await redis[run]((commands) => commands.runScript('breaker/note-contact', keys, args))
     },
     async find({ tenant, subscriptionId }) {
-      const [successAt, failureAt, failure] = await redis[run]((commands) =>
-        commands.hmget(contactKey(tenant, subscriptionId), 'successAt', 'failureAt', 'failure'),
+      const [successAt, failureAt, failure, failingSince] = await redis[run]((commands) =>
+        commands.hmget(contactKey(tenant, subscriptionId), 'successAt', 'failureAt', 'failure', 'failingSince'),
       )
+      const [successAtMs, failureAtMs, sinceMs] = [successAt, failureAt, failingSince].map((at) =>
+        at == null ? null : Number(at),
+      ) as [number | null, number | null, number | null]
       return {
-        successAtMs: successAt == null ? null : Number(successAt),
-        failureAtMs: failureAt == null ? null : Number(failureAt),
+        successAtMs,
+        failureAtMs,
         failure: failure == null ? null : resultFromText(failure),
+        failingSinceMs: startOf(successAtMs, failureAtMs, sinceMs),
       }
     },
   }
+}
+
+/** Workers of an earlier version leave the stored start as it is, so it can be older than the last success. */
+function startOf(successAtMs: number | null, failureAtMs: number | null, sinceMs: number | null): number | null {
+  if (failureAtMs === null || failureAtMs <= (successAtMs ?? 0)) return null
+  return sinceMs !== null && sinceMs > (successAtMs ?? 0) ? sinceMs : failureAtMs
 }

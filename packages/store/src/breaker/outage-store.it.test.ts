@@ -114,14 +114,36 @@ describe('the contact times of an endpoint', () => {
 
   test('are kept for success and failure separately, and never go back', async () => {
     const contacts = createContactStore(redis)
-    expect(await contacts.find(endpoint)).toEqual(nothing)
+    const none = { ...nothing, failingSinceMs: null }
+    expect(await contacts.find(endpoint)).toEqual(none)
     await contacts.note(endpoint, { ...nothing, successAtMs: 2_000 })
     await contacts.note(endpoint, { successAtMs: 1_000, failureAtMs: 3_000, failure: answered503 })
     await contacts.note(endpoint, { ...nothing, failureAtMs: 2_500, failure: timeout })
-    expect(await contacts.find(endpoint)).toEqual({ successAtMs: 2_000, failureAtMs: 3_000, failure: answered503 })
+    expect(await contacts.find(endpoint)).toEqual({
+      successAtMs: 2_000,
+      failureAtMs: 3_000,
+      failure: answered503,
+      failingSinceMs: 3_000,
+    })
     await contacts.note(endpoint, { ...nothing, failureAtMs: 4_000, failure: timeout })
     expect(await contacts.find(endpoint)).toMatchObject({ failureAtMs: 4_000, failure: timeout })
-    expect(await contacts.find({ ...endpoint, tenant: null })).toEqual(nothing)
+    expect(await contacts.find({ ...endpoint, tenant: null })).toEqual(none)
+  })
+
+  test('say since when it fails: since the first failure after its last success', async () => {
+    const contacts = createContactStore(redis)
+    const note = async (successAtMs: number | null, failureAtMs: number | null) => {
+      await contacts.note(endpoint, { successAtMs, failureAtMs, failure: failureAtMs === null ? null : timeout })
+      return (await contacts.find(endpoint)).failingSinceMs
+    }
+    expect(await note(null, 1_000)).toBe(1_000)
+    expect(await note(null, 9_000)).toBe(1_000)
+    expect(await note(10_000, null)).toBeNull()
+    expect(await note(null, 9_500)).toBeNull()
+    expect(await note(11_000, 12_000)).toBe(12_000)
+    // Another worker's success is written late.
+    expect(await note(12_500, 13_000)).toBe(13_000)
+    expect(await note(null, 14_000)).toBe(13_000)
   })
 
   test('outlive the breaker', async () => {

@@ -30,7 +30,7 @@ describe('a lease', () => {
     expect(await leases.take('link', 'two', 60_000)).toBe(true)
   })
 
-  test('ends by itself', async () => {
+  test('expires when it is not renewed', async () => {
     const leases = createLeaseStore(redis)
     await leases.take('link', 'one', 50)
     await eventually(async () => expect(await leases.take('link', 'two', 60_000)).toBe(true))

@@ -49,7 +49,7 @@ test.each<[string, unknown]>([
   ['null', null],
   ['text with a colon and a line break', '3:a\nb'],
   ['a number that Lua would format differently', 12345678901234],
-])('%s is read as it was written', async (_what, value) => {
+])('reading %s gives what was written', async (_what, value) => {
   await store.commit('acme', change({ records: [{ key: 'k', expectedVersion: 0, value }] }))
   expect(await store.read('acme', ['k'])).toEqual([{ version: 1, value }])
 })

@@ -23,13 +23,31 @@ test('beyond the limit the tenants that were not used for longest are forgotten'
   expect(remembered(tenants, ['a', 'b', 'c', 'd'])).toEqual(['a', 'c', 'd'])
 })
 
-test('a tenant larger than the limit is kept until another one needs the room', () => {
+test('a tenant larger than the limit is kept next to small ones, which do not share their room with it', () => {
   const tenants = new RecentTenants(12)
-  tenants.set('small', tenantWith(1))
+  for (let times = 0; times < 10; times++) {
+    tenants.set('large', tenantWith(50, `r${times}`))
+    for (const name of ['a', 'b', 'c']) tenants.set(name, tenantWith(1))
+  }
+  expect(remembered(tenants, ['large', 'a', 'b', 'c'])).toEqual(['large', 'b', 'c'])
+  expect(tenants.get('large')?.revision).toBe('r9')
+})
+
+test('one tenant larger than the limit is kept: the one that was set last', () => {
+  const tenants = new RecentTenants(12)
   tenants.set('large', tenantWith(50))
-  expect(remembered(tenants, ['small', 'large'])).toEqual(['large'])
+  tenants.set('larger', tenantWith(60))
   tenants.set('small', tenantWith(1))
-  expect(remembered(tenants, ['small', 'large'])).toEqual(['small'])
+  expect(remembered(tenants, ['large', 'larger', 'small'])).toEqual(['larger', 'small'])
+})
+
+test('a tenant that grows beyond the limit or shrinks below it is counted accordingly', () => {
+  const tenants = new RecentTenants(12)
+  for (const subscriptions of [1, 50, 1, 50, 1]) tenants.set('a', tenantWith(subscriptions))
+  tenants.set('b', tenantWith(3))
+  expect(remembered(tenants, ['a', 'b'])).toEqual(['a', 'b'])
+  tenants.set('c', tenantWith(0))
+  expect(remembered(tenants, ['a', 'b', 'c'])).toEqual(['b', 'c'])
 })
 
 test('a tenant is counted once, however often it is set', () => {

@@ -10,14 +10,18 @@ export interface KnownTenant {
 const ENTRIES_PER_TENANT = 4
 
 /**
- * Remembers the tenants that were used last, up to a number of index entries over all of them. The tenant that is
- * remembered last is kept whatever its size: otherwise each of its events would read all its subscriptions.
+ * Remembers the tenants that were used last, up to a number of index entries over all of them. A tenant that exceeds this
+ * number alone does not count towards it, and one such tenant is remembered: reading it again takes seconds, and otherwise
+ * each change of a small tenant would cost that.
  */
 export class RecentTenants {
   readonly #mostEntries: number
   /** The least recently used first. */
   readonly #tenants = new Map<string | null, KnownTenant & { readonly entries: number }>()
+  /** Of all tenants except the oversized one. */
   #entries = 0
+  /** Of the tenants that exceed the limit alone, the one that was set last. undefined: there is none. */
+  #oversized: { readonly tenant: string | null } | undefined
 
   constructor(mostEntries: number) {
     this.#mostEntries = mostEntries
@@ -35,16 +39,26 @@ export class RecentTenants {
   set(tenant: string | null, { revision, index }: KnownTenant): void {
     this.delete(tenant)
     const entries = ENTRIES_PER_TENANT + index.size
+    if (entries > this.#mostEntries) {
+      if (this.#oversized !== undefined) this.delete(this.#oversized.tenant)
+      this.#oversized = { tenant }
+    } else {
+      this.#entries += entries
+    }
     this.#tenants.set(tenant, { revision, index, entries })
-    this.#entries += entries
     for (const [oldest] of this.#tenants) {
-      if (this.#entries <= this.#mostEntries || oldest === tenant) return
-      this.delete(oldest)
+      if (this.#entries <= this.#mostEntries) return
+      if (!this.#isOversized(oldest)) this.delete(oldest)
     }
   }
 
   delete(tenant: string | null): void {
-    this.#entries -= this.#tenants.get(tenant)?.entries ?? 0
+    if (this.#isOversized(tenant)) this.#oversized = undefined
+    else this.#entries -= this.#tenants.get(tenant)?.entries ?? 0
     this.#tenants.delete(tenant)
+  }
+
+  #isOversized(tenant: string | null): boolean {
+    return this.#oversized !== undefined && this.#oversized.tenant === tenant
   }
 }

@@ -29,7 +29,7 @@ const tokenOf = (role: Role | null) =>
 
 describe.each([null, ...ROLES])('with the role %s', (held) => {
   // A stream does not end; a client of this test waits for the end.
-  const routes = describedRoutes().filter(({ isPublic, isStream }) => isPublic !== true && isStream !== true)
+  const routes = describedRoutes().filter(({ role, isStream }) => role !== undefined && isStream !== true)
 
   test.each(routes)('$method $path is refused only if it needs another role', async ({ method, path, role }) => {
     const { status, headers, body } = await api.call(method.toUpperCase(), path.replaceAll(/\{\w+\}/g, 'x'), {
@@ -68,4 +68,19 @@ test('a caller reads its tenant, its roles and the features', async () => {
     subject: 'test-client',
     roles: ['viewer', 'operator', 'admin'],
   })
+})
+
+test('the simulator needs no token; with one, an operator of the tenant uses it', async () => {
+  const [calls, json] = ['/simulator/v1/calls', { agentUri: 'sip:alice@acme.example', from: '+15559000' }]
+  const rung = await api.call('POST', calls, { headers: tokenOf('operator'), json })
+  expect(rung.status).toBe(202)
+  const { callId } = rung.body as { readonly callId: string }
+  const remote = (headers: Record<string, string>) =>
+    api.call('POST', `${calls}/${callId}/remote`, { headers, json: { action: 'hangup' } })
+  const foreign = around.bearer('globex')
+  expect([(await api.call('POST', calls, { headers: foreign, json })).status, (await remote(foreign)).status]).toEqual([
+    404, 404,
+  ])
+  expect((await remote({ authorization: 'Bearer forged' })).status).toBe(401)
+  expect((await remote({})).status).toBe(202)
 })

@@ -18,9 +18,10 @@ export type Redeliver = (found: DeliveryRecord, requestId: string | undefined) =
 /**
  * Sends a delivery again, unless an attempt of it is due now: a new run of the schedule to the subscription's current url,
  * with the same id and body and a continued attempt count. The body of a delivery that is not parked comes from the
- * journal. A delivery that waits for its next attempt gets it now, and its schedule begins again. Resolves to the delivery's new state once the broker has confirmed it. If a step fails, the
- * delivery stays parked, or keeps its schedule, and can be sent again; at worst the endpoint receives it twice. A repeated request sends the run
- * of the first request or nothing: a delivery that was parked again meanwhile stays parked. Of concurrent requests, one sends.
+ * journal. A delivery that waits for its next attempt gets it now, and its schedule begins again. Resolves to the delivery's
+ * new state once the broker has confirmed it. If a step fails, the delivery stays parked, or keeps its schedule, and can be
+ * sent again; at worst the endpoint receives it twice. A repeated request sends the run of the first request or nothing: a
+ * delivery that was parked again meanwhile stays parked. Of concurrent requests, one sends.
  * @throws AppError `delivery-not-parked`, `delivery-without-body`, `subscription-deleted` or `subscription-disabled`; Unavailable
  */
 export function createRedeliver(deps: RedeliverDeps): Redeliver {

@@ -105,10 +105,10 @@ export interface Route<Body = unknown, Query = unknown> {
   readonly description?: string
   /**
    * The role that a caller needs. Every route that needs a token names one (a test checks it); a route without one is for
-   * admins only.
+   * admins only. On a public route: the role that a request with a token needs.
    */
   readonly role?: Role
-  /** Needs no token. */
+  /** Needs no token. A token is checked only if the route names a role. */
   readonly isPublic?: true
   /**
    * Takes an `Idempotency-Key`. After a crash `handle` runs again for the same request, so it must take the ids of new
@@ -144,3 +144,7 @@ export interface Route<Body = unknown, Query = unknown> {
   /** Throws AppError for errors that clients may see. Any other error is answered 500, or 503 for Unavailable. */
   handle(request: RouteRequest<Body, Query>): Promise<Answer>
 }
+
+/** Whether a token is checked, if there is one. */
+export const readsToken = ({ isPublic, role }: Pick<Route, 'isPublic' | 'role'>): boolean =>
+  isPublic !== true || role !== undefined

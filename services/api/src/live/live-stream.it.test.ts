@@ -105,7 +105,7 @@ test('a listener that comes back too late gets a gap', async () => {
   })
 })
 
-test('attempts are shown, and workers are asked for them only while somebody listens', async () => {
+test('the stream shows attempts, and workers send them only while a client reads it', async () => {
   const store = createLiveAttemptStore(redis)
   const isListened = async (tenant: string): Promise<boolean> =>
     (await createBreakerReader(redis).look({ tenant, subscriptionId: newSubscriptionId() })).isListened
@@ -160,6 +160,7 @@ test('200 listeners get every event although one of them never reads, and one mo
     const { status, body } = await api.call('GET', STREAM, { headers: { authorization } })
     expect({ status, body }).toMatchObject({ status: 429, body: { code: 'too-many-listeners' } })
   })
+  expect(await api.metrics.text()).toMatch(new RegExp(`^switchhook_live_streams\\{[^}]*\\} ${LISTENERS}$`, 'm'))
   const happened: string[] = []
   for (let i = 0; i < 5; i++) happened.push(...(await happen(20)))
   await eventually(

@@ -1,5 +1,5 @@
 import type { FailureCode } from '@switchhook/contracts'
-import type { Route, Schema } from '../http/route.ts'
+import { type Route, readsToken, type Schema } from '../http/route.ts'
 
 /** The headers of the API's answers. */
 export const ANSWER_HEADERS = {
@@ -37,23 +37,23 @@ export type AnswerHeader = keyof typeof ANSWER_HEADERS
 const RATE_LIMIT: readonly AnswerHeader[] = ['RateLimit-Policy', 'RateLimit']
 
 /** The common headers of a route's successes, besides the headers that the route describes itself. */
-export const successHeaders = ({ idempotent, isPublic }: Route): readonly AnswerHeader[] => [
-  ...(idempotent === true ? (['Idempotent-Replayed'] as const) : []),
-  ...(isPublic === true ? [] : RATE_LIMIT),
+export const successHeaders = (route: Route): readonly AnswerHeader[] => [
+  ...(route.idempotent === true ? (['Idempotent-Replayed'] as const) : []),
+  ...(readsToken(route) ? RATE_LIMIT : []),
   'X-Request-Id',
 ]
 
 /** The headers of a route's failures with this status and these codes. */
 export const failureHeaders = (
-  { idempotent, isPublic }: Route,
+  route: Route,
   status: number,
   codes: readonly FailureCode[],
 ): readonly AnswerHeader[] => [
-  ...(idempotent === true && canBeReplayed(status) ? (['Idempotent-Replayed'] as const) : []),
+  ...(route.idempotent === true && canBeReplayed(status) ? (['Idempotent-Replayed'] as const) : []),
   ...(status === 401 ? (['WWW-Authenticate'] as const) : []),
   ...(status === 429 || status === 503 || codes.includes('idempotency-key-in-use') ? (['Retry-After'] as const) : []),
   // The rate limit counts per client, and an unauthorized request has none.
-  ...(isPublic === true || codes.every((code) => code === 'unauthorized') ? [] : RATE_LIMIT),
+  ...(!readsToken(route) || codes.every((code) => code === 'unauthorized') ? [] : RATE_LIMIT),
   'X-Request-Id',
 ]
 

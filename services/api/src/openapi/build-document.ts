@@ -1,5 +1,5 @@
 import { EVERY_ROLE, type Role } from '../auth/role.ts'
-import type { Route, Schema } from '../http/route.ts'
+import { type Route, readsToken, type Schema } from '../http/route.ts'
 import { type Components, createComponents, describedBy, jsonContent } from './components.ts'
 import { deliveryWebhook } from './delivery-webhook.ts'
 import { DESCRIPTION, TAGS } from './document-texts.ts'
@@ -55,9 +55,12 @@ function operationOf(route: Route, components: Components): Schema {
     operationId,
     tags: [tag],
     summary,
-    ...describedWith(description, role),
+    ...describedWith(description, role && roleNote(role, isPublic)),
     // OpenAPI 3.1: the array of a scheme other than OAuth 2 lists the roles that the operation needs.
-    security: isPublic === true ? [] : [{ bearer: [role ?? EVERY_ROLE] }],
+    security: [
+      ...(isPublic === true && role !== undefined ? [{}] : []),
+      ...(readsToken(route) ? [{ bearer: [role ?? EVERY_ROLE] }] : []),
+    ],
     ...withParameters(route, components),
     ...(body !== undefined && {
       requestBody: {
@@ -69,12 +72,13 @@ function operationOf(route: Route, components: Components): Schema {
   }
 }
 
-const describedWith = (description: string | undefined, role: Role | undefined): { readonly description?: string } => {
-  const texts = [...(description === undefined ? [] : [description]), ...(role === undefined ? [] : [roleNote(role)])]
-  return texts.length === 0 ? {} : { description: texts.join('\n\n') }
+function describedWith(...texts: readonly (string | undefined)[]): { readonly description?: string } {
+  const given = texts.filter((text) => text !== undefined)
+  return given.length === 0 ? {} : { description: given.join('\n\n') }
 }
 
-const roleNote = (role: Role): string => `Needed role: \`${role}\`.`
+const roleNote = (role: Role, isPublic: true | undefined): string =>
+  isPublic === true ? `A request with a token needs the role \`${role}\`.` : `Needed role: \`${role}\`.`
 
 function withParameters(
   { path, params = {}, query = {}, idempotent, isStream }: Route,

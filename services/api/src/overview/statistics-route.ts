@@ -1,5 +1,7 @@
 import { AppError, parseSubscriptionId } from '@switchhook/contracts'
 import {
+  type CoolDownHistory,
+  type CoolDownPeriod,
   OUTCOME_CODES,
   STATISTICS_STEPS,
   type StatisticsPoint,
@@ -14,6 +16,7 @@ import { subscriptionIdSchema } from '../subscriptions/subscription-schema.ts'
 
 export interface StatisticsRouteDeps {
   readonly statistics: Pick<StatisticsStore, 'points' | 'isCounted'>
+  readonly coolDowns: CoolDownHistory
   /** Milliseconds since 1970. */
   readonly now: () => number
 }
@@ -82,7 +85,7 @@ const pointProperties = {
 const statisticsSchema = component('Statistics', {
   type: 'object',
   description: 'What happened to the deliveries of a subscription, or of the whole tenant, over time.',
-  required: ['step', 'isCounted', 'points'],
+  required: ['step', 'isCounted', 'points', 'coolDowns'],
   properties: {
     step: { type: 'string', enum: STEPS, description: 'The period of each point.', examples: ['1m'] },
     isCounted: {
@@ -100,6 +103,22 @@ const statisticsSchema = component('Statistics', {
         description: 'One minute or hour.',
         required: Object.keys(pointProperties),
         properties: pointProperties,
+      }),
+    },
+    coolDowns: {
+      type: 'array',
+      maxItems: 100,
+      description:
+        'When the endpoint was not contacted because it kept failing, the oldest first: the periods of the last 30 days that touch the range, at most ' +
+        'the latest 100. Empty without `subscriptionId`.',
+      items: component('CoolDownPeriod', {
+        type: 'object',
+        description: 'One cool-down, or several that followed each other because the endpoint failed each probe.',
+        required: ['from', 'until'],
+        properties: {
+          from: moment('When the first cool-down began, in UTC.'),
+          until: moment('When the last cool-down ends, in UTC. An answer of the endpoint can end it sooner.'),
+        },
       }),
     },
   },
@@ -122,6 +141,7 @@ const query = {
 
 export function createStatisticsRoute({
   statistics,
+  coolDowns,
   now,
 }: StatisticsRouteDeps): Route<undefined, StatisticsParameters> {
   return {
@@ -132,7 +152,7 @@ export function createStatisticsRoute({
     role: 'viewer',
     summary: 'Read statistics of deliveries',
     description:
-      'Returns attempts, outcomes, parked deliveries, answer times and delays by minute or hour. Figures are written every ten seconds. A worker that dies ' +
+      'Returns attempts, outcomes, parked deliveries, answer times and delays by minute or hour, and the cool-downs of a subscription. Figures are written every ten seconds. A worker that dies ' +
       'loses the last seconds, so do not bill by them. By default the latest active 500 subscriptions of a tenant have figures of their own. A deleted ' +
       'subscription keeps its figures.',
     query,
@@ -147,13 +167,19 @@ export function createStatisticsRoute({
       if (fromMs >= toMs)
         throw new AppError('invalid-request', { errors: [{ pointer: '/from', detail: 'is in the future' }] })
       const id = subscriptionId === undefined ? null : parseSubscriptionId(subscriptionId)
-      const [points, isCounted] = await Promise.all([
+      const [points, isCounted, periods] = await Promise.all([
         statistics.points(tenant, id, { step, fromMs, toMs, nowMs }),
         id === null || statistics.isCounted(tenant, id),
+        id === null ? [] : coolDowns.between({ tenant, subscriptionId: id }, { fromMs, toMs }),
       ])
-      return { status: 200, body: { step, isCounted, points: points.map(viewOf) } }
+      return { status: 200, body: { step, isCounted, points: points.map(viewOf), coolDowns: periods.map(periodOf) } }
     },
   }
 }
 
 const viewOf = ({ atMs, ...figures }: StatisticsPoint) => ({ at: new Date(atMs).toISOString(), ...figures })
+
+const periodOf = ({ fromMs, untilMs }: CoolDownPeriod) => ({
+  from: new Date(fromMs).toISOString(),
+  until: new Date(untilMs).toISOString(),
+})

@@ -32,6 +32,7 @@ export const endpointHealthSchema = component('EndpointHealth', {
     'lastFailureAt',
     'lastFailureOutcome',
     'lastFailureStatus',
+    'failingSince',
   ],
   properties: {
     state: {
@@ -78,6 +79,13 @@ export const endpointHealthSchema = component('EndpointHealth', {
     lastFailureStatus: {
       type: ['integer', 'null'],
       description: 'The HTTP status of the attempt at `lastFailureAt`; null if there was no answer or no failure.',
+      examples: [null],
+    },
+    failingSince: {
+      type: ['string', 'null'],
+      format: 'date-time',
+      description:
+        'The first failure after `lastSuccessAt`, in UTC, to within a few seconds; null if the latest attempt was acknowledged, or none was made.',
       examples: [null],
     },
   },

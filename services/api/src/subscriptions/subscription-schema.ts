@@ -1,5 +1,5 @@
 import { EVENT_TYPES, type Subscription } from '@switchhook/contracts'
-import type { Contact, EndpointHealth, ParkedCount } from '@switchhook/store'
+import type { Contacts, EndpointHealth, ParkedCount } from '@switchhook/store'
 import { component } from '../http/component.ts'
 import { endpointHealthSchema } from './endpoint-health-schema.ts'
 import { type SigningView, secretSchema, signingSchema, signingViewOf } from './signing-schema.ts'
@@ -16,6 +16,7 @@ export type SubscriptionView = Omit<Subscription, 'tenant' | 'signing'> & {
     readonly lastFailureAt: string | null
     readonly lastFailureOutcome: string | null
     readonly lastFailureStatus: number | null
+    readonly failingSince: string | null
   }
   readonly parked: ParkedView
 }
@@ -33,7 +34,7 @@ export type Parked = Pick<ParkedCount, 'count' | 'withoutBody' | 'dropped'> & { 
 export const noneParked = (limit: number): Parked => ({ count: 0, limit, withoutBody: 0, dropped: 0 })
 
 /** The circuit breaker's state of an endpoint, and its last success and failure. */
-export type Health = EndpointHealth & Contact
+export type Health = EndpointHealth & Contacts
 
 /** A new endpoint: no delivery was sent yet. */
 export const HEALTHY: Health = {
@@ -43,6 +44,7 @@ export const HEALTHY: Health = {
   successAtMs: null,
   failureAtMs: null,
   failure: null,
+  failingSinceMs: null,
 }
 
 export const viewOf = (
@@ -69,6 +71,7 @@ export const healthViewOf = ({
   successAtMs,
   failureAtMs,
   failure,
+  failingSinceMs,
 }: Health): SubscriptionView['health'] => ({
   state,
   consecutiveFailures,
@@ -77,6 +80,7 @@ export const healthViewOf = ({
   lastFailureAt: momentOf(failureAtMs),
   lastFailureOutcome: failure?.outcome ?? null,
   lastFailureStatus: failure?.status ?? null,
+  failingSince: momentOf(failingSinceMs),
 })
 
 const momentOf = (ms: number | null): string | null => (ms === null ? null : new Date(ms).toISOString())

@@ -66,6 +66,7 @@ describe('POST', () => {
         lastFailureAt: null,
         lastFailureOutcome: null,
         lastFailureStatus: null,
+        failingSince: null,
       },
       parked: { count: 0, limit: 100_000, withoutBody: 0, dropped: 0 },
     })

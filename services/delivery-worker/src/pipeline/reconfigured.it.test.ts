@@ -53,7 +53,7 @@ async function endWorker(signal: NodeJS.Signals): Promise<void> {
 }
 
 async function openTestBroker(shards = 1): Promise<Broker> {
-  const topology = serviceTopology([], 0, shards)
+  const topology = serviceTopology([], { deliveryShards: shards })
   const broker = await openBroker({ url: rabbit.amqpUrl, topology, log: silentLog, name: 'test' })
   opened.push(broker)
   return broker

@@ -38,7 +38,7 @@ test('a backlog for an endpoint that stays dead is parked within the limit of it
   stop.push(() => redis.close())
   const broker = await openBroker({
     url: rabbit.amqpUrl,
-    topology: serviceTopology([], 0, 1),
+    topology: serviceTopology([]),
     log: silentLog,
     name: 'test',
   })

@@ -1,5 +1,5 @@
 import type { InstallationId } from '@switchhook/contracts'
-import type { QueueSample } from '@switchhook/messaging'
+import { backlogQueues, Queue, type QueueSample, serviceTopology } from '@switchhook/messaging'
 import type { InstallationStore, StoredInstallation, Verdict } from '@switchhook/store'
 import type { Help } from './command-line.ts'
 import { type InstallationCommand, parseCommand, runCommand } from './installation-command.ts'
@@ -68,6 +68,22 @@ test('show prints the id in Redis, and for each non-empty queue the ids of its f
     { queue: 'delivery.due', messages: 9, looked: 4, installations: { [A]: 1, [B]: 2, none: 1 } },
     { queue: 'delivery.wait.10000', messages: 1, looked: 1, installations: { [A]: 1 } },
   ])
+})
+
+test('show looks at every queue whose messages carry an id, shards included', async () => {
+  const looked: string[] = []
+  const { deps } = storeHolding(holding(A))
+  const sample = async (queues: readonly string[]) => {
+    looked.push(...queues)
+    return []
+  }
+  await runCommand({ name: 'show', limit: 5 }, { ...deps(), sample, waitsMs: [1_000, 1_000] })
+  const { queues } = serviceTopology([1_000], { lanes: 16, deliveryShards: 64, eventShards: 64, others: backlogQueues })
+  expect(looked.toSorted()).toEqual(
+    Object.keys(queues)
+      .filter((name) => name !== Queue.quarantine)
+      .toSorted(),
+  )
 })
 
 test('adopt writes the id to a Redis without one', async () => {

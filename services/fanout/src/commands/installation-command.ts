@@ -2,11 +2,12 @@ import { INSTALLATION_HEADER, type InstallationId, isGuid } from '@switchhook/co
 import {
   backlogQueues,
   dueQueues,
+  eventQueues,
   laneQueues,
   MOST_SHARDS,
   Queue,
   type QueueSample,
-  waitQueue,
+  waitQueues,
 } from '@switchhook/messaging'
 import type { InstallationStore, Verdict } from '@switchhook/store'
 import { type Help, parseCommandLine } from './command-line.ts'
@@ -65,13 +66,13 @@ async function showIds(limit: number, { installation, sample, waitsMs }: Install
   const verdicts = [...(stored?.verdicts ?? [])]
   const withVerdict = (wanted: Verdict) => verdicts.filter(([, verdict]) => verdict === wanted).map(([id]) => id)
   const queues = [
-    Queue.fanoutEvents,
+    ...eventQueues(MOST_SHARDS),
     ...backlogQueues,
     Queue.deliveryBacklog,
     Queue.receiverChecks,
     ...dueQueues(MOST_SHARDS),
     ...laneQueues(LANES),
-    ...[...new Set(waitsMs)].map(waitQueue),
+    ...[...new Set(waitsMs)].flatMap((waitMs) => waitQueues(waitMs, MOST_SHARDS)),
   ]
   const samples = await sample(queues, limit)
   return [

@@ -40,7 +40,7 @@ const services: ServiceProcess[] = []
 beforeEach(async () => {
   ;[rabbit, redisServer] = await Promise.all([testBroker(), testRedis()])
   redis = await openRedis({ url: redisServer.redisUrl, log: quiet, name: 'test' })
-  const topology = serviceTopology([], 0, 1, backlogQueues)
+  const topology = serviceTopology([], { others: backlogQueues })
   broker = await openBroker({ url: rabbit.amqpUrl, topology, log: quiet, name: 'test' })
 })
 

@@ -1,5 +1,5 @@
 import { type Delivery, type PlatformEvent } from '@switchhook/contracts'
-import { type Broker, backlogQueue, backlogQueues, dueQueues, Queue } from '@switchhook/messaging'
+import { type Broker, backlogQueue, backlogQueues, dueQueues, eventQueues, Queue } from '@switchhook/messaging'
 import type { Logger, Metrics } from '@switchhook/runtime'
 import type { Installation } from '@switchhook/store'
 import { createHandlePack } from './backlog.ts'
@@ -34,8 +34,11 @@ export interface IntakeOptions {
   readonly broker: Broker
   readonly installation: Pick<Installation, 'checked' | 'recovered'>
   readonly concurrency: number
-  readonly shards: number
-  /** Creates the handler of an event from what publishes its deliveries and what is told their number. */
+  /** Shards of events to consume. */
+  readonly eventShards: number
+  /** Shards that due deliveries are published to. */
+  readonly deliveryShards: number
+  /** Creates the handler of an event from a function that publishes its deliveries and one that counts them. */
   readonly handling: (
     publish: (delivery: Delivery) => Promise<void>,
     fannedOut: (event: PlatformEvent, deliveries: number) => void,
@@ -46,12 +49,12 @@ export interface IntakeOptions {
 
 /** Consumes events and backlogs. Resolves once it consumes; the result stops it. */
 export async function openIntake(options: IntakeOptions): Promise<() => Promise<void>> {
-  const { broker, installation, concurrency, shards, handling, metrics, log } = options
+  const { broker, installation, concurrency, handling, metrics, log } = options
   const window = concurrency * WINDOW_DEPTH
   const shares = new TenantShares()
   const direct = new FairTurns<string | null>(concurrency)
   const backlog = new FairTurns<number>(Math.ceil(concurrency * BACKLOG_PART), { isOpen: false })
-  const due = dueQueues(shards)
+  const due = dueQueues(options.deliveryShards)
   let areDeliveriesLate = false
   /** Workers of earlier versions do not consume the queue. */
   let workersTakeBacklog = false
@@ -111,13 +114,15 @@ export async function openIntake(options: IntakeOptions): Promise<() => Promise<
     })
   const { recovered } = installation
   const consumers = await Promise.all([
-    broker.consume({
-      queue: Queue.fanoutEvents,
-      parse: installation.checked(parseReceivedEvent),
-      handle: intake,
-      concurrency: window,
-      recovered,
-    }),
+    ...eventQueues(options.eventShards).map((queue) =>
+      broker.consume({
+        queue,
+        parse: installation.checked(parseReceivedEvent),
+        handle: intake,
+        concurrency: Math.ceil(window / options.eventShards),
+        recovered,
+      }),
+    ),
     ...backlogQueues.map((queue, n) =>
       broker.consume<Pack>({
         queue,

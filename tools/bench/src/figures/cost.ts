@@ -4,6 +4,7 @@ import type { Bench } from '../bench.ts'
 import { callData, publishEvent } from '../load/events.ts'
 import { openPopulation, type Population } from '../load/population.ts'
 import { timePosts } from '../load/time-posts.ts'
+import { pinToCores } from '../measure/pin-to-cores.ts'
 import { residentMib } from '../measure/process-usage.ts'
 import { type CostUs, createMeter } from '../measure/processor-cost.ts'
 import { round } from '../measure/statistics.ts'
@@ -35,6 +36,8 @@ export interface CostFigure {
   readonly runMs: number
   readonly subscriptions: number
   readonly workers: number
+  /** Whether each worker was bound to one core. */
+  readonly pinned: boolean
   readonly curves: Readonly<Record<CurveName, readonly CostPoint[]>>
 }
 
@@ -51,6 +54,7 @@ export async function measureCost(bench: Bench): Promise<CostFigure> {
   const channel = await model.createConfirmChannel()
   const withWorkers = createTeam(bench)
   const load = { channel, receiver, population, runMs }
+  let pinned = true
 
   async function curve(
     name: CurveName,
@@ -60,6 +64,8 @@ export async function measureCost(bench: Bench): Promise<CostFigure> {
     const points: CostPoint[] = []
     for (const value of values) {
       const setup = { stack, subscriptions: SUBSCRIPTIONS, ...(await prepare(value)) }
+      const { workers = [] } = pidsOf(setup.stack, { workers: /^delivery-worker/ })
+      pinned = pinToCores(workers) && pinned
       const point = { at: value, ...(await measurePoint(load, setup)) }
       const cost = Object.entries(point.costUs).map(([part, us]) => `${part} ${us}`)
       say(`  ${value} ${name}: ${point.perSecond} deliveries/s, µs: ${cost.join(', ')}`)
@@ -80,7 +86,13 @@ export async function measureCost(bench: Bench): Promise<CostFigure> {
       await population.waitingTo(count)
       return { stack: usual }
     })
-    return { runMs, subscriptions: SUBSCRIPTIONS, workers: WORKERS, curves: { subscriptions, waiting, workers } }
+    return {
+      runMs,
+      subscriptions: SUBSCRIPTIONS,
+      workers: WORKERS,
+      pinned,
+      curves: { subscriptions, waiting, workers },
+    }
   } finally {
     await population.close()
     await receiver.stop()

@@ -25,14 +25,14 @@ export const plotCost = ({ curves }: CostFigure): string =>
     })),
   )
 
-export const costSection = ({ runMs, subscriptions, workers, curves }: CostFigure): string => `## Cost curves
+export const costSection = ({ runMs, subscriptions, workers, pinned, curves }: CostFigure): string => `## Cost curves
 
 The processor time of a delivery, one per event, while one quantity grows. Otherwise there are
 ${grouped(subscriptions)} subscriptions that get events, ${workers} workers, and nothing waits. Each subscription has a tenant of its own, and
 the events take turns among the tenants. With more subscriptions than a run has events, no index and no other
 state that a process remembers is used twice. A waiting delivery is a message in the last
-wait queue and a record in Redis. Each point is one run of about ${runMs / 1_000} s. The workers are not pinned to cores: they share them
-with RabbitMQ, Redis, publisher and receiver, so more workers than cores add no throughput here.
+wait queue and a record in Redis. Each point is one run of about ${runMs / 1_000} s. ${pinned ? 'Each worker is bound to one core, in turn' : 'The workers are not bound to cores'}. RabbitMQ, Redis, publisher
+and receiver use the same cores, so more workers than cores add no throughput here.
 
 ![Processor time of a delivery by process](images/benchmark-cost.svg)
 

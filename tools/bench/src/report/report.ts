@@ -1,7 +1,8 @@
+import { consoleSection } from './console-section.ts'
 import { costSection } from './cost-section.ts'
 import { backlogSection, fairnessSection, memorySection, noisySection, outageSection } from './endurance-sections.ts'
 import type { Results, Taken } from './results.ts'
-import { commandsSection, deliveriesSection, latencySection, logSection } from './speed-sections.ts'
+import { commandsSection, deliveriesSection, latencySection, listenersSection, logSection } from './speed-sections.ts'
 import { compareWithTargets } from './targets.ts'
 
 /** Renders `docs/benchmarks.md`: targets, figures and how they were measured. */
@@ -11,6 +12,7 @@ export function renderReport(results: Results): string {
     targets(results),
     ...section(results.deliveries, deliveriesSection),
     ...section(results.latency, latencySection),
+    ...section(results.listeners, listenersSection),
     ...section(results.log, logSection),
     ...section(results.cost, costSection),
     ...section(results.noisy, noisySection),
@@ -19,6 +21,7 @@ export function renderReport(results: Results): string {
     ...section(results.memory, memorySection),
     ...section(results.outage, outageSection),
     ...section(results.commands, commandsSection),
+    ...section(results.console, consoleSection),
     machines(results),
   ].join('\n')
 }

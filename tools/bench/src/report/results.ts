@@ -1,9 +1,11 @@
 import type { BacklogFigure } from '../figures/backlog.ts'
 import type { CommandsFigure } from '../figures/commands.ts'
+import type { ConsoleFigure } from '../figures/console.ts'
 import type { CostFigure } from '../figures/cost.ts'
 import type { DeliveriesFigure } from '../figures/deliveries.ts'
 import type { FairnessFigure } from '../figures/fairness.ts'
 import type { LatencyFigure } from '../figures/latency.ts'
+import type { ListenersFigure } from '../figures/listeners.ts'
 import type { LogFigure } from '../figures/log.ts'
 import type { MemoryFigure } from '../figures/memory.ts'
 import type { NoisyFigure } from '../figures/noisy.ts'
@@ -15,6 +17,7 @@ export interface Figures {
   readonly commands: CommandsFigure
   readonly deliveries: DeliveriesFigure
   readonly latency: LatencyFigure
+  readonly listeners: ListenersFigure
   readonly log: LogFigure
   readonly cost: CostFigure
   readonly noisy: NoisyFigure
@@ -22,6 +25,7 @@ export interface Figures {
   readonly fairness: FairnessFigure
   readonly memory: MemoryFigure
   readonly outage: OutageFigure
+  readonly console: ConsoleFigure
 }
 
 export type FigureName = keyof Figures

@@ -5,6 +5,15 @@ import type { Figures, Results, Taken } from './results.ts'
 
 const spread = spreadOf([3, 4, 5])
 const neighbours = { quiet: spread, before: spread, steady: spread, beforeRatio: 1.1, steadyRatio: 1 }
+const audience = {
+  p50Ms: 4,
+  p99Ms: 15,
+  runs: [spread],
+  costUs: { api: 100, workers: 200 },
+  messagesPerSecond: 2_000,
+  gaps: 0,
+  apiMib: 120,
+}
 const side = { perSecond: 1_000, p50Ms: 20, p99Ms: 50, runs: [1_000], costUs: { api: 500 } }
 const rate = (perSecond: number): Rate => ({
   perSecond,
@@ -51,6 +60,18 @@ export const sampleFigures: Figures = {
     ours: { p50Ms: 4, p99Ms: 15, runs: [spread] },
     bare: { p50Ms: 2, p99Ms: 10, runs: [spread] },
   },
+  listeners: {
+    perSecond: 500,
+    listeners: 200,
+    runMs: 8_000,
+    audiences: { nobody: audience, 'one agent each': audience, everything: audience },
+  },
+  console: {
+    firstLoadBytes: 170 * 1_024,
+    allBytes: 200 * 1_024,
+    runs: 7,
+    screens: [{ screen: 'sign-in, empty cache', firstPaintMs: 80, completeMs: 90 }],
+  },
   log: {
     deliveries: 5_000,
     fanOuts: [
@@ -66,6 +87,7 @@ export const sampleFigures: Figures = {
     runMs: 10_000,
     subscriptions: 1_000,
     workers: 2,
+    pinned: true,
     curves: { subscriptions: [point(10), point(1_000)], waiting: [point(0)], workers: [point(1), point(2)] },
   },
   noisy: {

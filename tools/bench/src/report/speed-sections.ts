@@ -1,6 +1,7 @@
 import type { CommandsFigure } from '../figures/commands.ts'
 import { type DeliveriesFigure, ratioTo, SIDES, type SideName, type Workload } from '../figures/deliveries.ts'
 import type { LatencyFigure } from '../figures/latency.ts'
+import { type AudienceName, type ListenersFigure, slowdownOf } from '../figures/listeners.ts'
 import type { LogFigure } from '../figures/log.ts'
 import type { CostUs } from '../measure/processor-cost.ts'
 
@@ -91,6 +92,33 @@ ${latencyRow('bare loop', bare)}
 
 const latencyRow = (name: string, { p50Ms, p99Ms, runs }: LatencyFigure['ours']): string =>
   `| ${name} | ${p50Ms} | ${p99Ms} | ${runs.map((run) => `${run.p50Ms} / ${run.p99Ms}`).join(', ')} |`
+
+export function listenersSection(figure: ListenersFigure): string {
+  const { perSecond, listeners, runMs, audiences } = figure
+  const names = Object.keys(audiences) as AudienceName[]
+  const rows = names.map((name) => {
+    const { p50Ms, p99Ms, runs, costUs, messagesPerSecond, gaps, apiMib } = audiences[name]
+    const times = runs.map((run) => `${run.p50Ms} / ${run.p99Ms}`).join(', ')
+    return `| ${AUDIENCE_NAMES[name]} | ${p50Ms} | ${p99Ms} | ${slowdownOf(name, figure)} | ${times} | ${messagesPerSecond} | ${gaps} | ${apiMib} | ${partsOf(costUs)} |`
+  })
+  return `## Listeners on the live stream
+
+${perSecond} events a second for ${seconds(runMs)}, one subscription each, as above, while ${listeners} clients of one tenant read
+its [live stream](live-stream.md) at one api replica: either each client follows one agent, or each follows everything.
+Medians of ${audiences.nobody.runs.length} runs; the three alternate. The clients run on the same machine and count messages without parsing
+them. A gap is a message that tells a client that it missed something, because it read too slowly.
+
+| listeners | p50, ms | p99, ms | relative to none | runs, p50 / p99 | messages per second | gaps | api, MiB | processor time of an event, µs |
+| --------- | ------- | ------- | ---------------- | --------------- | ------------------- | ---- | -------- | --- |
+${rows.join('\n')}
+`
+}
+
+const AUDIENCE_NAMES: Readonly<Record<AudienceName, string>> = {
+  nobody: 'none',
+  'one agent each': '200, one agent each',
+  everything: '200, everything',
+}
 
 export function logSection({ deliveries, fanOuts }: LogFigure): string {
   const rows = fanOuts.flatMap(({ subscriptions, on, off }) =>

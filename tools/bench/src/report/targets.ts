@@ -1,4 +1,5 @@
 import { ratioTo, type Workload, type WorkloadName } from '../figures/deliveries.ts'
+import { slowdownOf } from '../figures/listeners.ts'
 import { round } from '../measure/statistics.ts'
 import type { FigureName, Figures, Results } from './results.ts'
 
@@ -21,6 +22,8 @@ const TARGETS = {
   p50Ms: 4,
   p99Ms: 15,
   neighbours: 1.2,
+  listeners: 1.05,
+  consoleKib: { firstLoad: 170, all: 200 },
   burst: { events: 100_000, p50Ms: 100, p99Ms: 1_000 },
   outageMs: 600_000,
 } as const
@@ -70,6 +73,24 @@ export function compareWithTargets(results: Results): readonly TargetRow[] {
       ({ ours: { p50Ms, p99Ms } }) => ({
         measured: `${p50Ms} ms, ${p99Ms} ms`,
         verdict: verdictOf(p50Ms <= TARGETS.p50Ms && p99Ms <= TARGETS.p99Ms),
+      }),
+    ),
+    row('listeners', 'the same with 200 listeners, as a multiple of it without', `≤ ${TARGETS.listeners}`, (figure) => {
+      const [some, all] = [slowdownOf('one agent each', figure), slowdownOf('everything', figure)]
+      return {
+        measured: `${some} if each follows one agent, ${all} if each follows everything`,
+        verdict: verdictOf(Math.max(some, all) <= TARGETS.listeners),
+      }
+    }),
+    row(
+      'console',
+      'the console with gzip: first load, all files',
+      `≤ ${TARGETS.consoleKib.firstLoad} KiB, ≤ ${TARGETS.consoleKib.all} KiB`,
+      ({ firstLoadBytes, allBytes }) => ({
+        measured: `${kib(firstLoadBytes)} KiB, ${kib(allBytes)} KiB`,
+        verdict: verdictOf(
+          kib(firstLoadBytes) <= TARGETS.consoleKib.firstLoad && kib(allBytes) <= TARGETS.consoleKib.all,
+        ),
       }),
     ),
     row(
@@ -128,6 +149,8 @@ function compareRatios(workloads: readonly Workload[], target: Ratios): Pick<Tar
     verdict: verdictOf(baselines.every((baseline, at) => (measured[at] ?? 0) >= target[baseline])),
   }
 }
+
+const kib = (bytes: number): number => round(bytes / 1_024)
 
 const seconds = (ms: number): string => `${(ms / 1_000).toFixed(1)} s`
 

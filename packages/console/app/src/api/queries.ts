@@ -1,4 +1,5 @@
-import { infiniteQueryOptions, queryOptions } from '@tanstack/react-query'
+import { infiniteQueryOptions, keepPreviousData, queryOptions } from '@tanstack/react-query'
+import { endpointName } from '../rules/attention.ts'
 import type {
   Agent,
   AuditEntry,
@@ -77,30 +78,50 @@ export const eventTypesQuery = {
   staleTime: 300_000,
 }
 
-/** An installation with more endpoints shows the oldest ones, and says so. */
-const MOST_ENDPOINTS = 1_000
+/** Endpoints that every screen looks at. The list of endpoints loads as many again on request. */
+export const FIRST_ENDPOINTS = 1_000
 
-/** Whether the summary has all endpoints. */
-export interface AllEndpoints {
+export interface Endpoints {
+  /** The oldest endpoints of the tenant. */
   readonly items: readonly SummaryItem[]
+  /** False: the tenant has more. */
   readonly isComplete: boolean
 }
 
-export const summaryQuery = queryOptions({
-  queryKey: ['delivery', 'summary'],
-  queryFn: async ({ signal }): Promise<AllEndpoints> => {
-    const items: SummaryItem[] = []
-    let cursor: string | undefined
-    do {
-      const query = { limit: PAGE_SIZE, cursor }
-      const page = await request<Summary>('GET', `${webhooks}/summary`, { query, signal })
-      items.push(...page.items)
-      cursor = page.nextCursor ?? undefined
-    } while (cursor !== undefined && items.length < MOST_ENDPOINTS)
-    return { items, isComplete: cursor === undefined }
-  },
-  ...live,
+/** @param most how many endpoints to read; the more there are, the less often they are read again */
+export const endpointsQuery = (most: number) =>
+  queryOptions({
+    queryKey: ['delivery', 'summary', most],
+    queryFn: async ({ signal }): Promise<Endpoints> => {
+      const items: SummaryItem[] = []
+      let cursor: string | undefined
+      do {
+        const query = { limit: PAGE_SIZE, cursor }
+        const page = await request<Summary>('GET', `${webhooks}/summary`, { query, signal })
+        items.push(...page.items)
+        cursor = page.nextCursor ?? undefined
+      } while (cursor !== undefined && items.length < most)
+      return { items, isComplete: cursor === undefined }
+    },
+    placeholderData: keepPreviousData,
+    refetchInterval: REFRESH_MS * Math.ceil(most / FIRST_ENDPOINTS),
+  })
+
+export const summaryQuery = endpointsQuery(FIRST_ENDPOINTS)
+
+/** Whether an endpoint no longer exists; false if that is not known, because there are too many. */
+export const isDeletedQuery = (id: string) => ({
+  ...summaryQuery,
+  select: ({ items, isComplete }: Endpoints): boolean =>
+    isComplete && !items.some(({ subscriptionId }) => subscriptionId === id),
 })
+
+/** The names of endpoints by id, as far as they are known. */
+export const namesQuery = {
+  ...summaryQuery,
+  select: ({ items }: Endpoints): ReadonlyMap<string, string> =>
+    new Map(items.map((item) => [item.subscriptionId, endpointName(item)])),
+}
 export const parkedQuery = { ...one<ParkedGroups>('delivery', `${webhooks}/parked`), ...live }
 export const recoveriesQuery = {
   ...one<{ readonly items: readonly Recovery[] }>('delivery', `${webhooks}/recoveries`),
@@ -116,6 +137,12 @@ export const subscriptionQuery = (id: string) => ({
   ...live,
 })
 export const eventQuery = (id: string) => ({ ...one<ExplainedEvent>('delivery', `${webhooks}/events/${id}`), ...live })
+/** The same for one row among many: the stream does not make it old, because each row is a request. */
+export const happenedQuery = (id: string) => ({
+  ...one<ExplainedEvent>('happened', `${webhooks}/events/${id}`),
+  staleTime: REFRESH_MS,
+  ...live,
+})
 export const deliveryQuery = (id: string) => ({ ...one<Delivery>('delivery', `${webhooks}/deliveries/${id}`), ...live })
 
 /** @param subscriptionId undefined: over all endpoints */

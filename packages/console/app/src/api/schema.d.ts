@@ -912,6 +912,10 @@ export interface components {
             acceptedAt: string;
             noop: boolean;
         };
+        CoolDownPeriod: {
+            from: string;
+            until: string;
+        };
         CreatedSubscription: {
             id: string;
             url: string;
@@ -1002,6 +1006,7 @@ export interface components {
             lastFailureAt: string | null;
             lastFailureOutcome: "answered" | "timeout" | "dns" | "refused" | "tls" | "reset" | "network" | "malformed" | "blocked" | "unusable-url" | null;
             lastFailureStatus: number | null;
+            failingSince: string | null;
         };
         EventDelivery: {
             deliveryId: string;
@@ -1220,6 +1225,7 @@ export interface components {
             step: "1m" | "1h";
             isCounted: boolean;
             points: components["schemas"]["StatisticsPoint"][];
+            coolDowns: components["schemas"]["CoolDownPeriod"][];
         };
         StatisticsPoint: {
             at: string;
@@ -1318,17 +1324,6 @@ export interface components {
             headers: {
                 "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                 RateLimit: components["headers"]["RateLimit"];
-                "X-Request-Id": components["headers"]["X-Request-Id"];
-                [name: string]: unknown;
-            };
-            content: {
-                "application/problem+json": components["schemas"]["Problem"] & {
-                    code?: "invalid-request" | "malformed-json";
-                };
-            };
-        };
-        "400.invalid-request.malformed-json.public": {
-            headers: {
                 "X-Request-Id": components["headers"]["X-Request-Id"];
                 [name: string]: unknown;
             };
@@ -1443,17 +1438,6 @@ export interface components {
                 };
             };
         };
-        "404.agent-not-found.public": {
-            headers: {
-                "X-Request-Id": components["headers"]["X-Request-Id"];
-                [name: string]: unknown;
-            };
-            content: {
-                "application/problem+json": components["schemas"]["Problem"] & {
-                    code?: "agent-not-found";
-                };
-            };
-        };
         "404.agent-not-found.replayed": {
             headers: {
                 "Idempotent-Replayed": components["headers"]["Idempotent-Replayed"];
@@ -1472,17 +1456,6 @@ export interface components {
             headers: {
                 "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                 RateLimit: components["headers"]["RateLimit"];
-                "X-Request-Id": components["headers"]["X-Request-Id"];
-                [name: string]: unknown;
-            };
-            content: {
-                "application/problem+json": components["schemas"]["Problem"] & {
-                    code?: "call-not-found";
-                };
-            };
-        };
-        "404.call-not-found.public": {
-            headers: {
                 "X-Request-Id": components["headers"]["X-Request-Id"];
                 [name: string]: unknown;
             };
@@ -1586,6 +1559,19 @@ export interface components {
                 };
             };
         };
+        "409.agent-device-unavailable": {
+            headers: {
+                "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                RateLimit: components["headers"]["RateLimit"];
+                "X-Request-Id": components["headers"]["X-Request-Id"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/problem+json": components["schemas"]["Problem"] & {
+                    code?: "agent-device-unavailable";
+                };
+            };
+        };
         "409.agent-device-unavailable.idempotency-key-in-use.replayed": {
             headers: {
                 "Idempotent-Replayed": components["headers"]["Idempotent-Replayed"];
@@ -1598,17 +1584,6 @@ export interface components {
             content: {
                 "application/problem+json": components["schemas"]["Problem"] & {
                     code?: "agent-device-unavailable" | "idempotency-key-in-use";
-                };
-            };
-        };
-        "409.agent-device-unavailable.public": {
-            headers: {
-                "X-Request-Id": components["headers"]["X-Request-Id"];
-                [name: string]: unknown;
-            };
-            content: {
-                "application/problem+json": components["schemas"]["Problem"] & {
-                    code?: "agent-device-unavailable";
                 };
             };
         };
@@ -1816,32 +1791,10 @@ export interface components {
                 };
             };
         };
-        "413.body-too-large.public": {
-            headers: {
-                "X-Request-Id": components["headers"]["X-Request-Id"];
-                [name: string]: unknown;
-            };
-            content: {
-                "application/problem+json": components["schemas"]["Problem"] & {
-                    code?: "body-too-large";
-                };
-            };
-        };
         "415.unsupported-media-type": {
             headers: {
                 "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                 RateLimit: components["headers"]["RateLimit"];
-                "X-Request-Id": components["headers"]["X-Request-Id"];
-                [name: string]: unknown;
-            };
-            content: {
-                "application/problem+json": components["schemas"]["Problem"] & {
-                    code?: "unsupported-media-type";
-                };
-            };
-        };
-        "415.unsupported-media-type.public": {
-            headers: {
                 "X-Request-Id": components["headers"]["X-Request-Id"];
                 [name: string]: unknown;
             };
@@ -1958,35 +1911,11 @@ export interface components {
                 };
             };
         };
-        "503.platform-unavailable.service-unavailable.public": {
-            headers: {
-                "Retry-After": components["headers"]["Retry-After"];
-                "X-Request-Id": components["headers"]["X-Request-Id"];
-                [name: string]: unknown;
-            };
-            content: {
-                "application/problem+json": components["schemas"]["Problem"] & {
-                    code?: "platform-unavailable" | "service-unavailable";
-                };
-            };
-        };
         "503.service-unavailable": {
             headers: {
                 "Retry-After": components["headers"]["Retry-After"];
                 "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                 RateLimit: components["headers"]["RateLimit"];
-                "X-Request-Id": components["headers"]["X-Request-Id"];
-                [name: string]: unknown;
-            };
-            content: {
-                "application/problem+json": components["schemas"]["Problem"] & {
-                    code?: "service-unavailable";
-                };
-            };
-        };
-        "503.service-unavailable.public": {
-            headers: {
-                "Retry-After": components["headers"]["Retry-After"];
                 "X-Request-Id": components["headers"]["X-Request-Id"];
                 [name: string]: unknown;
             };
@@ -3485,6 +3414,8 @@ export interface operations {
         responses: {
             202: {
                 headers: {
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    RateLimit: components["headers"]["RateLimit"];
                     "X-Request-Id": components["headers"]["X-Request-Id"];
                     [name: string]: unknown;
                 };
@@ -3492,13 +3423,16 @@ export interface operations {
                     "application/json": components["schemas"]["SimulatedCallRinging"];
                 };
             };
-            400: components["responses"]["400.invalid-request.malformed-json.public"];
-            404: components["responses"]["404.agent-not-found.public"];
-            409: components["responses"]["409.agent-device-unavailable.public"];
-            413: components["responses"]["413.body-too-large.public"];
-            415: components["responses"]["415.unsupported-media-type.public"];
-            500: components["responses"]["500.internal.public"];
-            503: components["responses"]["503.service-unavailable.public"];
+            400: components["responses"]["400.invalid-request.malformed-json"];
+            401: components["responses"]["401.unauthorized"];
+            403: components["responses"]["403.forbidden"];
+            404: components["responses"]["404.agent-not-found"];
+            409: components["responses"]["409.agent-device-unavailable"];
+            413: components["responses"]["413.body-too-large"];
+            415: components["responses"]["415.unsupported-media-type"];
+            429: components["responses"]["429.rate-limited"];
+            500: components["responses"]["500.internal"];
+            503: components["responses"]["503.service-unavailable"];
         };
     };
     simulateRemote: {
@@ -3518,17 +3452,22 @@ export interface operations {
         responses: {
             202: {
                 headers: {
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    RateLimit: components["headers"]["RateLimit"];
                     "X-Request-Id": components["headers"]["X-Request-Id"];
                     [name: string]: unknown;
                 };
                 content?: never;
             };
-            400: components["responses"]["400.invalid-request.malformed-json.public"];
-            404: components["responses"]["404.call-not-found.public"];
-            413: components["responses"]["413.body-too-large.public"];
-            415: components["responses"]["415.unsupported-media-type.public"];
-            500: components["responses"]["500.internal.public"];
-            503: components["responses"]["503.platform-unavailable.service-unavailable.public"];
+            400: components["responses"]["400.invalid-request.malformed-json"];
+            401: components["responses"]["401.unauthorized"];
+            403: components["responses"]["403.forbidden"];
+            404: components["responses"]["404.call-not-found"];
+            413: components["responses"]["413.body-too-large"];
+            415: components["responses"]["415.unsupported-media-type"];
+            429: components["responses"]["429.rate-limited"];
+            500: components["responses"]["500.internal"];
+            503: components["responses"]["503.platform-unavailable.service-unavailable"];
         };
     };
     simulateDevice: {
@@ -3548,17 +3487,22 @@ export interface operations {
         responses: {
             202: {
                 headers: {
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    RateLimit: components["headers"]["RateLimit"];
                     "X-Request-Id": components["headers"]["X-Request-Id"];
                     [name: string]: unknown;
                 };
                 content?: never;
             };
-            400: components["responses"]["400.invalid-request.malformed-json.public"];
-            404: components["responses"]["404.agent-not-found.public"];
-            413: components["responses"]["413.body-too-large.public"];
-            415: components["responses"]["415.unsupported-media-type.public"];
-            500: components["responses"]["500.internal.public"];
-            503: components["responses"]["503.platform-unavailable.service-unavailable.public"];
+            400: components["responses"]["400.invalid-request.malformed-json"];
+            401: components["responses"]["401.unauthorized"];
+            403: components["responses"]["403.forbidden"];
+            404: components["responses"]["404.agent-not-found"];
+            413: components["responses"]["413.body-too-large"];
+            415: components["responses"]["415.unsupported-media-type"];
+            429: components["responses"]["429.rate-limited"];
+            500: components["responses"]["500.internal"];
+            503: components["responses"]["503.platform-unavailable.service-unavailable"];
         };
     };
     readDocument: {

@@ -1,5 +1,6 @@
 import type { QueryClient } from '@tanstack/react-query'
 import { Away } from '../api/request.ts'
+import { paced } from './paced.ts'
 import { openStream, type StreamState } from './stream.ts'
 
 /** Whether the screen is up to date. */
@@ -9,9 +10,6 @@ export interface Freshness {
   /** When the API last answered, in ms since 1970. */
   readonly answeredAtMs: number
 }
-
-/** Under load the screen is refreshed once in this time, not with each message. */
-const REFRESH_AT_MOST_EVERY_MS = 1_000
 
 /**
  * Keeps the screen true: refreshes what a message of the stream makes old, and everything after a gap, after sleep, and when
@@ -38,7 +36,7 @@ export function createFreshness(queries: QueryClient) {
   const refreshers = new Map<string, () => void>()
   function refresh(group: 'delivery' | 'voice'): void {
     const known = refreshers.get(group)
-    const run = known ?? throttled(() => void queries.invalidateQueries({ queryKey: [group] }))
+    const run = known ?? paced(() => queries.invalidateQueries({ queryKey: [group] }))
     refreshers.set(group, run)
     run()
   }
@@ -83,20 +81,5 @@ export function createFreshness(queries: QueryClient) {
       return () => listeners.delete(listener)
     },
     get: (): Freshness => current,
-  }
-}
-
-/** Runs at once, then at most once in the interval, the last call included. */
-function throttled(run: () => void): () => void {
-  let lastMs = 0
-  let timer: ReturnType<typeof setTimeout> | undefined
-  return () => {
-    if (timer !== undefined) return
-    const waitMs = Math.max(0, lastMs + REFRESH_AT_MOST_EVERY_MS - Date.now())
-    timer = setTimeout(() => {
-      timer = undefined
-      lastMs = Date.now()
-      run()
-    }, waitMs)
   }
 }

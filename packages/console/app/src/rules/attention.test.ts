@@ -9,6 +9,7 @@ const HEALTHY: Health = {
   lastFailureAt: null,
   lastFailureOutcome: null,
   lastFailureStatus: null,
+  failingSince: null,
 }
 
 const endpoint = (id: string, more: Partial<SummaryItem> = {}): SummaryItem => ({
@@ -31,6 +32,7 @@ const failing = (status: number, consecutiveFailures = 3): Health => ({
   lastFailureAt: '2026-11-20T12:05:00Z',
   lastFailureOutcome: 'answered',
   lastFailureStatus: status,
+  failingSince: '2026-11-20T12:01:00Z',
 })
 
 test('healthy and disabled endpoints need no attention', () => {
@@ -42,7 +44,7 @@ test('a failing endpoint says why, since when, and what waits', () => {
   expect(entry).toMatchObject({
     tone: 'warn',
     detail: 'Failing: it answered 503. 2 deliveries waiting for a retry.',
-    since: '2026-11-20T12:00:00Z',
+    since: '2026-11-20T12:01:00Z',
   })
 })
 

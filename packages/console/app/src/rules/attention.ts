@@ -93,12 +93,12 @@ function sentencesOf(
 
 const capital = (text: string): string => text.charAt(0).toUpperCase() + text.slice(1)
 
-/** An endpoint is ill since its last success; parked deliveries exist since the oldest. */
+/** An endpoint is ill since its first failure after a success; parked deliveries exist since the oldest. */
 function sinceOf(
   { health, oldestParkedAt }: SummaryItem,
   isFailing: boolean,
   groups: readonly ParkedGroup[],
 ): string | null {
   const parkedSince = oldestParkedAt ?? groups[0]?.since ?? null
-  return isFailing ? (health.lastSuccessAt ?? parkedSince ?? health.lastFailureAt) : parkedSince
+  return isFailing ? (health.failingSince ?? parkedSince) : parkedSince
 }

@@ -1,5 +1,5 @@
 import type { StatisticsPoint } from '../api/model.ts'
-import { fillPoints } from './fill-points.ts'
+import { answerTimeMs, fillPoints } from './fill-points.ts'
 
 const point = (at: string, attempts: number): StatisticsPoint => ({
   at,
@@ -22,4 +22,10 @@ test('an hour has a point for every minute, the last one included', () => {
 
 test('a week has a point for every hour', () => {
   expect(fillPoints([], '1h', 168, Date.parse('2026-11-20T12:00:30Z'))).toHaveLength(168)
+})
+
+test('an answer time is never longer than the deadline', () => {
+  expect([answerTimeMs(20_000, 10_000), answerTimeMs(31, 10_000), answerTimeMs(31, undefined)]).toEqual([
+    10_000, 31, 31,
+  ])
 })

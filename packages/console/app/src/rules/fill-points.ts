@@ -23,3 +23,11 @@ export function fillPoints(
 }
 
 const NOTHING = { attempts: 0, acknowledged: 0, byOutcome: {}, parked: 0, answerMs: null, delayMs: null } as const
+
+/**
+ * A percentile of answer times. It is an estimate, in which an endpoint that hangs can seem to take longer than the deadline;
+ * no attempt does.
+ * @param deadlineMs undefined: not known
+ */
+export const answerTimeMs = (estimateMs: number, deadlineMs: number | undefined): number =>
+  Math.min(estimateMs, deadlineMs ?? estimateMs)

@@ -1,6 +1,7 @@
 import type { LiveMessage } from '../live/stream.ts'
+import { eventPhrase } from './event.ts'
 import type { Tone } from './repair.ts'
-import { agentName, callState, duration, outcomePhrase } from './words.ts'
+import { duration, outcomePhrase } from './words.ts'
 
 /** A message of the live stream, as a row. */
 export interface TailRow {
@@ -35,7 +36,7 @@ export function rowOf(message: LiveMessage): TailRow {
         at: occurredAt,
         eventType,
         eventId,
-        text: data === null ? '' : textOf(data),
+        text: data === null ? '' : eventPhrase(data),
       }
     }
     case 'attempt': {
@@ -55,16 +56,4 @@ export function rowOf(message: LiveMessage): TailRow {
         text: 'some messages were lost',
       }
   }
-}
-
-/** Who and what, from the data of a call or agent event. */
-function textOf(data: Readonly<Record<string, unknown>>): string {
-  const agent = typeof data['agentUri'] === 'string' ? agentName(data['agentUri']) : ''
-  if (typeof data['state'] === 'number') {
-    const remote = data['remoteParty'] as { readonly number?: string | null; readonly uri?: string } | undefined
-    const other = remote?.number ?? remote?.uri
-    return `${agent} ${callState(data['state'])}${other === undefined ? '' : `, ${other}`}`
-  }
-  if (typeof data['statusCode'] === 'number') return `${agent} status ${data['statusCode']}`
-  return agent
 }

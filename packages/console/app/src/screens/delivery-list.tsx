@@ -1,7 +1,7 @@
-import { useInfiniteQuery } from '@tanstack/react-query'
+import { useInfiniteQuery, useQuery } from '@tanstack/react-query'
 import { Link } from '@tanstack/react-router'
 import type { DeliverySummary } from '../api/model.ts'
-import { deliveriesQuery } from '../api/queries.ts'
+import { deliveriesQuery, namesQuery } from '../api/queries.ts'
 import { toneOfState } from '../rules/repair.ts'
 import { count, outcomeLabel, shortUrl } from '../rules/words.ts'
 import { useFilters } from '../search-params.ts'
@@ -38,7 +38,8 @@ export function DeliveryList({
   const query = useInfiniteQuery(deliveriesQuery({ ...set, ...(subscriptionId !== undefined && { subscriptionId }) }))
   const rows = query.data?.pages.flatMap(({ items }) => items) ?? []
   const isFiltered = Object.values(set).some((value) => value !== undefined)
-  const columns = subscriptionId === undefined ? COLUMNS : COLUMNS.filter(({ title }) => title !== 'Endpoint')
+  const { data: names } = useQuery(namesQuery)
+  const columns = columnsWith(names).filter(({ title }) => subscriptionId === undefined || title !== 'Endpoint')
   return (
     <>
       <FilterBar offered={offered} values={all} onChange={filter} />
@@ -144,7 +145,7 @@ function FilterBar({
   )
 }
 
-const COLUMNS: readonly Column<DeliverySummary>[] = [
+const columnsWith = (names: ReadonlyMap<string, string> | undefined): readonly Column<DeliverySummary>[] => [
   { title: 'Due', cell: ({ firstDueAt }) => <Time at={firstDueAt} /> },
   {
     title: 'Event',
@@ -161,7 +162,7 @@ const COLUMNS: readonly Column<DeliverySummary>[] = [
     isOptional: true,
     cell: ({ url, subscriptionId }) => (
       <Link to="/endpoints/$subscriptionId" params={{ subscriptionId }} className="row-link quiet" title={url}>
-        {shortUrl(url)}
+        {names?.get(subscriptionId) ?? shortUrl(url)}
       </Link>
     ),
   },

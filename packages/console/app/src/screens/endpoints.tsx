@@ -2,7 +2,7 @@ import { useQuery } from '@tanstack/react-query'
 import { Link, useNavigate } from '@tanstack/react-router'
 import { useState } from 'react'
 import type { SummaryItem } from '../api/model.ts'
-import { summaryQuery } from '../api/queries.ts'
+import { endpointsQuery, FIRST_ENDPOINTS } from '../api/queries.ts'
 import { endpointName } from '../rules/attention.ts'
 import { endpointState } from '../rules/endpoint-state.ts'
 import { count, outcomeLabel, shortUrl } from '../rules/words.ts'
@@ -15,11 +15,12 @@ import { CreateDialog } from './endpoint/create-dialog.tsx'
 
 /** All endpoints of the tenant, the ill ones first. */
 export function Endpoints() {
-  const [{ q = '', show = 'all' }, filter] = useFilters()
+  const [{ q = '', show = 'all', most = '' }, filter] = useFilters()
+  const limit = Math.max(FIRST_ENDPOINTS, Number(most) || 0)
   const { refusal } = usePerson()
   const navigate = useNavigate()
   const [isCreating, setCreating] = useState(false)
-  const { data, error, refetch } = useQuery(summaryQuery)
+  const { data, error, refetch, isPlaceholderData } = useQuery(endpointsQuery(limit))
   const rows = (data?.items ?? []).filter((item) => matches(item, q, show)).toSorted((a, b) => rank(a) - rank(b))
   return (
     <Screen
@@ -53,6 +54,14 @@ export function Endpoints() {
       )}
       {rows.length > 0 && (
         <Table label="Endpoints" columns={COLUMNS} rows={rows} keyOf={({ subscriptionId }) => subscriptionId} />
+      )}
+      {data?.isComplete === false && (
+        <div className="more-endpoints" role="status">
+          <p>The list and its filters have the {count(data.items.length)} oldest endpoints. There are more.</p>
+          <Button isBusy={isPlaceholderData} onClick={() => filter({ most: String(limit + FIRST_ENDPOINTS) })}>
+            {isPlaceholderData ? 'Loading…' : `Load ${count(FIRST_ENDPOINTS)} more`}
+          </Button>
+        </div>
       )}
       {isCreating && (
         <CreateDialog
@@ -112,7 +121,7 @@ const COLUMNS: readonly Column<SummaryItem>[] = [
         <span className="muted">–</span>
       ) : (
         <>
-          {outcomeLabel(health.lastFailureOutcome, health.lastFailureStatus)} <Time at={health.lastFailureAt} ago />
+          {outcomeLabel(health.lastFailureOutcome, health.lastFailureStatus)}, <Time at={health.lastFailureAt} ago />
         </>
       ),
   },

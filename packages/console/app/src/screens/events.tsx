@@ -1,13 +1,14 @@
 import { useInfiniteQuery, useQuery } from '@tanstack/react-query'
 import { Link, Navigate } from '@tanstack/react-router'
 import type { ListedEvent } from '../api/model.ts'
-import { eventsQuery } from '../api/queries.ts'
+import { eventsQuery, happenedQuery } from '../api/queries.ts'
+import { eventState, standingOf } from '../rules/event.ts'
 import { recognise, type Sought } from '../rules/recognise.ts'
 import { agentName } from '../rules/words.ts'
 import { type Filters, useFilters } from '../search-params.ts'
 import { Choice, TextFilter } from '../ui/fields.tsx'
 import { MomentFilter } from '../ui/moment-filter.tsx'
-import { Empty, Failure, Loading, Screen, ShortId, Time } from '../ui/parts.tsx'
+import { Empty, Failure, Loading, Screen, ShortId, Status, Time } from '../ui/parts.tsx'
 import { type Column, Table } from '../ui/table.tsx'
 import { findById } from './find-by-id.ts'
 
@@ -126,7 +127,7 @@ function EventList({ what, filters }: { readonly what: string | null; readonly f
       ) : (
         <Table
           label="Events"
-          columns={COLUMNS}
+          columns={what === null ? COLUMNS : FOUND_COLUMNS}
           rows={rows}
           keyOf={({ eventId }) => eventId}
           more={
@@ -139,6 +140,8 @@ function EventList({ what, filters }: { readonly what: string | null; readonly f
     </>
   )
 }
+
+const CORRELATION = 'Correlation id'
 
 const COLUMNS: readonly Column<ListedEvent>[] = [
   { title: 'Occurred', cell: ({ occurredAt }) => <Time at={occurredAt} /> },
@@ -170,8 +173,30 @@ const COLUMNS: readonly Column<ListedEvent>[] = [
       ),
   },
   {
-    title: 'Correlation id',
+    title: CORRELATION,
     isOptional: true,
     cell: ({ correlationId }) => correlationId ?? <span className="muted">–</span>,
   },
 ]
+
+/** Of what was searched for, the list also tells what happened. Only visible rows are looked up. */
+const FOUND_COLUMNS: readonly Column<ListedEvent>[] = [
+  ...COLUMNS.slice(0, 2),
+  { title: 'State', cell: ({ eventId }) => <State eventId={eventId} /> },
+  ...COLUMNS.slice(2)
+    .filter(({ title }) => title !== CORRELATION)
+    .map((column) => ({ ...column, isOptional: true })),
+  { title: 'Endpoints', cell: ({ eventId }) => <Standing eventId={eventId} /> },
+]
+
+function State({ eventId }: { readonly eventId: string }) {
+  const { data } = useQuery(happenedQuery(eventId))
+  return eventState(data?.data ?? {})
+}
+
+function Standing({ eventId }: { readonly eventId: string }) {
+  const { data } = useQuery(happenedQuery(eventId))
+  if (data === undefined) return null
+  const { tone, text } = standingOf(data.subscriptions)
+  return <Status tone={tone}>{text}</Status>
+}

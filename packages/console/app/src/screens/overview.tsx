@@ -2,9 +2,16 @@ import { useQuery } from '@tanstack/react-query'
 import { Link } from '@tanstack/react-router'
 import { useMemo } from 'react'
 import type { Percentiles, Statistics, StatisticsPoint } from '../api/model.ts'
-import { type AllEndpoints, parkedQuery, recoveriesQuery, statisticsQuery, summaryQuery } from '../api/queries.ts'
+import {
+  type Endpoints,
+  parkedQuery,
+  policyQuery,
+  recoveriesQuery,
+  statisticsQuery,
+  summaryQuery,
+} from '../api/queries.ts'
 import { type Attention, attentionOf } from '../rules/attention.ts'
-import { fillPoints } from '../rules/fill-points.ts'
+import { answerTimeMs, fillPoints } from '../rules/fill-points.ts'
 import { count, counted, duration } from '../rules/words.ts'
 import { Empty, Failure, Loading, Panel, Screen, Status, Tile, Time } from '../ui/parts.tsx'
 import { Plot } from '../ui/plot.tsx'
@@ -47,21 +54,21 @@ export function Overview() {
   )
 }
 
-function Headline({
-  summary,
-  attention,
-}: {
-  readonly summary: AllEndpoints
-  readonly attention: readonly Attention[]
-}) {
+function Headline({ summary, attention }: { readonly summary: Endpoints; readonly attention: readonly Attention[] }) {
   const total = summary.items.length
   if (total === 0) return null
+  const endpoints = counted(total, 'endpoint')
   if (attention.length === 0)
-    return <Status tone="good">{total === 1 ? 'The endpoint works.' : `All ${count(total)} endpoints work.`}</Status>
+    return (
+      <Status tone="good">
+        {total === 1 ? 'The endpoint works.' : `${summary.isComplete ? 'All' : 'The first'} ${endpoints} work.`}
+      </Status>
+    )
   const ill = new Set(attention.map(({ subscriptionId }) => subscriptionId)).size
   return (
     <Status tone="bad">
-      {count(ill)} of {counted(total, 'endpoint')} need attention.
+      {count(ill)} of {summary.isComplete ? '' : 'the first '}
+      {endpoints} {ill === 1 ? 'needs' : 'need'} attention.
     </Status>
   )
 }
@@ -106,15 +113,10 @@ function AttentionItem({ entry }: { readonly entry: Attention }) {
   )
 }
 
-function Tiles({
-  summary,
-  statistics,
-}: {
-  readonly summary: AllEndpoints
-  readonly statistics: Statistics | undefined
-}) {
-  const total = (pick: (item: AllEndpoints['items'][number]) => number): number =>
+function Tiles({ summary, statistics }: { readonly summary: Endpoints; readonly statistics: Statistics | undefined }) {
+  const total = (pick: (item: Endpoints['items'][number]) => number): number =>
     summary.items.reduce((sum, item) => sum + pick(item), 0)
+  const { data: policy } = useQuery(policyQuery)
   const points = statistics?.points ?? []
   const attempts = points.reduce((sum, point) => sum + point.attempts, 0)
   const acknowledged = points.reduce((sum, point) => sum + point.acknowledged, 0)
@@ -128,7 +130,11 @@ function Tiles({
         value={attempts === 0 ? '–' : `${((100 * acknowledged) / attempts).toFixed(1)} %`}
         note="last hour"
       />
-      <Tile label="Answer time" value={answer === undefined ? '–' : duration(answer.p95)} note="p95, latest" />
+      <Tile
+        label="Answer time"
+        value={answer === undefined ? '–' : duration(answerTimeMs(answer.p95, policy?.deliveryTimeoutMs))}
+        note="p95, latest"
+      />
       <Tile label="Event to POST" value={delay === undefined ? '–' : duration(delay.p95)} note="p95, latest" />
       <Tile label="Waiting" value={count(total(({ waiting }) => waiting))} note="for a retry" />
       <Tile
@@ -171,7 +177,7 @@ function Traffic({ statistics }: { readonly statistics: Statistics }) {
   const failed = points.reduce((sum, { attempts, acknowledged }) => sum + attempts - acknowledged, 0)
   return (
     <Panel title="Attempts per minute">
-      <Plot {...plot} format={count} summary={`Attempts per minute in the last hour; ${count(failed)} failed.`} />
+      <Plot {...plot} unit="count" summary={`Attempts per minute in the last hour; ${count(failed)} failed.`} />
     </Panel>
   )
 }

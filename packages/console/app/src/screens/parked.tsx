@@ -2,7 +2,7 @@ import { useQuery } from '@tanstack/react-query'
 import { Link } from '@tanstack/react-router'
 import { useState } from 'react'
 import type { ParkedGroup } from '../api/model.ts'
-import { parkedQuery } from '../api/queries.ts'
+import { isDeletedQuery, namesQuery, parkedQuery } from '../api/queries.ts'
 import { count, outcomePhrase, shortUrl } from '../rules/words.ts'
 import { usePerson } from '../session/person.ts'
 import { Button, Empty, Failure, Loading, Screen, Time } from '../ui/parts.tsx'
@@ -17,7 +17,7 @@ const CAUSES = {
 /** Parked deliveries of all endpoints, grouped by their cause. */
 export function Parked() {
   const { data, error, refetch } = useQuery(parkedQuery)
-  const { refusal } = usePerson()
+  const { data: names } = useQuery(namesQuery)
   const [recovering, setRecovering] = useState<ParkedGroup | null>(null)
   return (
     <Screen
@@ -33,48 +33,87 @@ export function Parked() {
       )}
       <ul className="groups">
         {data?.items.map((group) => (
-          <li key={`${group.subscriptionId} ${group.parkedReason} ${group.outcome} ${group.status}`}>
-            <strong className="number">{count(group.count)}</strong>
-            <div>
-              <p>
-                <Link to="/endpoints/$subscriptionId" params={{ subscriptionId: group.subscriptionId }} className="url">
-                  {group.url === '' ? group.subscriptionId : shortUrl(group.url)}
-                </Link>{' '}
-                {group.parkedReason !== null && outcomePhrase(group.outcome, group.status)}
-              </p>
-              <p className="muted">
-                {CAUSES[group.parkedReason ?? 'older']} Since <Time at={group.since} />, latest{' '}
-                <Time at={group.latest} />.
-              </p>
-            </div>
-            <div className="next">
-              <Link
-                to="/deliveries"
-                search={{
-                  state: 'parked',
-                  subscriptionId: group.subscriptionId,
-                  ...(group.parkedReason !== null && { parkedReason: group.parkedReason }),
-                  ...(group.outcome !== null && { outcome: group.outcome }),
-                  ...(group.status !== null && { status: String(group.status) }),
-                }}
-                className="button plain"
-              >
-                Show
-              </Link>
-              <Button kind="primary" refusal={refusal('operator')} onClick={() => setRecovering(group)}>
-                Recover
-              </Button>
-            </div>
-          </li>
+          <Group
+            key={`${group.subscriptionId} ${group.parkedReason} ${group.outcome} ${group.status}`}
+            group={group}
+            name={names?.get(group.subscriptionId)}
+            recover={() => setRecovering(group)}
+          />
         ))}
       </ul>
       {recovering && (
         <RecoverDialog
           subscriptionId={recovering.subscriptionId}
+          name={names?.get(recovering.subscriptionId) ?? shortUrl(recovering.url)}
           reason={recovering.parkedReason ?? ''}
           onClose={() => setRecovering(null)}
         />
       )}
     </Screen>
+  )
+}
+
+function Group({
+  group,
+  name,
+  recover,
+}: {
+  readonly group: ParkedGroup
+  readonly name: string | undefined
+  readonly recover: () => void
+}) {
+  const { refusal } = usePerson()
+  const { data: isDeleted = false } = useQuery(isDeletedQuery(group.subscriptionId))
+  const address = group.url === '' ? group.subscriptionId : shortUrl(group.url)
+  return (
+    <li>
+      <strong className="number">{count(group.count)}</strong>
+      <div>
+        <p>
+          {isDeleted ? (
+            <strong>Deleted endpoint</strong>
+          ) : (
+            <Link
+              to="/endpoints/$subscriptionId"
+              params={{ subscriptionId: group.subscriptionId }}
+              className="url"
+              title={group.url}
+            >
+              {name ?? address}
+            </Link>
+          )}{' '}
+          {group.parkedReason !== null && outcomePhrase(group.outcome, group.status)}
+        </p>
+        <p className="muted">
+          {CAUSES[group.parkedReason ?? 'older']} Since <Time at={group.since} />, latest <Time at={group.latest} />.
+        </p>
+        {isDeleted && (
+          <p className="muted">
+            <span className="url">{address}</span> was deleted, so these can no longer be sent. They expire by
+            themselves.
+          </p>
+        )}
+      </div>
+      <div className="next">
+        <Link
+          to="/deliveries"
+          search={{
+            state: 'parked',
+            subscriptionId: group.subscriptionId,
+            ...(group.parkedReason !== null && { parkedReason: group.parkedReason }),
+            ...(group.outcome !== null && { outcome: group.outcome }),
+            ...(group.status !== null && { status: String(group.status) }),
+          }}
+          className="button plain"
+        >
+          Show
+        </Link>
+        {!isDeleted && (
+          <Button kind="primary" refusal={refusal('operator')} onClick={recover}>
+            Recover
+          </Button>
+        )}
+      </div>
+    </li>
   )
 }

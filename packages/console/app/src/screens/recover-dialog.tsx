@@ -2,7 +2,8 @@ import { useQuery } from '@tanstack/react-query'
 import { useNavigate } from '@tanstack/react-router'
 import { useState } from 'react'
 import { countRecovery, startRecovery } from '../api/commands.ts'
-import type { NewRecovery, RecoveryCount } from '../api/model.ts'
+import type { EventType, NewRecovery, RecoveryCount } from '../api/model.ts'
+import { eventTypesQuery } from '../api/queries.ts'
 import { counted } from '../rules/words.ts'
 import { FormDialog } from '../ui/dialog.tsx'
 import { Field } from '../ui/fields.tsx'
@@ -12,22 +13,28 @@ import { useAction } from '../ui/use-action.ts'
 /** Sends parked deliveries again. The count of the dry run is shown before anything is sent. */
 export function RecoverDialog({
   subscriptionId,
+  name,
   reason: startReason = '',
   onClose,
 }: {
   readonly subscriptionId: string
+  /** Of the endpoint. */
+  readonly name: string
   readonly reason?: string
   readonly onClose: () => void
 }) {
   const navigate = useNavigate()
   const [reason, setReason] = useState(startReason)
+  const [eventType, setEventType] = useState('')
   const [maxPerSecond, setMaxPerSecond] = useState('')
+  const { data: eventTypes } = useQuery(eventTypesQuery)
   const wish: NewRecovery = {
     ...(reason !== '' && { reason: reason as 'exhausted' | 'rejected' }),
+    ...(eventType !== '' && { eventTypes: [eventType as EventType] }),
     ...(Number(maxPerSecond) > 0 && { maxPerSecond: Number(maxPerSecond) }),
   }
   const counting = useQuery({
-    queryKey: ['delivery', 'recovery-count', subscriptionId, reason],
+    queryKey: ['delivery', 'recovery-count', subscriptionId, reason, eventType],
     queryFn: () => countRecovery(subscriptionId, wish),
   })
   const start = useAction({
@@ -40,7 +47,7 @@ export function RecoverDialog({
   return (
     <FormDialog
       title="Recover parked deliveries"
-      submitLabel={found === undefined ? 'Send again' : `Send ${counted(found, 'delivery', 'deliveries')} again`}
+      submitLabel={found ? `Send ${counted(found, 'delivery', 'deliveries')} again` : 'Send again'}
       onClose={onClose}
       isBusy={start.isPending || found === undefined || found === 0}
       error={start.error}
@@ -53,6 +60,14 @@ export function RecoverDialog({
           <option value="rejected">Rejected: the endpoint refused them</option>
         </select>
       </Field>
+      <Field label="Event type">
+        <select value={eventType} onChange={(event) => setEventType(event.target.value)}>
+          <option value="">All</option>
+          {eventTypes?.items.map(({ type }) => (
+            <option key={type}>{type}</option>
+          ))}
+        </select>
+      </Field>
       <Field label="At most, per second" hint="Empty: as fast as the installation allows. It always starts slowly.">
         <input
           type="number"
@@ -63,20 +78,27 @@ export function RecoverDialog({
         />
       </Field>
       {counting.error && <Failure error={counting.error} retry={() => void counting.refetch()} />}
-      {counting.data && <WhatWillHappen found={counting.data} />}
+      {counting.data && <WhatWillHappen found={counting.data} name={name} />}
     </FormDialog>
   )
 }
 
-function WhatWillHappen({ found: { count, oldest, newest, withoutBody } }: { readonly found: RecoveryCount }) {
+function WhatWillHappen({
+  found: { count, oldest, newest, withoutBody },
+  name,
+}: {
+  readonly found: RecoveryCount
+  readonly name: string
+}) {
   return (
     <p role="status">
       {count === 0 ? (
         'There is nothing to send.'
       ) : (
         <>
-          This sends <strong>{counted(count, 'delivery', 'deliveries')}</strong>, parked between <Time at={oldest} />{' '}
-          and <Time at={newest} />. It waits by itself while the endpoint fails, and can be cancelled.
+          This sends <strong>{counted(count, 'delivery', 'deliveries')}</strong> to <strong>{name}</strong>, parked
+          between <Time at={oldest} /> and <Time at={newest} />. It waits by itself while the endpoint fails, and can be
+          cancelled.
         </>
       )}
       {withoutBody > 0 &&

@@ -1,8 +1,7 @@
 import { useQuery } from '@tanstack/react-query'
 import { Link } from '@tanstack/react-router'
 import type { Recovery } from '../api/model.ts'
-import { recoveriesQuery, summaryQuery } from '../api/queries.ts'
-import { endpointName } from '../rules/attention.ts'
+import { namesQuery, recoveriesQuery } from '../api/queries.ts'
 import { count } from '../rules/words.ts'
 import { Empty, Failure, Loading, Screen, Status, Time } from '../ui/parts.tsx'
 import { type Column, Table } from '../ui/table.tsx'
@@ -11,10 +10,7 @@ import { toneOfRecovery } from './recovery-tone.ts'
 /** The recoveries and backfills of all endpoints. */
 export function Recoveries() {
   const { data, error, refetch } = useQuery(recoveriesQuery)
-  const { data: names = new Map<string, string>() } = useQuery({
-    ...summaryQuery,
-    select: ({ items }) => new Map(items.map((item) => [item.subscriptionId, endpointName(item)])),
-  })
+  const { data: names = NO_NAMES } = useQuery(namesQuery)
   return (
     <Screen title="Recoveries" lead="A recovery sends parked deliveries again; a backfill sends earlier events.">
       {error && <Failure error={error} retry={() => void refetch()} />}
@@ -37,6 +33,8 @@ export function Recoveries() {
     </Screen>
   )
 }
+
+const NO_NAMES: ReadonlyMap<string, string> = new Map()
 
 const columnsWith = (names: ReadonlyMap<string, string>): readonly Column<Recovery>[] => [
   {

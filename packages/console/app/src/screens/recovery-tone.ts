@@ -2,7 +2,7 @@ import type { Recovery } from '../api/model.ts'
 import type { Tone } from '../rules/repair.ts'
 
 const TONES: Readonly<Record<Recovery['state'], Tone>> = {
-  running: 'warn',
+  running: 'quiet',
   paused: 'warn',
   done: 'good',
   cancelled: 'quiet',

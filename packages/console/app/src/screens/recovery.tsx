@@ -3,7 +3,7 @@ import { getRouteApi, Link } from '@tanstack/react-router'
 import { useState } from 'react'
 import { cancelRecovery } from '../api/commands.ts'
 import type { Recovery } from '../api/model.ts'
-import { recoveryQuery } from '../api/queries.ts'
+import { namesQuery, recoveryQuery } from '../api/queries.ts'
 import { Refused } from '../api/request.ts'
 import { count, counted, recoveryWait } from '../rules/words.ts'
 import { usePerson } from '../session/person.ts'
@@ -18,6 +18,7 @@ const route = getRouteApi('/recoveries/$recoveryId')
 export function RecoveryScreen() {
   const { recoveryId } = route.useParams()
   const { data, error, refetch } = useQuery(recoveryQuery(recoveryId))
+  const { data: names } = useQuery(namesQuery)
   if (error instanceof Refused && error.isMissing)
     return (
       <Screen title="Recovery">
@@ -25,7 +26,9 @@ export function RecoveryScreen() {
       </Screen>
     )
   if (data === undefined) return error ? <Failure error={error} retry={() => void refetch()} /> : <Loading />
-  const title = data.kind === 'backfill' ? 'Backfill' : 'Recovery'
+  const kind = data.kind === 'backfill' ? 'Backfill' : 'Recovery'
+  const name = names?.get(data.subscriptionId)
+  const title = name === undefined ? kind : `${kind} of ${name}`
   return (
     <Screen title={title} lead={<Lead recovery={data} />} actions={<Cancel recovery={data} />}>
       <Progress recovery={data} />
@@ -35,11 +38,14 @@ export function RecoveryScreen() {
             [
               'Endpoint',
               <Link to="/endpoints/$subscriptionId" params={{ subscriptionId: data.subscriptionId }}>
-                <code>{data.subscriptionId}</code>
+                {name ?? <code>{data.subscriptionId}</code>}
               </Link>,
             ],
             ['Recovery', <Id value={data.recoveryId} label="the id of the recovery" />],
-            ['Reason', data.reason ?? 'exhausted and rejected'],
+            ...(data.kind === 'backfill' ? [] : [['Reason', data.reason ?? 'exhausted and rejected'] as const]),
+            ['Event types', data.eventTypes?.join(', ') ?? 'all'],
+            ...(data.from == null ? [] : [['From', <Time at={data.from} />] as const]),
+            ...(data.to == null ? [] : [['To', <Time at={data.to} />] as const]),
             [
               'At most per second',
               data.maxPerSecond === null ? 'as the installation allows' : count(data.maxPerSecond),
@@ -60,13 +66,21 @@ const ENDS: Readonly<Record<string, string>> = {
 }
 
 function Lead({ recovery }: { readonly recovery: Recovery }) {
-  const { state, waitingFor, cancelledBecause, remaining } = recovery
+  const { state, waitingFor, cancelledBecause, remaining, parkedSince } = recovery
+  const isInVain = state === 'done' && parkedSince > 0
   return (
     <p role="status">
-      <Status tone={toneOfRecovery(state)}>{state}</Status>{' '}
+      <Status tone={isInVain ? 'warn' : toneOfRecovery(state)}>{state}</Status>{' '}
       {state === 'running' && `${counted(remaining, 'delivery', 'deliveries')} to go.`}
       {state === 'paused' && waitingFor !== null && `It waits for ${recoveryWait(waitingFor)}, then goes on by itself.`}
       {state === 'done' && 'Every delivery was sent again.'}
+      {isInVain && (
+        <>
+          {' '}
+          {counted(parkedSince, 'delivery was', 'deliveries were')} parked since it began:{' '}
+          <Link to="/parked">show why</Link>.
+        </>
+      )}
       {cancelledBecause !== null && ENDS[cancelledBecause]}
     </p>
   )

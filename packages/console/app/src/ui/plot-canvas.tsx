@@ -1,19 +1,40 @@
 import { useEffect, useRef } from 'react'
 import UPlot from 'uplot'
 import 'uplot/dist/uPlot.min.css'
-import { axisMoment } from '../rules/words.ts'
+import { axisMoment, count, duration } from '../rules/words.ts'
 import type { PlotProps, Series } from './plot.tsx'
 
-const HEIGHT_PX = 190
+const HEIGHT_PX = 180
+/** A short cool-down in a long period stays visible. */
+const LEAST_BAND_PX = 3
+const AXIS_HEIGHT_PX = 30
+const AXIS_WIDTH_PX = 56
+
+/** Steps of the vertical axis: whole numbers, or times that people count in. */
+const STEPS = [1, 2, 5].flatMap((digit) =>
+  [1, 10, 100, 1_000, 10_000, 100_000, 1_000_000].map((power) => digit * power),
+)
+const UNITS = {
+  count: { format: count, incrs: STEPS.toSorted((a, b) => a - b) },
+  duration: {
+    format: duration,
+    incrs: [
+      ...STEPS.filter((step) => step <= 5_000).toSorted((a, b) => a - b),
+      ...[10, 15, 30, 60, 120, 300, 600, 1_800, 3_600, 7_200, 14_400].map((seconds) => seconds * 1_000),
+    ],
+  },
+} as const
 
 /** Draws with uPlot, in the colours of the page. */
-export function PlotCanvas({ times, series, format, bands = [] }: PlotProps) {
+export function PlotCanvas({ times, series, unit, bands = NO_BANDS }: PlotProps) {
   const frame = useRef<HTMLDivElement>(null)
   useEffect(() => {
     const element = frame.current
     if (element === null) return undefined
     const colour = coloursOf(element)
+    const { format, incrs } = UNITS[unit]
     const spanMs = Date.parse(times.at(-1) ?? '') - Date.parse(times[0] ?? '')
+    const stepSeconds = times.length < 2 ? 0 : spanMs / (times.length - 1) / 1_000
     const draw = (): UPlot =>
       new UPlot(
         {
@@ -21,10 +42,23 @@ export function PlotCanvas({ times, series, format, bands = [] }: PlotProps) {
           height: HEIGHT_PX,
           legend: { live: false },
           cursor: { points: { show: false }, drag: { x: false, y: false } },
-          scales: { y: { range: (_plot, _min, max) => [0, max > 0 ? max * 1.1 : 1] } },
+          scales: {
+            // The last point stands for the minute or hour that begins there.
+            x: { range: (_plot, min, max) => [min, max + stepSeconds] },
+            y: { range: (_plot, _min, max) => [0, max > 0 ? max * 1.1 : 1] },
+          },
           axes: [
-            { ...axisOf(colour), values: (_plot, ticks) => ticks.map((at) => axisMoment(at * 1_000, spanMs)) },
-            { ...axisOf(colour), size: 64, values: (_plot, ticks) => ticks.map(format) },
+            {
+              ...axisOf(colour),
+              size: AXIS_HEIGHT_PX,
+              values: (_plot, ticks) => ticks.map((at) => axisMoment(at * 1_000, spanMs)),
+            },
+            {
+              ...axisOf(colour),
+              size: AXIS_WIDTH_PX,
+              incrs: [...incrs],
+              values: (_plot, ticks) => ticks.map(format),
+            },
           ],
           series: [{}, ...series.map((one) => seriesOf(one, colour))],
           hooks: { drawClear: [(plot) => drawBands(plot, bands, colour('band'))] },
@@ -48,9 +82,11 @@ export function PlotCanvas({ times, series, format, bands = [] }: PlotProps) {
       scheme.removeEventListener('change', redraw)
       plot.destroy()
     }
-  }, [times, series, format, bands])
+  }, [times, series, unit, bands])
   return <div ref={frame} className="plot-frame" />
 }
+
+const NO_BANDS: NonNullable<PlotProps['bands']> = []
 
 type Colour = (name: string) => string
 
@@ -72,11 +108,17 @@ const axisOf = (colour: Colour): UPlot.Axis => ({
   font: '12px system-ui, sans-serif',
 })
 
+/** The positions of values without a neighbour, which a line would not show. */
+const loneValues = (values: ArrayLike<number | null | undefined>): number[] =>
+  Array.from(values, (_value, at) => at).filter(
+    (at) => values[at] != null && values[at - 1] == null && values[at + 1] == null,
+  )
+
 const seriesOf = ({ label, tone, isFilled, isDashed }: Series, colour: Colour): UPlot.Series => ({
   label,
   stroke: colour(tone),
   width: 1.5,
-  points: { show: false },
+  points: { show: false, size: 5, filter: (plot, index) => loneValues(plot.data[index] ?? []) },
   ...(isFilled === true && { fill: colour(`${tone}-fill`) }),
   ...(isDashed === true && { dash: [6, 4] }),
 })
@@ -88,7 +130,8 @@ function drawBands(plot: UPlot, bands: NonNullable<PlotProps['bands']>, fill: st
   for (const { fromMs, toMs } of bands) {
     const left = Math.max(plot.valToPos(fromMs / 1_000, 'x', true), bbox.left)
     const right = Math.min(plot.valToPos(toMs / 1_000, 'x', true), bbox.left + bbox.width)
-    if (right > left) ctx.fillRect(left, bbox.top, right - left, bbox.height)
+    if (right > left)
+      ctx.fillRect(left, bbox.top, Math.max(right - left, LEAST_BAND_PX * devicePixelRatio), bbox.height)
   }
   ctx.restore()
 }

@@ -9,7 +9,7 @@ export interface Series {
   readonly isDashed?: boolean
 }
 
-/** A period that is shown as a band, such as a cool-down. In ms since 1970. */
+/** A cool-down, shown as a band. In ms since 1970. */
 export interface Band {
   readonly fromMs: number
   readonly toMs: number
@@ -21,7 +21,8 @@ export interface PlotProps {
   /** ISO 8601. */
   readonly times: readonly string[]
   readonly series: readonly Series[]
-  readonly format: (value: number) => string
+  /** `duration`: in ms. */
+  readonly unit: 'count' | 'duration'
   readonly bands?: readonly Band[]
 }
 
@@ -30,10 +31,17 @@ const Canvas = lazy(() => import('./plot-canvas.tsx').then(({ PlotCanvas }) => (
 
 export function Plot(props: PlotProps) {
   return (
-    <figure className="plot" aria-label={props.summary} role="img">
-      <Suspense fallback={<Loading />}>
-        <Canvas {...props} />
-      </Suspense>
-    </figure>
+    <div className="plot">
+      <div role="img" aria-label={props.summary}>
+        <Suspense fallback={<Loading />}>
+          <Canvas {...props} />
+        </Suspense>
+      </div>
+      {props.bands !== undefined && props.bands.length > 0 && (
+        <p className="plot-key">
+          <span className="band-key" /> Cool-down: nothing is sent to the endpoint.
+        </p>
+      )}
+    </div>
   )
 }

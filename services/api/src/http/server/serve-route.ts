@@ -7,7 +7,7 @@ import type { LimitClient } from '../../limits/open-limits.ts'
 import { type AnswerOnce, idempotencyKeyOf } from '../idempotency.ts'
 import { createReadBody } from '../read-body.ts'
 import { createReadQuery } from '../read-query.ts'
-import type { Answer, Caller, Route, RouteRequest } from '../route.ts'
+import { type Answer, type Caller, type Route, type RouteRequest, readsToken } from '../route.ts'
 import { openEventOutput } from './event-output.ts'
 import { requestContextOf } from './request-context.ts'
 import { sendJson } from './send-json.ts'
@@ -34,10 +34,11 @@ export function serveRoute(route: Route, steps: RequestSteps): RequestHandler {
   return async (request, response) => {
     const context = requestContextOf(response)
     context.route = route
-    const caller = route.isPublic === true ? ANONYMOUS : await authenticate(request)
+    const isAnonymous = route.isPublic === true && !(readsToken(route) && request.headers.authorization !== undefined)
+    const caller = isAnonymous ? ANONYMOUS : await authenticate(request)
     context.caller = caller
     response.set(await limitClient(caller, request.ip))
-    if (route.isPublic !== true) requireRole(caller.role, route.role)
+    if (!isAnonymous) requireRole(caller.role, route.role)
     const query = readQuery(searchOf(request))
     const body = await readBody(request)
     const params = request.params as Record<string, string>

@@ -3,7 +3,7 @@ import type { ProvisionedAgent, RemoteAction, Simulator } from '@switchhook/plat
 import { agentUriParam } from '../../agents/agent-schemas.ts'
 import { callIdParam } from '../../calls/call-schemas.ts'
 import { send } from '../../calls/commands.ts'
-import type { Route } from '../../http/route.ts'
+import type { Caller, Route } from '../../http/route.ts'
 import { deviceSchema, remoteSchema, ringSchema, rungSchema } from './simulator-schemas.ts'
 
 export interface SimulatorRouteDeps {
@@ -23,7 +23,15 @@ interface DeviceBody {
   readonly tenant?: string
 }
 
-const DEVELOPMENT_ONLY = 'For development: needs no token, and does not exist with NODE_ENV=production.'
+const DEVELOPMENT_ONLY =
+  'For development: needs no token, and does not exist with NODE_ENV=production. With a token, only agents and calls of its tenant exist.'
+
+/** Anybody may act without a token. A person, or an application, that has one acts in its own tenant. */
+const access = { isPublic: true, role: 'operator' } as const
+
+/** Undefined: any tenant. */
+const tenantOf = ({ role, tenant }: Caller, asked?: string): string | undefined =>
+  role === null ? asked : (tenant ?? undefined)
 
 /** Routes that act on the simulated contact center from outside, as callers and devices do. */
 export function createSimulatorRoutes({ simulator }: SimulatorRouteDeps): readonly Route[] {
@@ -40,12 +48,12 @@ export function createSimulatorRoutes({ simulator }: SimulatorRouteDeps): readon
     tag: 'simulator',
     summary: 'Ring an agent from outside',
     description: DEVELOPMENT_ONLY,
-    isPublic: true,
+    ...access,
     body: ringSchema,
     responses: { 202: { description: 'The call rings at the agent.', body: rungSchema } },
     failures: ['invalid-request', 'agent-not-found', 'agent-device-unavailable', 'service-unavailable'],
-    handle: async ({ body: { agentUri, from, tenant, ringForSeconds, talkForSeconds } }) => {
-      const agent = requireAgent(agentUri, tenant)
+    handle: async ({ caller, body: { agentUri, from, tenant, ringForSeconds, talkForSeconds } }) => {
+      const agent = requireAgent(agentUri, tenantOf(caller, tenant))
       const callId = await simulator.ring(agent, {
         from,
         ringForMs: ringForSeconds === undefined ? null : ringForSeconds * 1_000,
@@ -63,13 +71,13 @@ export function createSimulatorRoutes({ simulator }: SimulatorRouteDeps): readon
     tag: 'simulator',
     summary: 'Act as the outside party',
     description: `An action that does not fit the state of the call has no effect. ${DEVELOPMENT_ONLY}`,
-    isPublic: true,
+    ...access,
     params: { callId: callIdParam },
     body: remoteSchema,
     responses: { 202: { description: 'Done.' } },
     failures: ['invalid-request', 'call-not-found', 'platform-unavailable', 'service-unavailable'],
-    handle: async ({ params: { callId }, body: { action } }) => {
-      const isKnown = isGuid(callId) && (await send(simulator.remote(parseCallId(callId), action)))
+    handle: async ({ caller, params: { callId }, body: { action } }) => {
+      const isKnown = isGuid(callId) && (await send(simulator.remote(parseCallId(callId), action, tenantOf(caller))))
       if (!isKnown) throw new AppError('call-not-found')
       return { status: 202 }
     },
@@ -82,13 +90,13 @@ export function createSimulatorRoutes({ simulator }: SimulatorRouteDeps): readon
     tag: 'simulator',
     summary: "Take an agent's device offline or online",
     description: `The calls of a device that goes offline end with reason 10. ${DEVELOPMENT_ONLY}`,
-    isPublic: true,
+    ...access,
     params: { agentUri: agentUriParam },
     body: deviceSchema,
     responses: { 202: { description: 'Done.' } },
     failures: ['invalid-request', 'agent-not-found', 'platform-unavailable', 'service-unavailable'],
-    handle: async ({ params: { agentUri }, body: { online, tenant } }) => {
-      await send(simulator.setDevice(requireAgent(agentUri, tenant), online))
+    handle: async ({ caller, params: { agentUri }, body: { online, tenant } }) => {
+      await send(simulator.setDevice(requireAgent(agentUri, tenantOf(caller, tenant)), online))
       return { status: 202 }
     },
   }

@@ -10,7 +10,7 @@ const agentUri = {
 
 const tenant = {
   type: 'string',
-  description: 'Tenant of the agent, if several tenants have an agent with this URI.',
+  description: 'Tenant of the agent, if several tenants have an agent with this URI. Ignored with a token.',
   examples: ['acme'],
 }
 

@@ -1,16 +1,21 @@
 import { useNavigate } from '@tanstack/react-router'
 import { useState } from 'react'
 import { countBackfill, startBackfill } from '../../api/commands.ts'
-import type { Subscription } from '../../api/model.ts'
+import type { EventType, RecoveryCount, Subscription } from '../../api/model.ts'
 import { counted } from '../../rules/words.ts'
 import { FormDialog } from '../../ui/dialog.tsx'
 import { Field } from '../../ui/fields.tsx'
+import { MomentFilter } from '../../ui/moment-filter.tsx'
+import { Notice, Time } from '../../ui/parts.tsx'
 import { useAction } from '../../ui/use-action.ts'
 
+const HOUR_MS = 3_600_000
+
 const PERIODS = [
-  ['1', 'the last hour'],
-  ['6', 'the last 6 hours'],
-  ['24', 'the last 24 hours'],
+  ['1', 'The last hour'],
+  ['6', 'The last 6 hours'],
+  ['24', 'The last 24 hours'],
+  ['', 'From … to …'],
 ] as const
 
 /** Sends earlier events to an endpoint that was created or enabled later: counts first, then sends. */
@@ -22,42 +27,45 @@ export function BackfillDialog({
   readonly onClose: () => void
 }) {
   const navigate = useNavigate()
-  const [hours, setHours] = useState('1')
   // The end is fixed when the dialog opens, so that the count is true for what is sent.
   const [nowMs] = useState(Date.now)
-  const wishFor = (hours: string) => ({
-    from: new Date(nowMs - Number(hours) * 3_600_000).toISOString(),
-    to: new Date(nowMs).toISOString(),
-  })
-  const counting = useAction({
-    run: (hours: string) => countBackfill(subscription.id, wishFor(hours)),
-    showsErrors: true,
-  })
+  const [hours, setHours] = useState('1')
+  const [range, setRange] = useState({ from: momentAt(nowMs - HOUR_MS), to: momentAt(nowMs) })
+  const [eventType, setEventType] = useState('')
+  const { from, to } = hours === '' ? range : { from: momentAt(nowMs - Number(hours) * HOUR_MS), to: momentAt(nowMs) }
+  const wish = { from, to, ...(eventType !== '' && { eventTypes: [eventType as EventType] }) }
+  const counting = useAction({ run: () => countBackfill(subscription.id, wish), showsErrors: true })
   const start = useAction({
-    run: () => startBackfill(subscription.id, wishFor(hours)),
+    run: () => startBackfill(subscription.id, wish),
     done: () => 'The backfill has begun.',
     onDone: ({ recoveryId }) => void navigate({ to: '/recoveries/$recoveryId', params: { recoveryId } }),
     showsErrors: true,
   })
+  const isPeriod = from !== '' && from < to
   const found = counting.data?.count
+  /** Another choice needs another count. */
+  const choosing =
+    <T,>(choose: (value: T) => void) =>
+    (value: T): void => {
+      choose(value)
+      counting.reset()
+      start.reset()
+    }
   return (
     <FormDialog
       title="Backfill"
-      submitLabel={found === undefined ? 'Count the events' : `Send ${counted(found, 'event')}`}
+      submitLabel={labelOf(found)}
       onClose={onClose}
-      isBusy={counting.isPending || start.isPending || found === 0}
+      isBusy={counting.isPending || start.isPending || found === 0 || !isPeriod}
       error={counting.error ?? start.error}
-      onSubmit={() => (found === undefined ? counting.mutate(hours) : start.mutate(undefined))}
+      onSubmit={() => (found === undefined ? counting : start).mutate(undefined)}
     >
-      <p>Sends events of the past to this endpoint, as far as the journal still has them: only its event types.</p>
-      <Field label="Events of">
-        <select
-          value={hours}
-          onChange={(event) => {
-            setHours(event.target.value)
-            counting.reset()
-          }}
-        >
+      <p>
+        Sends events of the past that did not go to this endpoint, as far as the journal still has them. Nothing is sent
+        before you have seen their number.
+      </p>
+      <Field label="Period">
+        <select value={hours} onChange={({ target }) => choosing(setHours)(target.value)}>
           {PERIODS.map(([value, label]) => (
             <option key={value} value={value}>
               {label}
@@ -65,7 +73,46 @@ export function BackfillDialog({
           ))}
         </select>
       </Field>
-      {found === 0 && <p role="status">The journal has no such event.</p>}
+      {hours === '' && (
+        <div className="field-pair">
+          <MomentFilter label="From" value={from} onChange={choosing((from) => setRange({ from, to }))} />
+          <MomentFilter label="To" value={to} onChange={choosing((to) => setRange({ from, to }))} />
+        </div>
+      )}
+      {!isPeriod && <Notice tone="warn">Choose a beginning and a later end.</Notice>}
+      <Field label="Event type">
+        <select value={eventType} onChange={({ target }) => choosing(setEventType)(target.value)}>
+          <option value="">All types of this endpoint</option>
+          {subscription.eventTypes.map((type) => (
+            <option key={type}>{type}</option>
+          ))}
+        </select>
+      </Field>
+      {counting.data && <WhatWillHappen found={counting.data} />}
     </FormDialog>
+  )
+}
+
+function labelOf(found: number | undefined): string {
+  if (found === undefined) return 'Count the events'
+  return found === 0 ? 'Nothing to send' : `Send ${counted(found, 'event')}`
+}
+
+const momentAt = (atMs: number): string => new Date(atMs).toISOString()
+
+function WhatWillHappen({ found: { count, oldest, newest, withoutBody } }: { readonly found: RecoveryCount }) {
+  return (
+    <p role="status">
+      {count === 0 ? (
+        'Nothing is missing: each event of this period went to this endpoint, or is no longer in the journal.'
+      ) : (
+        <>
+          This sends <strong>{counted(count, 'event')}</strong> from <Time at={oldest} /> to <Time at={newest} />. It
+          waits by itself while the endpoint fails, and can be cancelled.
+        </>
+      )}
+      {withoutBody > 0 &&
+        ` ${counted(withoutBody, 'event')} cannot be sent: the journal does not keep data over 16 KiB.`}
+    </p>
   )
 }

@@ -2,6 +2,7 @@ import { useNavigate } from '@tanstack/react-router'
 import { useState } from 'react'
 import { changeSubscription, deleteSubscription, rotateSecret } from '../../api/commands.ts'
 import type { RotatedSecret, Subscription } from '../../api/model.ts'
+import { endpointName } from '../../rules/attention.ts'
 import { counted } from '../../rules/words.ts'
 import { usePerson } from '../../session/person.ts'
 import { Dialog, FormDialog } from '../../ui/dialog.tsx'
@@ -53,7 +54,9 @@ export function EndpointActions({ subscription }: { readonly subscription: Subsc
       <Button kind="danger" refusal={refusal('admin')} onClick={() => setOpen('delete')}>
         Delete
       </Button>
-      {open === 'recover' && <RecoverDialog subscriptionId={subscription.id} onClose={close} />}
+      {open === 'recover' && (
+        <RecoverDialog subscriptionId={subscription.id} name={endpointName(subscription)} onClose={close} />
+      )}
       {open === 'backfill' && <BackfillDialog subscription={subscription} onClose={close} />}
       {open === 'edit' && <EditDialog subscription={subscription} onClose={close} />}
       {open === 'rotate' && <RotateDialog subscription={subscription} onClose={close} />}

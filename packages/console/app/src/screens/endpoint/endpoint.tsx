@@ -77,7 +77,20 @@ function Lead({ subscription }: { readonly subscription: Subscription }) {
         <Status tone={tone}>{label}</Status> {why}{' '}
         {health.lastFailureAt !== null && tone !== 'good' && (
           <>
-            Last failure <Time at={health.lastFailureAt} />, last success <Time at={health.lastSuccessAt} />.{' '}
+            {health.failingSince !== null && (
+              <>
+                Failing since <Time at={health.failingSince} />.{' '}
+              </>
+            )}
+            Last failure <Time at={health.lastFailureAt} />,{' '}
+            {health.lastSuccessAt === null ? (
+              'no success so far'
+            ) : (
+              <>
+                last success <Time at={health.lastSuccessAt} />
+              </>
+            )}
+            .{' '}
           </>
         )}
         {health.state === 'open' && health.openUntil !== null && (

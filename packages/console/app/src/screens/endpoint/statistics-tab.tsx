@@ -1,8 +1,8 @@
 import { useQuery } from '@tanstack/react-query'
 import { useMemo } from 'react'
-import type { Policy, Statistics, Subscription } from '../../api/model.ts'
+import type { Health, Percentiles, Policy, Statistics, Subscription } from '../../api/model.ts'
 import { policyQuery, statisticsQuery } from '../../api/queries.ts'
-import { fillPoints } from '../../rules/fill-points.ts'
+import { answerTimeMs, fillPoints } from '../../rules/fill-points.ts'
 import { count, counted, duration } from '../../rules/words.ts'
 import { useFilters } from '../../search-params.ts'
 import { Choice } from '../../ui/fields.tsx'
@@ -55,13 +55,16 @@ function Plots({
   const { step } = statistics
   const points = useMemo(() => fillPoints(statistics.points, step, hours, Date.now()), [statistics, step, hours])
   const times = useMemo(() => points.map(({ at }) => at), [points])
-  const bands = useMemo(() => coolDownOf(subscription), [subscription])
+  const { state } = subscription.health
+  const bands = useMemo(() => bandsOf(statistics, state, Date.now()), [statistics, state])
   const answers = useMemo((): readonly Series[] => {
     const deadline = policy?.deliveryTimeoutMs
+    const timesOf = (name: keyof Percentiles) =>
+      points.map(({ answerMs }) => (answerMs === null ? null : answerTimeMs(answerMs[name], deadline)))
     return [
-      { label: 'p50', values: points.map(({ answerMs }) => answerMs?.p50 ?? null), tone: 'quiet' },
-      { label: 'p95', values: points.map(({ answerMs }) => answerMs?.p95 ?? null), tone: 'accent' },
-      { label: 'p99', values: points.map(({ answerMs }) => answerMs?.p99 ?? null), tone: 'warn' },
+      { label: 'p50', values: timesOf('p50'), tone: 'quiet' },
+      { label: 'p95', values: timesOf('p95'), tone: 'accent' },
+      { label: 'p99', values: timesOf('p99'), tone: 'warn' },
       ...(deadline === undefined
         ? []
         : [{ label: 'Deadline', values: points.map(() => deadline), tone: 'bad', isDashed: true } as const]),
@@ -87,42 +90,37 @@ function Plots({
   return (
     <>
       <Panel title={`Attempts per ${per}`}>
-        <Plot times={times} series={outcomes} bands={bands} format={count} summary={attemptsSummary(points)} />
+        <Plot times={times} series={outcomes} bands={bands} unit="count" summary={attemptsSummary(points, bands)} />
       </Panel>
       <Panel title="Answer time">
         <Plot
           times={times}
           series={answers}
           bands={bands}
-          format={duration}
+          unit="duration"
           summary={
             latest == null
               ? 'Answer time: no answer in this period.'
-              : `Answer time: latest p95 ${duration(latest.p95)}, deadline ${duration(policy?.deliveryTimeoutMs ?? 0)}.`
+              : `Answer time: latest p95 ${duration(answerTimeMs(latest.p95, policy?.deliveryTimeoutMs))}, deadline ${duration(policy?.deliveryTimeoutMs ?? 0)}.`
           }
         />
       </Panel>
       <Panel title="From the event to its POST">
-        <Plot
-          times={times}
-          series={delays}
-          bands={bands}
-          format={duration}
-          summary="Time from the event to its POST."
-        />
+        <Plot times={times} series={delays} bands={bands} unit="duration" summary="Time from the event to its POST." />
       </Panel>
     </>
   )
 }
 
-function attemptsSummary(points: Statistics['points']): string {
+function attemptsSummary(points: Statistics['points'], coolDowns: readonly Band[]): string {
   const attempts = points.reduce((sum, point) => sum + point.attempts, 0)
   const acknowledged = points.reduce((sum, point) => sum + point.acknowledged, 0)
-  return `${counted(attempts, 'attempt')}, ${count(acknowledged)} acknowledged.`
+  return `${counted(attempts, 'attempt')}, ${count(acknowledged)} acknowledged, ${counted(coolDowns.length, 'cool-down')}.`
 }
 
-/** The current cool-down; the API keeps no history of them. */
-function coolDownOf({ health }: Subscription): readonly Band[] {
-  if (health.openUntil === null || health.lastFailureAt === null) return []
-  return [{ fromMs: Date.parse(health.lastFailureAt), toMs: Date.parse(health.openUntil) }]
-}
+/** The cool-downs. One that an answer has ended before its time ends now at the latest. */
+const bandsOf = ({ coolDowns }: Statistics, state: Health['state'], nowMs: number): readonly Band[] =>
+  coolDowns.map(({ from, until }) => ({
+    fromMs: Date.parse(from),
+    toMs: state === 'open' ? Date.parse(until) : Math.min(Date.parse(until), nowMs),
+  }))

@@ -1,8 +1,10 @@
 import { useQuery } from '@tanstack/react-query'
 import { getRouteApi, Link } from '@tanstack/react-router'
-import type { ExplainedEvent } from '../../api/model.ts'
+import { useState } from 'react'
+import type { ExplainedEvent, Explanation } from '../../api/model.ts'
 import { eventQuery } from '../../api/queries.ts'
 import { Refused } from '../../api/request.ts'
+import { eventPhrase } from '../../rules/event.ts'
 import { toneOfVerdict } from '../../rules/repair.ts'
 import { counted } from '../../rules/words.ts'
 import { Empty, Facts, Failure, Id, Json, Loading, Panel, Screen, Time } from '../../ui/parts.tsx'
@@ -25,17 +27,23 @@ export function Explain() {
   if (data === undefined) return error ? <Failure error={error} retry={() => void refetch()} /> : <Loading />
   return (
     <Screen title={data.eventType} lead={<Lead event={data} />}>
-      <Verdicts event={data} />
+      <Verdicts key={eventId} event={data} />
       <Payload event={data} />
     </Screen>
   )
 }
 
-function Lead({ event: { eventId, occurredAt, fannedOutAt, subscriptions } }: { readonly event: ExplainedEvent }) {
+function Lead({
+  event: { eventId, occurredAt, fannedOutAt, data, subscriptions },
+}: {
+  readonly event: ExplainedEvent
+}) {
   const delivered = subscriptions.filter(({ verdict }) => verdict === 'delivered').length
+  const phrase = eventPhrase(data ?? {})
   return (
     <>
       <p>
+        {phrase !== '' && <strong>{phrase}. </strong>}
         Occurred <Time at={occurredAt ?? fannedOutAt} />.{' '}
         {subscriptions.length > 0 && `Delivered to ${delivered} of ${counted(subscriptions.length, 'endpoint')}.`}
       </p>
@@ -49,7 +57,17 @@ function Lead({ event: { eventId, occurredAt, fannedOutAt, subscriptions } }: { 
 /** Endpoints with trouble first, and open. */
 const RANK = { bad: 0, warn: 1, good: 2, quiet: 3 } as const
 
+/** Keeps the order in which endpoints were shown first: a repair must not move another button below the pointer. */
+function useFirstOrder(ranked: readonly Explanation[]): readonly Explanation[] {
+  const [first] = useState(() => new Map(ranked.map(({ subscriptionId }, at) => [subscriptionId, at])))
+  const place = ({ subscriptionId }: Explanation): number => first.get(subscriptionId) ?? first.size
+  return ranked.toSorted((a, b) => place(a) - place(b))
+}
+
 function Verdicts({ event }: { readonly event: ExplainedEvent }) {
+  const ordered = useFirstOrder(
+    event.subscriptions.toSorted((a, b) => RANK[toneOfVerdict(a.verdict)] - RANK[toneOfVerdict(b.verdict)]),
+  )
   if (event.subscriptions.length === 0)
     return (
       <Empty title="No endpoint existed when this event occurred.">
@@ -58,9 +76,6 @@ function Verdicts({ event }: { readonly event: ExplainedEvent }) {
         </p>
       </Empty>
     )
-  const ordered = event.subscriptions.toSorted(
-    (a, b) => RANK[toneOfVerdict(a.verdict)] - RANK[toneOfVerdict(b.verdict)],
-  )
   return ordered.map((explanation, index) => (
     <Verdict
       key={explanation.subscriptionId}

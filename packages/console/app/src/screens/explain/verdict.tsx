@@ -3,7 +3,7 @@ import { Link } from '@tanstack/react-router'
 import { useState } from 'react'
 import { changeSubscription, checkReceiver, deliverEvent, redeliver } from '../../api/commands.ts'
 import type { Delivery, ExplainedEvent, Explanation } from '../../api/model.ts'
-import { deliveryQuery, policyQuery } from '../../api/queries.ts'
+import { deliveryQuery, isDeletedQuery, namesQuery, policyQuery } from '../../api/queries.ts'
 import { type Repair, repairOf, toneOfVerdict } from '../../rules/repair.ts'
 import { slotsOf } from '../../rules/slots.ts'
 import { duration, outcomePhrase, shortUrl } from '../../rules/words.ts'
@@ -26,7 +26,10 @@ export function Verdict({
   readonly isOpen: boolean
 }) {
   const [isShown, setShown] = useState(isOpen)
-  const repair = repairOf(explanation.verdict)
+  const { data: names } = useQuery(namesQuery)
+  const { data: isDeleted = false } = useQuery(isDeletedQuery(explanation.subscriptionId))
+  const repair = isDeleted ? null : repairOf(explanation.verdict)
+  const address = explanation.url === null ? '' : shortUrl(explanation.url)
   return (
     <section
       className={`panel verdict ${toneOfVerdict(explanation.verdict)}`}
@@ -35,9 +38,18 @@ export function Verdict({
       <div className="panel-head">
         <h2>
           <Status tone={toneOfVerdict(explanation.verdict)}>{explanation.verdict}</Status>{' '}
-          <Link to="/endpoints/$subscriptionId" params={{ subscriptionId: explanation.subscriptionId }} className="url">
-            {explanation.url === null ? 'Deleted endpoint' : shortUrl(explanation.url)}
-          </Link>
+          {isDeleted || address === '' ? (
+            <>Deleted endpoint {address}</>
+          ) : (
+            <Link
+              to="/endpoints/$subscriptionId"
+              params={{ subscriptionId: explanation.subscriptionId }}
+              className="url"
+              title={explanation.url ?? ''}
+            >
+              {names?.get(explanation.subscriptionId) ?? address}
+            </Link>
+          )}
         </h2>
         {repair && <RepairButton event={event} explanation={explanation} repair={repair} />}
       </div>

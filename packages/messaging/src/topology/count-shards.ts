@@ -1,0 +1,33 @@
+import { type Link, type LinkOptions, openLink } from '../link/link.ts'
+import { queueExists } from './queue-exists.ts'
+import { MOST_SHARDS } from './topology.ts'
+
+/**
+ * The number of shards to consume: the configured ones, and those that an earlier configuration left on the broker, which
+ * may still hold messages. Checks every possible shard, because one in between may have been deleted. Waits until the broker
+ * is reachable.
+ * @param namesOf the names of the first shards, such as `dueQueues`
+ */
+export async function countShards({
+  configured,
+  namesOf,
+  ...options
+}: Pick<LinkOptions, 'url' | 'ca' | 'log' | 'name'> & {
+  readonly configured: number
+  readonly namesOf: (shards: number) => readonly string[]
+}): Promise<number> {
+  let shards = configured
+  const link = await new Promise<Link>((resolve) => {
+    const opening = openLink({
+      ...options,
+      // The link came up, so `setUp` has run.
+      changed: () => void opening.then(resolve),
+      setUp: async ({ model }) => {
+        const found = await Promise.all(namesOf(MOST_SHARDS).map((queue) => queueExists(model, queue)))
+        shards = Math.max(configured, found.lastIndexOf(true) + 1)
+      },
+    })
+  })
+  await link.close()
+  return shards
+}

@@ -1,0 +1,39 @@
+import type { Delivery } from '@switchhook/contracts'
+import { coolDownsKey } from '../keys.ts'
+import { type Redis, run } from '../redis/redis.ts'
+
+/** Periods that are kept of an endpoint. Redis stores that many compactly, in about 3 KB. */
+export const KEPT_PERIODS = 100
+/** As long as the hours of the statistics. */
+export const HISTORY_MS = 30 * 86_400_000
+
+/** When an endpoint was not contacted. Cool-downs that follow each other, because their probes failed, are one period. */
+export interface CoolDownPeriod {
+  /** When the first cool-down began, in ms since 1970. */
+  readonly fromMs: number
+  /** When the last cool-down ends, or would have ended: an answer ends it at once. In ms since 1970. */
+  readonly untilMs: number
+}
+
+/** The cool-downs of the past. breaker/note-failure.lua writes them in the step that opens the breaker. */
+export interface CoolDownHistory {
+  /** The periods with any moment from `fromMs` to before `toMs`, the oldest first. */
+  between(
+    endpoint: Pick<Delivery, 'tenant' | 'subscriptionId'>,
+    range: { readonly fromMs: number; readonly toMs: number },
+  ): Promise<readonly CoolDownPeriod[]>
+}
+
+export function createCoolDownHistory(redis: Redis): CoolDownHistory {
+  return {
+    async between({ tenant, subscriptionId }, { fromMs, toMs }) {
+      const stored = await redis[run]((commands) =>
+        commands.zrangebyscore(coolDownsKey(tenant, subscriptionId), `(${fromMs}`, '+inf', 'WITHSCORES'),
+      )
+      return Array.from({ length: stored.length / 2 }, (_, at) => ({
+        fromMs: Number(stored[2 * at]),
+        untilMs: Number(stored[2 * at + 1]),
+      })).filter((period) => period.fromMs < toMs)
+    },
+  }
+}

@@ -1,0 +1,134 @@
+import { connect } from 'amqplib'
+import type { Bench } from '../bench.ts'
+import { openEndpoints } from '../load/endpoints.ts'
+import { callData, publishEvent } from '../load/events.ts'
+import { keepPace } from '../load/pace.ts'
+import { subscribe } from '../load/subscriptions.ts'
+import { monotonicMs } from '../measure/clock.ts'
+import { residentMib } from '../measure/process-usage.ts'
+import { type CostUs, createMeter } from '../measure/processor-cost.ts'
+import { median, round, type Spread, spreadOf } from '../measure/statistics.ts'
+import { startChild } from '../processes/child.ts'
+import { pidsOf } from './stack-pids.ts'
+
+const PER_SECOND = 500
+const LISTENERS = 200
+const MEASURE_MS = 8_000
+const WARM_UP_MS = 3_000
+const RUNS = 3
+
+const agentOf = (n: number): string => `sip:agent-${n % LISTENERS}@acme.example`
+
+/** Who listens: nobody; 200 people who each follow one agent; 200 that get every event and attempt. */
+const AUDIENCES = {
+  nobody: [],
+  'one agent each': Array.from({ length: LISTENERS }, (_, n) => `?agentUri=${encodeURIComponent(agentOf(n))}`),
+  everything: Array<string>(LISTENERS).fill(''),
+} as const satisfies Readonly<Record<string, readonly string[]>>
+export type AudienceName = keyof typeof AUDIENCES
+
+interface Audience {
+  readonly p50Ms: number
+  readonly p99Ms: number
+  readonly runs: readonly Spread[]
+  /** Processor time per event by process, in µs. */
+  readonly costUs: CostUs
+  /** Messages that the listeners received per second, all together. */
+  readonly messagesPerSecond: number
+  /** Reports of missing messages: a listener that does not keep up gets one. */
+  readonly gaps: number
+  /** Resident memory of the api after the runs. */
+  readonly apiMib: number
+}
+
+export interface ListenersFigure {
+  readonly perSecond: number
+  readonly listeners: number
+  readonly runMs: number
+  readonly audiences: Readonly<Record<AudienceName, Audience>>
+}
+
+/** The larger of the p50 and p99 of an audience, relative to those without listeners. */
+export const slowdownOf = (name: AudienceName, { audiences }: ListenersFigure): number =>
+  round(Math.max(audiences[name].p50Ms / audiences.nobody.p50Ms, audiences[name].p99Ms / audiences.nobody.p99Ms), 2)
+
+/**
+ * Time from publishing an event to its first POST, at a steady rate, without listeners on the live stream and with two
+ * kinds of listeners. The three alternate.
+ */
+export async function measureListeners({ stack, token, say }: Bench): Promise<ListenersFigure> {
+  const endpoints = await openEndpoints([1])
+  const model = await connect(stack.urls.amqp)
+  const channel = await model.createConfirmChannel()
+  const unsubscribe = await subscribe(stack, token, endpoints.urls[0] ?? [])
+  const stream = `${stack.urls.apis[0] ?? ''}/api/v1/webhooks/stream`
+  const names = Object.keys(AUDIENCES) as AudienceName[]
+  const sides = Object.fromEntries(names.map((name) => [name, createSide(name)])) as Record<AudienceName, Side>
+  try {
+    await publishFor(WARM_UP_MS)
+    for (let run = 1; run <= RUNS; run++) {
+      for (const name of names) await sides[name].run()
+      say(`  run ${run} of ${RUNS}: ${names.map((name) => `${name} ${sides[name].last()}`).join(', ')}`)
+    }
+    const audiences = Object.fromEntries(names.map((name) => [name, sides[name].audience()]))
+    return {
+      perSecond: PER_SECOND,
+      listeners: LISTENERS,
+      runMs: MEASURE_MS,
+      audiences: audiences as ListenersFigure['audiences'],
+    }
+  } finally {
+    await unsubscribe()
+    await model.close()
+    await endpoints.stop()
+  }
+
+  async function publishFor(forMs: number): Promise<Spread> {
+    const sent = await keepPace(PER_SECOND, forMs, (n) =>
+      publishEvent(channel, 'call.status', { ...callData(n), agentUri: agentOf(n), sentAt: monotonicMs() }),
+    )
+    const arrivals = await endpoints.takeOf(0, sent)
+    if (arrivals.length < sent) throw new Error(`${arrivals.length} of ${sent} POSTs arrived`)
+    return spreadOf(arrivals.map(([, , latencyMs]) => latencyMs))
+  }
+
+  function createSide(name: AudienceName): Side {
+    const runs: Spread[] = []
+    const api = pidsOf(stack, { api: /^api/ })
+    const parts = { workers: /^delivery-worker/, fanout: /^fanout/, rabbitmq: /^rabbitmq/, redis: /^redis/ }
+    const meter = createMeter({ ...api, ...pidsOf(stack, parts) })
+    let [messages, gaps, apiMib] = [0, 0, 0]
+    return {
+      async run() {
+        const queries = AUDIENCES[name]
+        const child =
+          queries.length === 0 ? undefined : await startChild('listeners-client.js', [stream, token, ...queries])
+        try {
+          runs.push(await meter.during(() => publishFor(MEASURE_MS)))
+          apiMib = Math.max(0, ...(api['api'] ?? []).map(residentMib))
+          const heard = await child?.ask()
+          messages += heard?.['messages'] ?? 0
+          gaps += heard?.['gaps'] ?? 0
+        } finally {
+          await child?.stop()
+        }
+      },
+      last: () => `p50 ${runs.at(-1)?.p50Ms} ms, p99 ${runs.at(-1)?.p99Ms} ms`,
+      audience: () => ({
+        p50Ms: median(runs.map(({ p50Ms }) => p50Ms)),
+        p99Ms: median(runs.map(({ p99Ms }) => p99Ms)),
+        runs,
+        costUs: meter.costUs(runs.reduce((sum, { count }) => sum + count, 0)),
+        messagesPerSecond: round((messages * 1_000) / (RUNS * MEASURE_MS), 0),
+        gaps,
+        apiMib: round(apiMib),
+      }),
+    }
+  }
+}
+
+interface Side {
+  run(): Promise<void>
+  last(): string
+  audience(): Audience
+}
