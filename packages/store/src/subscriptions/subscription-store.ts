@@ -26,6 +26,8 @@ export interface SubscriptionStore {
    */
   page(tenant: string | null, query: SubscriptionQuery): Promise<SubscriptionPage>
   find(tenant: string | null, id: SubscriptionId): Promise<Subscription | undefined>
+  /** Those of the ids that exist. */
+  findAll(tenant: string | null, ids: readonly SubscriptionId[]): Promise<ReadonlyMap<SubscriptionId, Subscription>>
   /** Resolves to the changed subscription; undefined if there is none with this id. */
   change(tenant: string | null, id: SubscriptionId, change: SubscriptionChange): Promise<Subscription | undefined>
   /**
@@ -116,6 +118,13 @@ export function createSubscriptionStore(
       const stored = await redis[run]((commands) => commands.hget(subscriptionsKey(tenant), id))
       if (stored === null) await verify()
       return stored === null ? undefined : parseSubscription(stored)
+    },
+    async findAll(tenant, ids) {
+      if (ids.length === 0) return new Map()
+      const stored = await redis[run]((commands) => commands.hmget(subscriptionsKey(tenant), ...ids))
+      const found = stored.flatMap((json) => (json === null ? [] : [parseSubscription(json)]))
+      if (found.length === 0) await verify()
+      return new Map(found.map((subscription) => [subscription.id, subscription]))
     },
     async change(tenant, id, change) {
       const { after } = await write(tenant, id, (present) => present && { ...present, ...change })

@@ -14,7 +14,8 @@ import { createDeliverRoute, type DeliverRouteDeps } from './deliver-route.ts'
 import { createDeliveryRoutes, type DeliveryRoutesDeps } from './delivery-routes.ts'
 import { createBodyFromJournal } from './event-body.ts'
 import { createEventListRoute, type EventListRouteDeps } from './event-list-route.ts'
-import { createExplainRoute, type ExplainRouteDeps } from './explain-route.ts'
+import { createExplainEvent, type ExplainEventDeps } from './explain-event.ts'
+import { createExplainRoute } from './explain-route.ts'
 import { createRedeliver } from './redeliver.ts'
 import { createSendAgain } from './send-again.ts'
 import { createTenantDeliveriesRoute, type TenantDeliveriesRouteDeps } from './tenant-deliveries-route.ts'
@@ -23,13 +24,13 @@ export const deliveriesRoutes = (deps: {
   readonly delivery: DeliveryRoutesDeps
   readonly tenant: TenantDeliveriesRouteDeps
   readonly eventList: EventListRouteDeps
-  readonly explain: ExplainRouteDeps
+  readonly explain: ExplainEventDeps
   readonly deliver: DeliverRouteDeps
 }): readonly Route[] => [
   ...createDeliveryRoutes(deps.delivery),
   createTenantDeliveriesRoute(deps.tenant),
   createEventListRoute(deps.eventList),
-  createExplainRoute(deps.explain),
+  createExplainRoute(createExplainEvent(deps.explain)),
   createDeliverRoute(deps.deliver),
 ]
 

@@ -1,4 +1,5 @@
 import { component } from '../http/component.ts'
+import { nextCursorSchema } from '../http/page-schema.ts'
 import { subscriptionIdSchema } from '../subscriptions/subscription-schema.ts'
 import {
   attemptSchema,
@@ -83,7 +84,7 @@ const explanationSchema = component('Explanation', {
 export const explainedEventSchema = component('ExplainedEvent', {
   type: 'object',
   description: 'An event, with one explanation per subscription.',
-  required: ['eventId', 'eventType', 'occurredAt', 'fannedOutAt', 'data', 'subscriptions'],
+  required: ['eventId', 'eventType', 'occurredAt', 'fannedOutAt', 'data', 'subscriptions', 'nextCursor'],
   properties: {
     eventId: eventIdSchema,
     eventType: { type: 'string', description: 'The event type, sent as `X-SVC-Event`.', examples: ['call.status'] },
@@ -101,5 +102,6 @@ export const explainedEventSchema = component('ExplainedEvent', {
         'One explanation for each current subscription and each subscription that the event was fanned out to. For a test, only its own subscription.',
       items: explanationSchema,
     },
+    nextCursor: nextCursorSchema,
   },
 })

@@ -208,6 +208,29 @@ describe('the explanation of an event', () => {
     expect(found?.explanation).toMatch(/You can send it again\.$/)
   })
 
+  test('comes in pages: the subscriptions that the event went to, then the others, each once', async () => {
+    const [first, second, gone] = await Promise.all([subscribe(), subscribe(), subscribe()])
+    const event = await fanOut(first, second, gone)
+    await api.call('DELETE', `${SUBSCRIPTIONS}/${gone}`, { headers: acme })
+    const whole = Object.keys(verdictsOf((await explain(event.eventId)).body))
+    const listed: string[] = []
+    let cursor: string | null = null
+    do {
+      const page: string = cursor === null ? '?limit=2' : `?limit=2&cursor=${cursor}`
+      const { status, body } = await explain(`${event.eventId}${page}`)
+      expect(status).toBe(200)
+      const { subscriptions, nextCursor } = body as Explained & { readonly nextCursor: string | null }
+      expect(subscriptions.length).toBeLessThanOrEqual(2)
+      listed.push(...subscriptions.map(({ subscriptionId }) => subscriptionId))
+      cursor = nextCursor
+    } while (cursor !== null)
+    expect(listed).toEqual(whole)
+    expect(listed.slice(0, 3)).toEqual([first, second, gone])
+    expect(new Set(listed).size).toBe(listed.length)
+    expect(listed.length).toBeGreaterThan(3)
+    expect(await explain(`${event.eventId}?cursor=abc`)).toMatchObject({ status: 400 })
+  })
+
   test('of a parked delivery without a body says that it cannot be sent again', async () => {
     const id = await subscribe()
     const event = await fanOut(id)

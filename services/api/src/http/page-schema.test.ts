@@ -19,6 +19,7 @@ test('every page with a nextCursor has the same description', () => {
     'CallPage',
     'DeliveryPage',
     'EventPage',
+    'ExplainedEvent',
     'RecoveryPage',
     'Summary',
   ])

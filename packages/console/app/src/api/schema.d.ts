@@ -1038,6 +1038,7 @@ export interface components {
             fannedOutAt: string;
             data: Record<string, never> | null;
             subscriptions: components["schemas"]["Explanation"][];
+            nextCursor: string | null;
         };
         Explanation: {
             subscriptionId: string;
@@ -2442,7 +2443,10 @@ export interface operations {
     };
     explainEvent: {
         parameters: {
-            query?: never;
+            query?: {
+                limit?: number;
+                cursor?: string;
+            };
             header?: never;
             path: {
                 eventId: string;
@@ -2462,6 +2466,7 @@ export interface operations {
                     "application/json": components["schemas"]["ExplainedEvent"];
                 };
             };
+            400: components["responses"]["400.invalid-request"];
             401: components["responses"]["401.unauthorized"];
             403: components["responses"]["403.forbidden"];
             404: components["responses"]["404.event-not-found"];
