@@ -20,7 +20,7 @@ const RUNS = 3
 const agentOf = (n: number): string => `sip:agent-${n % LISTENERS}@acme.example`
 
 /** Who listens: nobody; 200 people who each follow one agent; 200 that get every event and attempt. */
-export const AUDIENCES = {
+const AUDIENCES = {
   nobody: [],
   'one agent each': Array.from({ length: LISTENERS }, (_, n) => `?agentUri=${encodeURIComponent(agentOf(n))}`),
   everything: Array<string>(LISTENERS).fill(''),
