@@ -60,14 +60,19 @@ export const ring = (agentUri: string, from: string, tenant: Tenant = 'acme') =>
 export const hangUp = (callId: string, agentUri: string, tenant: Tenant = 'acme') =>
   call('POST', `/api/v1/voice/calls/${callId}/hangup`, { agentUri }, tenant)
 
-/** Publishes events on the public exchange, as any platform can. Resolves once the broker has stored them. */
-export async function publishEvents(count: number, tenant: Tenant): Promise<void> {
+/**
+ * Publishes events on the public exchange, as any platform can. Resolves to the id of the last one, once the broker has
+ * stored them.
+ */
+export async function publishEvents(count: number, tenant: Tenant): Promise<string> {
+  let eventId = ''
   const model = await connect(readStack().urls.amqp)
   const channel = await model.createConfirmChannel()
   for (let n = 0; n < count; n++) {
     const data = { callId: randomUUID(), agentUri: `sip:agent-${n}@${tenant}.example`, state: 2, sequence: 1 }
+    eventId = randomUUID()
     const event = {
-      eventId: randomUUID(),
+      eventId,
       eventType: 'call.status',
       occurredAt: new Date().toISOString(),
       tenant,
@@ -83,4 +88,5 @@ export async function publishEvents(count: number, tenant: Tenant): Promise<void
   }
   await channel.waitForConfirms()
   await model.close()
+  return eventId
 }

@@ -2,7 +2,7 @@ import type { Delivery } from '@switchhook/contracts'
 import { coolDownsKey } from '../keys.ts'
 import { type Redis, run } from '../redis/redis.ts'
 
-/** Periods that are kept of an endpoint. Redis stores that many compactly, in about 3 KB. */
+/** Periods that are kept of an endpoint. Redis stores that many compactly, in about 2 KB. */
 export const KEPT_PERIODS = 100
 /** As long as the hours of the statistics. */
 export const HISTORY_MS = 30 * 86_400_000

@@ -57,6 +57,23 @@ async function readPage<T>(
   return page
 }
 
+/** A longer list, in pages, is not read again with each message of the stream. */
+const SHORT_PAGES = 5
+const LONG_LIST_REFRESH_MS = 120_000
+
+/** @param data of any query */
+export const isLongList = (data: unknown): boolean =>
+  typeof data === 'object' &&
+  data !== null &&
+  'pages' in data &&
+  (data.pages as readonly unknown[]).length > SHORT_PAGES
+
+/** To read a list again is one request for each of its pages. */
+const liveList = {
+  refetchInterval: ({ state: { data } }: { readonly state: { readonly data?: unknown } }) =>
+    isLongList(data) ? LONG_LIST_REFRESH_MS : REFRESH_MS,
+}
+
 const pages = <T>(group: string, path: string, query: Filters) =>
   infiniteQueryOptions({
     queryKey: [group, path, query],
@@ -163,13 +180,16 @@ export const statisticsQuery = (subscriptionId: string | undefined, hours: numbe
 
 export const eventsQuery = (filters: Filters) => ({
   ...pages<ListedEvent>('delivery', `${webhooks}/events`, filters),
-  ...live,
+  ...liveList,
 })
 export const deliveriesQuery = (filters: Filters) => ({
   ...pages<DeliverySummary>('delivery', `${webhooks}/deliveries`, { ...filters, state: filters['state'] ?? 'any' }),
-  ...live,
+  ...liveList,
 })
 export const auditQuery = (filters: Filters) => pages<AuditEntry>('setup', '/api/v1/audit', filters)
 
-export const agentsQuery = { ...pages<Agent>('voice', '/api/v1/voice/agents', {}), ...live }
-export const callsQuery = (filters: Filters) => ({ ...pages<Leg>('voice', '/api/v1/voice/calls', filters), ...live })
+export const agentsQuery = { ...pages<Agent>('voice', '/api/v1/voice/agents', {}), ...liveList }
+export const callsQuery = (filters: Filters) => ({
+  ...pages<Leg>('voice', '/api/v1/voice/calls', filters),
+  ...liveList,
+})

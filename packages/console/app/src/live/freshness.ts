@@ -1,4 +1,5 @@
 import type { QueryClient } from '@tanstack/react-query'
+import { isLongList } from '../api/queries.ts'
 import { Away } from '../api/request.ts'
 import { paced } from './paced.ts'
 import { openStream, type StreamState } from './stream.ts'
@@ -36,7 +37,9 @@ export function createFreshness(queries: QueryClient) {
   const refreshers = new Map<string, () => void>()
   function refresh(group: 'delivery' | 'voice'): void {
     const known = refreshers.get(group)
-    const run = known ?? paced(() => queries.invalidateQueries({ queryKey: [group] }))
+    const run =
+      known ??
+      paced(() => queries.invalidateQueries({ queryKey: [group], predicate: ({ state }) => !isLongList(state.data) }))
     refreshers.set(group, run)
     run()
   }

@@ -12,6 +12,8 @@ export interface TailRow {
   readonly at: string
   readonly eventType: string
   readonly eventId: string | null
+  /** The endpoint of an attempt. */
+  readonly subscriptionId: string | null
   readonly text: string
 }
 
@@ -36,14 +38,15 @@ export function rowOf(message: LiveMessage): TailRow {
         at: occurredAt,
         eventType,
         eventId,
+        subscriptionId: null,
         text: data === null ? '' : eventPhrase(data),
       }
     }
     case 'attempt': {
-      const { eventId, eventType, at, attempt, outcome, status, durationMs, state } = message.attempt
+      const { eventId, subscriptionId, eventType, at, attempt, outcome, status, durationMs, state } = message.attempt
       const tone = outcome === 'delivered' ? 'good' : state === 'parked' ? 'bad' : 'warn'
       const text = `attempt ${attempt} ${outcomePhrase(outcome, status)} after ${duration(durationMs)}, ${state}`
-      return { key, kind: 'attempt', tone, at, eventType, eventId, text }
+      return { key, kind: 'attempt', tone, at, eventType, eventId, subscriptionId, text }
     }
     case 'gap':
       return {
@@ -53,6 +56,7 @@ export function rowOf(message: LiveMessage): TailRow {
         at: new Date().toISOString(),
         eventType: '',
         eventId: null,
+        subscriptionId: null,
         text: 'some messages were lost',
       }
   }

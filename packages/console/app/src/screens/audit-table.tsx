@@ -1,7 +1,7 @@
-import { Link } from '@tanstack/react-router'
 import type { AuditEntry } from '../api/model.ts'
-import { ShortId, Time } from '../ui/parts.tsx'
+import { Time } from '../ui/parts.tsx'
 import { type Column, Table } from '../ui/table.tsx'
+import { EndpointLink } from './endpoint-link.tsx'
 
 /** Entries of the audit log. */
 export const AuditTable = ({
@@ -43,9 +43,7 @@ const COLUMNS: readonly Column<AuditEntry>[] = [
       return subscriptionId === undefined ? (
         <span className="muted">–</span>
       ) : (
-        <Link to="/endpoints/$subscriptionId" params={{ subscriptionId }} className="row-link quiet">
-          <ShortId value={subscriptionId} />
-        </Link>
+        <EndpointLink subscriptionId={subscriptionId} />
       )
     },
   },

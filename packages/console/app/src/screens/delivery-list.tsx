@@ -1,14 +1,15 @@
-import { useInfiniteQuery, useQuery } from '@tanstack/react-query'
+import { useInfiniteQuery } from '@tanstack/react-query'
 import { Link } from '@tanstack/react-router'
 import type { DeliverySummary } from '../api/model.ts'
-import { deliveriesQuery, namesQuery } from '../api/queries.ts'
+import { deliveriesQuery } from '../api/queries.ts'
 import { toneOfState } from '../rules/repair.ts'
-import { count, outcomeLabel, shortUrl } from '../rules/words.ts'
+import { count, outcomeLabel } from '../rules/words.ts'
 import { useFilters } from '../search-params.ts'
 import { Choice, TextFilter } from '../ui/fields.tsx'
 import { MomentFilter } from '../ui/moment-filter.tsx'
 import { Button, Empty, Failure, Loading, Status, Time } from '../ui/parts.tsx'
 import { type Column, Table } from '../ui/table.tsx'
+import { EndpointLink } from './endpoint-link.tsx'
 
 const FILTERS = [
   'state',
@@ -38,8 +39,7 @@ export function DeliveryList({
   const query = useInfiniteQuery(deliveriesQuery({ ...set, ...(subscriptionId !== undefined && { subscriptionId }) }))
   const rows = query.data?.pages.flatMap(({ items }) => items) ?? []
   const isFiltered = Object.values(set).some((value) => value !== undefined)
-  const { data: names } = useQuery(namesQuery)
-  const columns = columnsWith(names).filter(({ title }) => subscriptionId === undefined || title !== 'Endpoint')
+  const columns = subscriptionId === undefined ? COLUMNS : COLUMNS.filter(({ title }) => title !== 'Endpoint')
   return (
     <>
       <FilterBar offered={offered} values={all} onChange={filter} />
@@ -145,7 +145,7 @@ function FilterBar({
   )
 }
 
-const columnsWith = (names: ReadonlyMap<string, string> | undefined): readonly Column<DeliverySummary>[] => [
+const COLUMNS: readonly Column<DeliverySummary>[] = [
   { title: 'Due', cell: ({ firstDueAt }) => <Time at={firstDueAt} /> },
   {
     title: 'Event',
@@ -160,11 +160,7 @@ const columnsWith = (names: ReadonlyMap<string, string> | undefined): readonly C
   {
     title: 'Endpoint',
     isOptional: true,
-    cell: ({ url, subscriptionId }) => (
-      <Link to="/endpoints/$subscriptionId" params={{ subscriptionId }} className="row-link quiet" title={url}>
-        {names?.get(subscriptionId) ?? shortUrl(url)}
-      </Link>
-    ),
+    cell: ({ url, subscriptionId }) => <EndpointLink subscriptionId={subscriptionId} url={url} />,
   },
   { title: 'State', cell: ({ state }) => <Status tone={toneOfState(state)}>{state}</Status> },
   { title: 'Attempts', align: 'end', isOptional: true, cell: ({ attempts }) => count(attempts.length) },

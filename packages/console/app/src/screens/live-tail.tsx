@@ -1,12 +1,13 @@
 import { Link } from '@tanstack/react-router'
 import { useEffect, useRef, useState } from 'react'
 import { type LiveMessage, openStream, type StreamState } from '../live/stream.ts'
-import { addRows, rowOf, type TailRow } from '../rules/tail.ts'
+import { addRows, MAX_TAIL_ROWS, rowOf, type TailRow } from '../rules/tail.ts'
 import { count } from '../rules/words.ts'
 import { useFilters } from '../search-params.ts'
 import { Choice, TextFilter } from '../ui/fields.tsx'
 import { Button, Empty, Notice, Screen, Status, Time } from '../ui/parts.tsx'
 import { type Column, Table } from '../ui/table.tsx'
+import { EndpointLink } from './endpoint-link.tsx'
 
 /** The screen is drawn at most this often, however many messages arrive. */
 const DRAW_EVERY_MS = 250
@@ -93,7 +94,9 @@ function useTail(filters: Readonly<Record<string, string>>, isPaused: boolean): 
     return openStream({
       filters: JSON.parse(query) as Record<string, string>,
       onMessage: (message: LiveMessage) => {
-        waiting.current = addRows([], [...waiting.current, rowOf(message)]).toReversed()
+        const rows = waiting.current
+        rows.push(rowOf(message))
+        if (rows.length > 2 * MAX_TAIL_ROWS) rows.splice(0, MAX_TAIL_ROWS)
       },
       onState: setState,
     })
@@ -101,7 +104,7 @@ function useTail(filters: Readonly<Record<string, string>>, isPaused: boolean): 
 
   useEffect(() => {
     const timer = setInterval(() => {
-      setHeld(waiting.current.length)
+      setHeld(Math.min(waiting.current.length, MAX_TAIL_ROWS))
       if (isPaused || waiting.current.length === 0) return
       const arrived = waiting.current
       waiting.current = []
@@ -126,6 +129,11 @@ const COLUMNS: readonly Column<TailRow>[] = [
           {eventType}
         </Link>
       ),
+  },
+  {
+    title: 'Endpoint',
+    isOptional: true,
+    cell: ({ subscriptionId }) => subscriptionId !== null && <EndpointLink subscriptionId={subscriptionId} />,
   },
   { title: 'What', isWide: true, cell: ({ text }) => <span title={text}>{text}</span> },
 ]

@@ -1,16 +1,16 @@
 import { useQuery } from '@tanstack/react-query'
 import { Link } from '@tanstack/react-router'
 import type { Recovery } from '../api/model.ts'
-import { namesQuery, recoveriesQuery } from '../api/queries.ts'
+import { recoveriesQuery } from '../api/queries.ts'
 import { count } from '../rules/words.ts'
 import { Empty, Failure, Loading, Screen, Status, Time } from '../ui/parts.tsx'
 import { type Column, Table } from '../ui/table.tsx'
+import { EndpointLink } from './endpoint-link.tsx'
 import { toneOfRecovery } from './recovery-tone.ts'
 
 /** The recoveries and backfills of all endpoints. */
 export function Recoveries() {
   const { data, error, refetch } = useQuery(recoveriesQuery)
-  const { data: names = NO_NAMES } = useQuery(namesQuery)
   return (
     <Screen title="Recoveries" lead="A recovery sends parked deliveries again; a backfill sends earlier events.">
       {error && <Failure error={error} retry={() => void refetch()} />}
@@ -23,20 +23,13 @@ export function Recoveries() {
         </Empty>
       )}
       {data !== undefined && data.items.length > 0 && (
-        <Table
-          label="Recoveries"
-          columns={columnsWith(names)}
-          rows={data.items}
-          keyOf={({ recoveryId }) => recoveryId}
-        />
+        <Table label="Recoveries" columns={COLUMNS} rows={data.items} keyOf={({ recoveryId }) => recoveryId} />
       )}
     </Screen>
   )
 }
 
-const NO_NAMES: ReadonlyMap<string, string> = new Map()
-
-const columnsWith = (names: ReadonlyMap<string, string>): readonly Column<Recovery>[] => [
+const COLUMNS: readonly Column<Recovery>[] = [
   {
     title: 'Started',
     cell: ({ recoveryId, startedAt }) => (
@@ -48,7 +41,7 @@ const columnsWith = (names: ReadonlyMap<string, string>): readonly Column<Recove
   {
     title: 'Endpoint',
     isWide: true,
-    cell: ({ subscriptionId }) => names.get(subscriptionId) ?? <code>{subscriptionId}</code>,
+    cell: ({ subscriptionId }) => <EndpointLink subscriptionId={subscriptionId} />,
   },
   { title: 'Kind', isOptional: true, cell: ({ kind }) => kind ?? 'recovery' },
   { title: 'State', cell: ({ state }) => <Status tone={toneOfRecovery(state)}>{state}</Status> },
