@@ -27,9 +27,9 @@ import {
   type SingleEvent,
 } from './publishing/messages.ts'
 import { Publisher, type Route } from './publishing/publisher.ts'
+import { assertTopology } from './topology/assert-topology.ts'
 import { requireFormedCluster } from './topology/formed-cluster.ts'
 import {
-  assertTopology,
   dueQueueFor,
   fanoutExchangeFor,
   hasRoute,

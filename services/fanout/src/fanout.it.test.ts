@@ -57,6 +57,7 @@ let broker: Broker
 let redis: Redis
 let subscriptions: SubscriptionStore
 const services: Service[] = []
+const publishers: Broker[] = []
 
 beforeEach(async () => {
   ;[rabbit, redisServer] = await Promise.all([testBroker(), testRedis()])
@@ -71,6 +72,7 @@ afterEach(async () => {
     service.process.kill('SIGKILL')
     await service.exitCode
   }
+  await Promise.all(publishers.splice(0).map((publisher) => publisher.close()))
   await Promise.all([broker.close(), redis.close(), amqp.close(), redisProxy.close()])
   await Promise.all([rabbit.close(), redisServer.close()])
 })
@@ -219,17 +221,19 @@ test('with several shards each subscription’s deliveries go to one of them, wh
 test('after a change to fewer or more shards of events, every event is fanned out, whichever queue it was in', async () => {
   await subscribe()
   const deliveries = await collectDeliveries()
-  const api = (eventShards: number): Promise<Broker> =>
-    openBroker({ url: rabbit.amqpUrl, topology: serviceTopology([], { eventShards }), log: silentLog, name: 'api' })
-  const [before, after] = [await api(4), await api(2)]
-  await Promise.all(Array.from({ length: 24 }, () => before.publishEvent(anEvent())))
+  const publishToShards = async (eventShards: number): Promise<void> => {
+    const topology = serviceTopology([], { eventShards })
+    const publisher = await openBroker({ url: rabbit.amqpUrl, topology, log: silentLog, name: 'api' })
+    publishers.push(publisher)
+    await Promise.all(Array.from({ length: 24 }, () => publisher.publishEvent(anEvent())))
+  }
+  await publishToShards(4)
   const waiting = (await rabbit.management.queues()).filter(({ name }) => name.startsWith('fanout.events'))
   expect(waiting).toHaveLength(4)
   await started({ EVENT_SHARDS: '2' })
   await eventually(() => expect(new Set(idsOf(deliveries)).size).toBe(24))
-  await Promise.all(Array.from({ length: 24 }, () => after.publishEvent(anEvent())))
+  await publishToShards(2)
   await eventually(() => expect(new Set(idsOf(deliveries)).size).toBe(48))
-  await Promise.all([before.close(), after.close()])
 })
 
 test('while Redis is down fan-out pauses; afterwards every delivery is made and the quarantine is empty', async () => {

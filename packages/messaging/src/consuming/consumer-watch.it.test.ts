@@ -4,7 +4,8 @@ import { type Broker, openBroker } from '../broker.ts'
 import type { Session } from '../link/session.ts'
 import { recordingLog } from '../testing/recording.ts'
 import { sampleEvent } from '../testing/samples.ts'
-import { assertTopology, Queue, serviceTopology } from '../topology/topology.ts'
+import { assertTopology } from '../topology/assert-topology.ts'
+import { Queue, serviceTopology } from '../topology/topology.ts'
 import { QueueConsumer } from './consumer.ts'
 
 let server: TestBroker

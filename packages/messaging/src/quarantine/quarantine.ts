@@ -4,7 +4,8 @@ import pTimeout from 'p-timeout'
 import type { BrokerAddress } from '../link/link.ts'
 import type { Session } from '../link/session.ts'
 import { Publisher } from '../publishing/publisher.ts'
-import { assertTopology, Queue, serviceTopology } from '../topology/topology.ts'
+import { assertTopology } from '../topology/assert-topology.ts'
+import { Queue, serviceTopology } from '../topology/topology.ts'
 import { type Origin, originOf, releasedMessage } from './quarantine-message.ts'
 
 export interface QuarantinedMessage {

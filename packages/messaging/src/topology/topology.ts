@@ -1,6 +1,5 @@
 import { crc32 } from 'node:zlib'
 import type { PlatformEvent, SubscriptionId } from '@switchhook/contracts'
-import type { Session } from '../link/session.ts'
 
 /** The exchanges, queues and bindings that must exist on the broker. Declared on each connection. */
 export interface Topology {
@@ -214,30 +213,4 @@ export function danglingNames({ exchanges, alternates = {}, queues, bindings, li
     return bindings.some((binding) => binding.from === exchange && binding.key === key) ? [] : [String(key)]
   })
   return [...new Set([...names, ...deadLetters])]
-}
-
-/**
- * Declares a topology; existing queues and exchanges stay. Rejects if one exists with other arguments (406) or may not be
- * declared (403); the connection is then given up. Removes obsolete bindings last, so that messages always have a route.
- */
-export async function assertTopology(
-  { model, fail }: Session,
-  { exchanges, alternates = {}, queues, bindings, links = [], obsolete = [] }: Topology,
-): Promise<void> {
-  const channel = await model.createChannel()
-  channel.on('error', fail)
-  for (const [name, type] of Object.entries(exchanges)) {
-    const alternateExchange = alternates[name]
-    await channel.assertExchange(name, type, {
-      durable: true,
-      ...(alternateExchange !== undefined && { alternateExchange }),
-    })
-  }
-  for (const [name, queueArguments] of Object.entries(queues)) {
-    await channel.assertQueue(name, { durable: true, arguments: queueArguments })
-  }
-  for (const { from, key, to } of bindings) await channel.bindQueue(to, from, key)
-  for (const { from, key, to, arguments: matching } of links) await channel.bindExchange(to, from, key, matching)
-  for (const { from, key, to } of obsolete) await channel.unbindQueue(to, from, key)
-  await channel.close()
 }
