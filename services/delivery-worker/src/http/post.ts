@@ -33,17 +33,18 @@ export interface PostClient {
 export function createPostClient({ timeoutMs, maxSockets, guard, lookup, sign }: PostOptions): PostClient {
   const targetOf = createTargets(guard)
   const connections = openConnections({ connections: maxSockets, connectTimeoutMs: timeoutMs, guard, lookup })
-  // The bare class: an instance with axios' defaults merges all of them into every request, which doubles its cost.
-  // The bare class with only an adapter: axios merges every further default into every request. It checks no status and
-  // transforms nothing, because the body is already bytes and the answer's excerpt is already text.
-  const client = new Axios({ adapter: createUndiciAdapter(connections) })
+  // The bare class without defaults: axios merges each of them into every request. It needs neither method nor headers,
+  // because the PreparedPost has them. It checks no status and transforms nothing, because the body is already bytes and the
+  // answer's excerpt is already text.
+  const client = new Axios({})
+  const adapter = createUndiciAdapter(connections)
 
   async function send(delivery: Delivery, attempt: number, terms: WriteTerms): Promise<Outcome | LeaseExpired> {
     const target = targetOf(delivery.url)
     if (target.kind !== 'target') return target
     const headers = withTrial(delivery.trial, { ...headersOf(delivery, attempt), ...sign?.(delivery) })
     const data = new PreparedPost(target, headers, delivery.body, terms)
-    const { data: sent } = await client.request<Sent>({ method: 'post', data })
+    const { data: sent } = await client.request<Sent>({ data, adapter })
     switch (sent.kind) {
       case 'error':
         return classifyError(sent.error)

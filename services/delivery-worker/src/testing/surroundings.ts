@@ -23,16 +23,19 @@ export interface Surroundings {
   readonly redis: Redis
   readonly receiver: Receiver
   /** Starts a worker in its own process. It may contact the receiver. */
-  startWorker(env?: Readonly<Record<string, string>>): Promise<ServiceProcess>
+  readonly startWorker: (env?: Readonly<Record<string, string>>) => Promise<ServiceProcess>
   /**
    * Opens a connection to `rabbit` that the test publishes with.
    * @param options `installation`: the id in its messages; absent: none. `shards`: of `delivery.due`
    */
-  openBroker(options?: { readonly installation?: InstallationId; readonly shards?: number }): Promise<Broker>
+  readonly openBroker: (options?: {
+    readonly installation?: InstallationId
+    readonly shards?: number
+  }) => Promise<Broker>
   /** Stores a subscription of `acme` to a path of the receiver. */
-  subscribe(path: string, eventTypes?: Subscription['eventTypes']): Promise<Subscription>
+  readonly subscribe: (path: string, eventTypes?: Subscription['eventTypes']) => Promise<Subscription>
   /** Kills the workers that still run, and closes everything. */
-  close(): Promise<void>
+  readonly close: () => Promise<void>
 }
 
 export async function startSurroundings(): Promise<Surroundings> {
