@@ -42,32 +42,37 @@ export function createPostClient({ timeoutMs, maxSockets, guard, lookup, sign }:
   async function send(delivery: Delivery, attempt: number, terms: WriteTerms): Promise<Outcome | LeaseExpired> {
     const target = targetOf(delivery.url)
     if (target.kind !== 'target') return target
-    const headers = withTrial(delivery.trial, { ...headersOf(delivery, attempt), ...sign?.(delivery) })
-    const data = new PreparedPost(target, headers, delivery.body, terms)
-    const { data: sent } = await client.request<Sent>({ data, adapter })
-    switch (sent.kind) {
-      case 'error':
-        return classifyError(sent.error)
-      case 'unwritten':
-        return { kind: 'lease-expired', ...(sent.broken !== undefined && { broken: classifyError(sent.broken) }) }
-      case 'answer': {
-        const outcome = classifyStatus(sent.status)
-        return outcome.kind === 'answered' && sent.excerpt !== undefined
-          ? { ...outcome, answer: sent.excerpt }
-          : outcome
-      }
+    try {
+      const headers = withTrial(delivery.trial, { ...headersOf(delivery, attempt), ...sign?.(delivery) })
+      const data = new PreparedPost(target, headers, delivery.body, terms)
+      const { data: sent } = await client.request<Sent>({ data, adapter })
+      return outcomeOf(sent)
+    } catch (error) {
+      return classifyError(error)
     }
   }
 
   return {
     async post(delivery, attempt) {
-      const terms = { trustedUntilMs: Infinity, isReplay: false, timeoutMs }
-      const outcome = await send(delivery, attempt, terms).catch(classifyError)
+      const outcome = await send(delivery, attempt, { trustedUntilMs: Infinity, isReplay: false, timeoutMs })
       if (outcome.kind === 'lease-expired') throw new Error('a POST without a lease cannot outlast one')
       return outcome
     },
-    postLeased: (delivery, attempt, terms) => send(delivery, attempt, terms).catch(classifyError),
+    postLeased: send,
     close: () => connections.close(),
+  }
+}
+
+function outcomeOf(sent: Sent): Outcome | LeaseExpired {
+  switch (sent.kind) {
+    case 'error':
+      return classifyError(sent.error)
+    case 'unwritten':
+      return { kind: 'lease-expired', ...(sent.broken !== undefined && { broken: classifyError(sent.broken) }) }
+    case 'answer': {
+      const outcome = classifyStatus(sent.status)
+      return outcome.kind === 'answered' && sent.excerpt !== undefined ? { ...outcome, answer: sent.excerpt } : outcome
+    }
   }
 }
 

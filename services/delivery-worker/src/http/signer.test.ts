@@ -86,9 +86,13 @@ test('a former secret that cannot be decrypted is left out; the current one sign
 })
 
 test('a secret of another subscription does not sign', () => {
-  expect(signer.canSign(signedBy(sealed))).toBe(true)
-  expect(signer.canSign({ ...signedBy(sealed), subscriptionId: newSubscriptionId() })).toBe(false)
-  expect(signer.canSign({ ...signedBy(sealed), tenant: 'globex' })).toBe(false)
+  // With the same object as well as with the same text.
+  for (const signed of [signedBy(sealed), signedBy(sealed)]) {
+    expect(signer.canSign(signed)).toBe(true)
+    expect(signer.canSign({ ...signed, subscriptionId: newSubscriptionId() })).toBe(false)
+    expect(signer.canSign({ ...signed, tenant: 'globex' })).toBe(false)
+    expect(signer.canSign(signed)).toBe(true)
+  }
 })
 
 test('the cache of opened secrets is bounded', () => {

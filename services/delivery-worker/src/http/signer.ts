@@ -19,7 +19,7 @@ export interface SignerDeps {
   readonly now: () => number
 }
 
-/** The key of a subscription's current secret; null as below. */
+/** The key of a current secret, and the subscription that may sign with it. Null: the secret cannot be decrypted. */
 interface OwnedKey extends Pick<Delivery, 'tenant' | 'subscriptionId'> {
   readonly key: KeyObject | null
 }
