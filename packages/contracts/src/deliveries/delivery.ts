@@ -1,13 +1,6 @@
 import { compileSchema } from '../errors/validator.ts'
 import { Unparsable } from '../events/event.ts'
-import {
-  type DeliveryId,
-  type EventId,
-  parseDeliveryId,
-  parseEventId,
-  parseSubscriptionId,
-  type SubscriptionId,
-} from '../ids.ts'
+import type { DeliveryId, EventId, SubscriptionId } from '../ids.ts'
 import type { InstallationId } from '../installation.ts'
 import { type Signing, signingSchema } from '../subscriptions/signing.ts'
 import { readTraceparent } from '../trace-context.ts'
@@ -164,9 +157,10 @@ export function parseDelivery(content: Buffer, headers: unknown): Delivery {
   const trial = readTrial(h['sh-trial'])
   const postponement = h['sh-postponement']
   return {
-    deliveryId: parseDeliveryId(h['sh-delivery-id']),
-    subscriptionId: parseSubscriptionId(h['sh-subscription-id']),
-    eventId: parseEventId(h['sh-event-id']),
+    // The schema has checked that these are GUIDs.
+    deliveryId: h['sh-delivery-id'].toLowerCase() as DeliveryId,
+    subscriptionId: h['sh-subscription-id'].toLowerCase() as SubscriptionId,
+    eventId: h['sh-event-id'].toLowerCase() as EventId,
     eventType: h['sh-event-type'],
     tenant: h['sh-tenant'] ?? null,
     url: h['sh-url'],

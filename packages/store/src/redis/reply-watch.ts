@@ -72,9 +72,13 @@ export function watchReplies(
         corkForThisTurn()
         const replies = action()
         outstanding.add(one)
-        const settled = (): void => void outstanding.delete(one)
-        replies.then(settled, settled)
-        replies.then(resolve, reject)
+        const ending =
+          <Result>(settle: (result: Result) => void) =>
+          (result: Result): void => {
+            outstanding.delete(one)
+            settle(result)
+          }
+        replies.then(ending(resolve), ending(reject))
       }),
     stop: () => clearInterval(timer),
   }

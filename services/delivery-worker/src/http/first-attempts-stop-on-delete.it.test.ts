@@ -6,20 +6,14 @@ import { createServer as createHttpsServer } from 'node:https'
 import { type AddressInfo, connect, createServer, type LookupFunction, type Server, type Socket } from 'node:net'
 import { setTimeout as pause } from 'node:timers/promises'
 import { getCACertificates, setDefaultCACertificates } from 'node:tls'
-import {
-  type Delivery,
-  deliveryIdOf,
-  newEventId,
-  newSubscriptionId,
-  olderLeasesEndAt,
-  type Subscription,
-} from '@switchhook/contracts'
+import { type Delivery, olderLeasesEndAt } from '@switchhook/contracts'
 import { createAddressGuard } from '@switchhook/egress'
 import { createBreakerStore, createSubscriptionStore, openRedis, type Redis } from '@switchhook/store'
 import { silentLog, type TestRedis, testRedis } from '@switchhook/testkit'
 import { generate } from 'selfsigned'
 import type { DiagnosticsChannel } from 'undici'
 import { createAdmit } from '../policy/admit.ts'
+import { aDeliveryTo, aSubscription } from '../testing/deliveries.ts'
 import { createPostClient } from './post.ts'
 import { createPostUnderLease, type PostUnderLeaseDeps } from './post-under-lease.ts'
 
@@ -161,31 +155,10 @@ async function run(rounds: number, { hasLease }: { readonly hasLease: boolean })
     const kind = CHANGES[round % CHANGES.length] ?? 'delete'
     const name = `http${round % 2 === 0 ? '' : 's'}://round-${round}.client.example`
     const origin = `${name}:${round % 2 === 0 ? httpPort : slowHttpsPort}`
-    const subscription: Subscription = {
-      id: newSubscriptionId(),
-      tenant: 'acme',
-      url: `${origin}/before`,
-      eventTypes: ['call.status', 'agent.status'],
-      description: null,
-      enabled: true,
-      createdAt: new Date().toISOString(),
-    }
+    const subscription = aSubscription({ url: `${origin}/before`, eventTypes: ['call.status', 'agent.status'] })
     const { id, tenant } = await subscriptions.create(subscription)
-    const eventId = newEventId()
-    const deliveryId = deliveryIdOf(eventId, id)
-    const first: Delivery = {
-      deliveryId,
-      subscriptionId: id,
-      eventId,
-      eventType: 'call.status',
-      tenant,
-      url: subscription.url,
-      run: 1,
-      slot: 0,
-      attempt: 0,
-      firstDueAt: subscription.createdAt,
-      body: Buffer.from('{}'),
-    }
+    const first = aDeliveryTo(subscription)
+    const { deliveryId } = first
     const attempting = attempt(first)
     await pause(randomInt(CHANGE_WITHIN_MS))
     if (kind === 'delete') await subscriptions.remove(tenant, id)

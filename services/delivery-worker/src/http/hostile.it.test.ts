@@ -3,10 +3,11 @@ import { createServer as createTlsServer } from 'node:https'
 import { type AddressInfo, createServer, type LookupFunction, type Server, type Socket } from 'node:net'
 import { getCACertificates, setDefaultCACertificates } from 'node:tls'
 import { gzipSync } from 'node:zlib'
-import { type Delivery, deliveryIdOf, newEventId, newSubscriptionId, type Outcome } from '@switchhook/contracts'
+import type { Delivery, Outcome } from '@switchhook/contracts'
 import { createAddressGuard } from '@switchhook/egress'
 import { eventually } from '@switchhook/testkit'
 import { generate } from 'selfsigned'
+import { aDelivery } from '../testing/deliveries.ts'
 import { createPostClient, type PostClient } from './post.ts'
 
 const TIMEOUT_MS = 500
@@ -39,23 +40,7 @@ afterEach(async () => {
   for (const server of servers) server.close()
 })
 
-function deliveryTo(url: string): Delivery {
-  const eventId = newEventId()
-  const subscriptionId = newSubscriptionId()
-  return {
-    deliveryId: deliveryIdOf(eventId, subscriptionId),
-    subscriptionId,
-    eventId,
-    eventType: 'call.status',
-    tenant: 'acme',
-    url,
-    run: 1,
-    slot: 0,
-    attempt: 0,
-    firstDueAt: '2026-01-01T00:00:00.000Z',
-    body: Buffer.from('{}'),
-  }
-}
+const deliveryTo = (url: string): Delivery => aDelivery({ url })
 
 const listen = async (server: Server): Promise<number> => {
   servers.push(server)

@@ -1,10 +1,6 @@
 import {
-  type Delivery,
-  deliveryIdOf,
   type EventType,
   isLeaseValid,
-  newEventId,
-  newSubscriptionId,
   olderLeasesEndAt,
   SUBSCRIPTION_LEASE_MARGIN_MS,
   type Subscription,
@@ -12,6 +8,7 @@ import {
 } from '@switchhook/contracts'
 import fc from 'fast-check'
 import { createAdmit } from '../policy/admit.ts'
+import { aDelivery, aSubscription } from '../testing/deliveries.ts'
 import { createPostUnderLease } from './post-under-lease.ts'
 
 /**
@@ -31,16 +28,8 @@ interface Rules {
 const AS_BUILT: Rules = { hasCheck: true, hasWait: true, beginsBeforeAsking: true }
 const URL_BEFORE = 'https://client.example/before'
 const URL_AFTER = 'https://client.example/after'
-const id = newSubscriptionId()
-const SUBSCRIPTION: Subscription = {
-  id,
-  tenant: 'acme',
-  url: URL_BEFORE,
-  eventTypes: ['call.status', 'agent.status'],
-  description: null,
-  enabled: true,
-  createdAt: '2026-01-01T00:00:00.000Z',
-}
+const SUBSCRIPTION = aSubscription({ url: URL_BEFORE, eventTypes: ['call.status', 'agent.status'] })
+const { id } = SUBSCRIPTION
 
 interface Written {
   readonly atMs: number
@@ -164,22 +153,9 @@ async function lateWrites({ deliveries, changes }: Run, rules: Rules): Promise<W
     })
 
     await time.pass(run.startMs)
-    const eventId = newEventId()
-    const deliveryId = deliveryIdOf(eventId, id)
-    looksOf.set(deliveryId, { ...run, asked: 0 })
-    const { admitted, lease } = await admit({
-      deliveryId,
-      subscriptionId: id,
-      eventId,
-      eventType: run.eventType,
-      tenant: 'acme',
-      url: URL_BEFORE,
-      run: 1,
-      slot: 0,
-      attempt: 0,
-      firstDueAt: SUBSCRIPTION.createdAt,
-      body: Buffer.from('{}'),
-    } satisfies Delivery)
+    const due = aDelivery({ subscriptionId: id, eventType: run.eventType, url: URL_BEFORE })
+    looksOf.set(due.deliveryId, { ...run, asked: 0 })
+    const { admitted, lease } = await admit(due)
     if ('kind' in admitted) return
     // Rejects if the store is too slow for a lease; the message then comes back.
     await postUnderLease(admitted, 1, lease).catch((error: unknown) => {

@@ -1,46 +1,18 @@
-import {
-  type Delivery,
-  deliveryIdOf,
-  newEventId,
-  newSubscriptionId,
-  type Outcome,
-  Unavailable,
-} from '@switchhook/contracts'
+import { type Delivery, type Outcome, Unavailable } from '@switchhook/contracts'
 import type { EndpointHealth } from '@switchhook/store'
 import type { Admission, Lease } from '../policy/admit.ts'
+import { aDelivery, aSubscription } from '../testing/deliveries.ts'
 import { createPostUnderLease, type LeaseExpired, type Posted, type PostTerms } from './post-under-lease.ts'
 
 const TIMEOUT_MS = 1_000
-const eventId = newEventId()
-const subscriptionId = newSubscriptionId()
-const first: Delivery = {
-  deliveryId: deliveryIdOf(eventId, subscriptionId),
-  subscriptionId,
-  eventId,
-  eventType: 'call.status',
-  tenant: 'acme',
-  url: 'https://client.example/hook',
-  run: 1,
-  slot: 0,
-  attempt: 0,
-  firstDueAt: '2026-01-01T00:00:00.000Z',
-  body: Buffer.from('{}'),
-}
+const first = aDelivery()
 const moved: Delivery = { ...first, url: 'https://client.example/moved' }
 const health: EndpointHealth = { state: 'closed', consecutiveFailures: 0, openUntilMs: null }
 const ok: Outcome = { kind: 'delivered', status: 204 }
 const reset: Outcome = { kind: 'unreachable', reason: 'reset' }
 const expired: LeaseExpired = { kind: 'lease-expired' }
 const leaseUntil = (trustedUntilMs: number): Lease => ({
-  subscription: {
-    id: subscriptionId,
-    tenant: 'acme',
-    url: first.url,
-    eventTypes: ['call.status'],
-    description: null,
-    enabled: true,
-    createdAt: first.firstDueAt,
-  },
+  subscription: aSubscription({ id: first.subscriptionId }),
   trustedUntilMs,
 })
 const admission = (admitted: Admission['admitted'], lease?: Lease): Admission => ({

@@ -1,11 +1,12 @@
 import { once } from 'node:events'
 import type { AddressInfo } from 'node:net'
 import { createServer, type Server, type Socket } from 'node:net'
-import { type Delivery, deliveryIdOf, newEventId, newSubscriptionId, type Outcome } from '@switchhook/contracts'
+import type { Delivery, Outcome } from '@switchhook/contracts'
 import { createAddressGuard } from '@switchhook/egress'
 import { newWebhookSecret, openVault, subscriptionSecret } from '@switchhook/signing'
 import { eventually, type ReceivedRequest, type Receiver, startReceiver } from '@switchhook/testkit'
 import { Webhook } from 'standardwebhooks'
+import { aDelivery } from '../testing/deliveries.ts'
 import { createLookup } from './lookup.ts'
 import { createPostClient, type PostClient } from './post.ts'
 import { createSigner } from './signer.ts'
@@ -38,23 +39,7 @@ afterEach(async () => {
   await receiver.close()
 })
 
-function deliveryTo(url: string): Delivery {
-  const eventId = newEventId()
-  const subscriptionId = newSubscriptionId()
-  return {
-    deliveryId: deliveryIdOf(eventId, subscriptionId),
-    subscriptionId,
-    eventId,
-    eventType: 'call.status',
-    tenant: 'acme',
-    url,
-    run: 1,
-    slot: 0,
-    attempt: 0,
-    firstDueAt: '2026-01-01T00:00:00.000Z',
-    body: BODY,
-  }
-}
+const deliveryTo = (url: string): Delivery => aDelivery({ url, body: BODY })
 
 /** A TCP server without HTTP. */
 async function startRawServer(onConnection: (socket: Socket) => void): Promise<{ url: string; server: Server }> {

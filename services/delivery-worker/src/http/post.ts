@@ -33,40 +33,46 @@ export interface PostClient {
 export function createPostClient({ timeoutMs, maxSockets, guard, lookup, sign }: PostOptions): PostClient {
   const targetOf = createTargets(guard)
   const connections = openConnections({ connections: maxSockets, connectTimeoutMs: timeoutMs, guard, lookup })
-  // The bare class: an instance with axios' defaults merges all of them into every request, which doubles its cost.
-  // The bare class with only an adapter: axios merges every further default into every request. It checks no status and
-  // transforms nothing, because the body is already bytes and the answer's excerpt is already text.
-  const client = new Axios({ adapter: createUndiciAdapter(connections) })
+  // The bare class without defaults: axios merges each of them into every request. It needs neither method nor headers,
+  // because the PreparedPost has them. It checks no status and transforms nothing, because the body is already bytes and the
+  // answer's excerpt is already text.
+  const client = new Axios({})
+  const adapter = createUndiciAdapter(connections)
 
   async function send(delivery: Delivery, attempt: number, terms: WriteTerms): Promise<Outcome | LeaseExpired> {
     const target = targetOf(delivery.url)
     if (target.kind !== 'target') return target
-    const headers = withTrial(delivery.trial, { ...headersOf(delivery, attempt), ...sign?.(delivery) })
-    const data = new PreparedPost(target, headers, delivery.body, terms)
-    const { data: sent } = await client.request<Sent>({ method: 'post', data })
-    switch (sent.kind) {
-      case 'error':
-        return classifyError(sent.error)
-      case 'unwritten':
-        return { kind: 'lease-expired', ...(sent.broken !== undefined && { broken: classifyError(sent.broken) }) }
-      case 'answer': {
-        const outcome = classifyStatus(sent.status)
-        return outcome.kind === 'answered' && sent.excerpt !== undefined
-          ? { ...outcome, answer: sent.excerpt }
-          : outcome
-      }
+    try {
+      const headers = withTrial(delivery.trial, { ...headersOf(delivery, attempt), ...sign?.(delivery) })
+      const data = new PreparedPost(target, headers, delivery.body, terms)
+      const { data: sent } = await client.request<Sent>({ data, adapter })
+      return outcomeOf(sent)
+    } catch (error) {
+      return classifyError(error)
     }
   }
 
   return {
     async post(delivery, attempt) {
-      const terms = { trustedUntilMs: Infinity, isReplay: false, timeoutMs }
-      const outcome = await send(delivery, attempt, terms).catch(classifyError)
+      const outcome = await send(delivery, attempt, { trustedUntilMs: Infinity, isReplay: false, timeoutMs })
       if (outcome.kind === 'lease-expired') throw new Error('a POST without a lease cannot outlast one')
       return outcome
     },
-    postLeased: (delivery, attempt, terms) => send(delivery, attempt, terms).catch(classifyError),
+    postLeased: send,
     close: () => connections.close(),
+  }
+}
+
+function outcomeOf(sent: Sent): Outcome | LeaseExpired {
+  switch (sent.kind) {
+    case 'error':
+      return classifyError(sent.error)
+    case 'unwritten':
+      return { kind: 'lease-expired', ...(sent.broken !== undefined && { broken: classifyError(sent.broken) }) }
+    case 'answer': {
+      const outcome = classifyStatus(sent.status)
+      return outcome.kind === 'answered' && sent.excerpt !== undefined ? { ...outcome, answer: sent.excerpt } : outcome
+    }
   }
 }
 

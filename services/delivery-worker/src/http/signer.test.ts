@@ -1,12 +1,4 @@
-import {
-  type Delivery,
-  deliveryIdOf,
-  newEventId,
-  newSubscriptionId,
-  type Signing,
-  type Trial,
-  withTrial,
-} from '@switchhook/contracts'
+import { type Delivery, newSubscriptionId, type Signing, type Trial, withTrial } from '@switchhook/contracts'
 import {
   newWebhookSecret,
   openVault,
@@ -17,27 +9,14 @@ import {
   VaultError,
 } from '@switchhook/signing'
 import { Webhook } from 'standardwebhooks'
+import { aDelivery } from '../testing/deliveries.ts'
 import { createSigner, type Signer } from './signer.ts'
 
 const NOW = Date.parse('2026-11-20T12:00:00.900Z')
-const eventId = newEventId()
-const subscriptionId = newSubscriptionId()
-const delivery: Delivery = {
-  deliveryId: deliveryIdOf(eventId, subscriptionId),
-  subscriptionId,
-  eventId,
-  eventType: 'call.status',
-  tenant: 'acme',
-  url: 'https://client.example/hook',
-  run: 1,
-  slot: 0,
-  attempt: 0,
-  firstDueAt: '2026-11-20T12:00:00.000Z',
-  body: Buffer.from('{"a":1}'),
-}
+const delivery = aDelivery({ firstDueAt: '2026-11-20T12:00:00.000Z', body: Buffer.from('{"a":1}') })
 const vault = openVault({ SECRET_KEYS: undefined }, { warn: () => {} })
 const secret = newWebhookSecret()
-const sealed = vault.seal(secret, subscriptionSecret('acme', subscriptionId))
+const sealed = vault.seal(secret, subscriptionSecret('acme', delivery.subscriptionId))
 const LOST = 'v1.2024.AAAA'
 
 const signedBy = (secret: string, former: Signing['former'] = []): Delivery => ({
@@ -93,7 +72,9 @@ test('the Standard Webhooks library accepts events and test deliveries, and reje
 test('a secret that cannot be decrypted is logged once, without the secret, and its deliveries cannot be signed', () => {
   for (let n = 0; n < 3; n++) expect(signer.canSign(signedBy(LOST))).toBe(false)
   expect(opened).toEqual([LOST])
-  expect(said).toEqual([[expect.any(String), { tenant: 'acme', subscriptionId, error: expect.any(VaultError) }]])
+  expect(said).toEqual([
+    [expect.any(String), { tenant: 'acme', subscriptionId: delivery.subscriptionId, error: expect.any(VaultError) }],
+  ])
   expect(() => signer.headersOf(signedBy(LOST))).toThrow('must not be sent')
 })
 
@@ -105,9 +86,13 @@ test('a former secret that cannot be decrypted is left out; the current one sign
 })
 
 test('a secret of another subscription does not sign', () => {
-  expect(signer.canSign(signedBy(sealed))).toBe(true)
-  expect(signer.canSign({ ...signedBy(sealed), subscriptionId: newSubscriptionId() })).toBe(false)
-  expect(signer.canSign({ ...signedBy(sealed), tenant: 'globex' })).toBe(false)
+  // With the same object as well as with the same text.
+  for (const signed of [signedBy(sealed), signedBy(sealed)]) {
+    expect(signer.canSign(signed)).toBe(true)
+    expect(signer.canSign({ ...signed, subscriptionId: newSubscriptionId() })).toBe(false)
+    expect(signer.canSign({ ...signed, tenant: 'globex' })).toBe(false)
+    expect(signer.canSign(signed)).toBe(true)
+  }
 })
 
 test('the cache of opened secrets is bounded', () => {

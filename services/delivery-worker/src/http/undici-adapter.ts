@@ -1,6 +1,6 @@
 import type { IncomingHttpHeaders } from 'node:http'
 import { isLeaseValid } from '@switchhook/contracts'
-import type { AxiosAdapter, AxiosResponse, InternalAxiosRequestConfig } from 'axios'
+import { type AxiosAdapter, AxiosHeaders, type AxiosResponse, type InternalAxiosRequestConfig } from 'axios'
 import type { Dispatcher } from 'undici'
 import { answerExcerpt, EXCERPT_SOURCE_BYTES } from './answer-excerpt.ts'
 import type { Connections } from './connections.ts'
@@ -215,9 +215,12 @@ const isClosing = (error: Error): boolean => 'code' in error && CLOSED.has(Strin
 const isProtocolError = (error: Error): boolean =>
   error.name === 'HTTPParserError' || /^bad (response|upgrade)$/.test(error.message)
 
+/** One for all answers: axios would create one for each. */
+const NO_HEADERS = new AxiosHeaders()
+
 /** axios does not use the status; `data` has it. */
 function responseOf(data: Sent, config: InternalAxiosRequestConfig): AxiosResponse<Sent> {
-  return { status: 0, statusText: '', headers: {}, config, data }
+  return { status: 0, statusText: '', headers: NO_HEADERS, config, data }
 }
 
 /** The request asked for an uncompressed answer; a compressed one gets no excerpt. */

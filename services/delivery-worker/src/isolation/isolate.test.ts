@@ -1,46 +1,16 @@
-import {
-  type Delivery,
-  deliveryIdOf,
-  newEventId,
-  newSubscriptionId,
-  type Subscription,
-  type SubscriptionId,
-} from '@switchhook/contracts'
+import { type Delivery, newSubscriptionId, type SubscriptionId } from '@switchhook/contracts'
 import { eventually } from '@switchhook/testkit'
 import fc from 'fast-check'
 import { createDeliver } from '../pipeline/deliver.ts'
+import { aDelivery, aSubscription } from '../testing/deliveries.ts'
 import { createIsolation, laneOf } from './isolate.ts'
 
 const LANES = 16
 const slow = newSubscriptionId()
 const other = newSubscriptionId()
 
-function aDelivery(subscriptionId: SubscriptionId, attempt = 0): Delivery {
-  const eventId = newEventId()
-  return {
-    deliveryId: deliveryIdOf(eventId, subscriptionId),
-    subscriptionId,
-    eventId,
-    eventType: 'call.status',
-    tenant: 'acme',
-    url: 'https://client.example/hook',
-    run: 1,
-    slot: attempt,
-    attempt,
-    firstDueAt: '2026-01-01T00:00:00.000Z',
-    body: Buffer.from('{}'),
-  }
-}
-
-const aSubscription = ({ subscriptionId, url }: Delivery): Subscription => ({
-  id: subscriptionId,
-  tenant: 'acme',
-  url,
-  eventTypes: ['call.status'],
-  description: null,
-  enabled: true,
-  createdAt: '2026-01-01T00:00:00.000Z',
-})
+const deliveryTo = (subscriptionId: SubscriptionId, attempt = 0): Delivery =>
+  aDelivery({ subscriptionId, attempt, slot: attempt })
 
 /** Deliveries whose POSTs end when a test says so. `withoutTurn`: whether a delivery without a turn needs no POST. */
 function aWorld(
@@ -76,7 +46,7 @@ function aWorld(
     admit: async (admitted) => ({
       admitted,
       health: { state: 'closed', consecutiveFailures: 0, openUntilMs: null },
-      lease: { subscription: aSubscription(admitted), trustedUntilMs: Infinity },
+      lease: { subscription: aSubscription({ id: admitted.subscriptionId }), trustedUntilMs: Infinity },
     }),
     breaker: { isFailing: () => false, claimProbe: async () => undefined, note: async () => {} },
     post: (delivery) =>
@@ -117,19 +87,19 @@ const idle = (): Promise<void> => new Promise((resolve) => setImmediate(resolve)
 
 test('beyond its cap, a subscription’s deliveries move unchanged to its lane; other subscriptions get their turns', async () => {
   const { due, aside, of } = aWorld(2)
-  const third = aDelivery(slow)
-  void due(aDelivery(slow))
-  void due(aDelivery(slow))
+  const third = deliveryTo(slow)
+  void due(deliveryTo(slow))
+  void due(deliveryTo(slow))
   await due(third)
   expect(aside).toEqual([[third, laneOf(slow, LANES)]])
-  void due(aDelivery(other))
+  void due(deliveryTo(other))
   await idle()
   expect([of(slow), of(other)]).toEqual([2, 1])
 })
 
 test('a free turn goes to the waiting deliveries of the lane, in their order', async () => {
   const { due, fromLane, inFlight } = aWorld(1)
-  const [first, second, third] = [aDelivery(slow), aDelivery(slow), aDelivery(slow)]
+  const [first, second, third] = [deliveryTo(slow), deliveryTo(slow), deliveryTo(slow)]
   void due(first)
   void fromLane(second)
   void fromLane(third)
@@ -146,10 +116,10 @@ test('a free turn goes to the waiting deliveries of the lane, in their order', a
 test('retries leave a share of the turns to first attempts', async () => {
   const { due, aside, of } = aWorld(5)
   await Promise.race([
-    Promise.all(Array.from({ length: 6 }, () => due(aDelivery(slow, 1)))),
+    Promise.all(Array.from({ length: 6 }, () => due(deliveryTo(slow, 1)))),
     eventually(() => expect([of(slow), aside.length]).toEqual([4, 2])),
   ])
-  void due(aDelivery(slow))
+  void due(deliveryTo(slow))
   await idle()
   expect(of(slow)).toBe(5)
 })
@@ -158,7 +128,7 @@ test('retries and first attempts both get their share under a constant flow of f
   const { fromLane, inFlight } = aWorld(5)
   const begun = { first: 0, retry: 0 }
   const arrive = (attempt: number): void => {
-    void fromLane(aDelivery(slow, attempt))
+    void fromLane(deliveryTo(slow, attempt))
   }
   for (let n = 0; n < 50; n++) arrive(n % 2)
   for (let n = 0; n < 40; n++) {
@@ -176,7 +146,7 @@ test('retries and first attempts both get their share under a constant flow of f
 
 test('a delivery waits a moment for a turn before it moves to a lane', async () => {
   const { due, inFlight, aside } = aWorld(1, 10_000)
-  const [first, second] = [aDelivery(slow), aDelivery(slow)]
+  const [first, second] = [deliveryTo(slow), deliveryTo(slow)]
   void due(first)
   void due(second)
   await idle()
@@ -188,16 +158,16 @@ test('a delivery waits a moment for a turn before it moves to a lane', async () 
 
 test('after one delivery has waited in vain, the next ones move to the lane at once, until a turn is free', async () => {
   const { due, inFlight, aside, of } = aWorld(1, 20)
-  void due(aDelivery(slow))
-  await due(aDelivery(slow))
+  void due(deliveryTo(slow))
+  await due(deliveryTo(slow))
   const startedAt = performance.now()
-  await due(aDelivery(slow))
+  await due(deliveryTo(slow))
   expect(performance.now() - startedAt).toBeLessThan(15)
   expect(aside).toHaveLength(2)
   inFlight[0]?.end()
   await idle()
-  void due(aDelivery(slow))
-  void due(aDelivery(slow))
+  void due(deliveryTo(slow))
+  void due(deliveryTo(slow))
   await idle()
   inFlight[0]?.end()
   await idle()
@@ -206,16 +176,16 @@ test('after one delivery has waited in vain, the next ones move to the lane at o
 
 test('a subscription that always has deliveries, but free turns again, is no longer crowded', async () => {
   const { due, inFlight, aside, of } = aWorld(2, 20)
-  void due(aDelivery(slow))
-  void due(aDelivery(slow))
-  await due(aDelivery(slow))
+  void due(deliveryTo(slow))
+  void due(deliveryTo(slow))
+  await due(deliveryTo(slow))
   expect(aside).toHaveLength(1)
   for (let n = 0; n < 3; n++) {
     inFlight[0]?.end()
     await idle()
     expect(of(slow)).toBe(1)
-    void due(aDelivery(slow))
-    void due(aDelivery(slow))
+    void due(deliveryTo(slow))
+    void due(deliveryTo(slow))
     await idle()
     inFlight[0]?.end()
     await idle()
@@ -225,8 +195,8 @@ test('a subscription that always has deliveries, but free turns again, is no lon
 })
 
 test('a delivery that needs no POST is completed without a turn, neither waiting nor moving to a lane', async () => {
-  const first = aDelivery(slow)
-  const retry = aDelivery(slow, 2)
+  const first = deliveryTo(slow)
+  const retry = deliveryTo(slow, 2)
   const cooling = [first, retry]
   const done: Delivery[] = []
   const { due, fromLane, inFlight, aside } = aWorld(1, 10_000, async (delivery) => {
@@ -234,7 +204,7 @@ test('a delivery that needs no POST is completed without a turn, neither waiting
     done.push(delivery)
     return true
   })
-  void due(aDelivery(slow))
+  void due(deliveryTo(slow))
   await due(first)
   await fromLane(retry)
   expect(done).toEqual(cooling)
@@ -244,10 +214,10 @@ test('a delivery that needs no POST is completed without a turn, neither waiting
 test('a delivery gets a turn that became free during its look', async () => {
   let answer = (_needsNoTurn: boolean): void => {}
   const { due, fromLane, inFlight, of } = aWorld(1, 10_000, () => new Promise((resolve) => (answer = resolve)))
-  void due(aDelivery(slow))
+  void due(deliveryTo(slow))
   await idle()
   for (const deliver of [due, fromLane]) {
-    void deliver(aDelivery(slow))
+    void deliver(deliveryTo(slow))
     inFlight[0]?.end()
     await idle()
     expect(of(slow)).toBe(0)
@@ -265,7 +235,7 @@ async function endOne(inFlight: ReturnType<typeof aWorld>['inFlight'], status?: 
 
 test('a quick endpoint gets more turns, and loses them with the first failure', async () => {
   const { fromLane, inFlight, of } = aWorld(2, 10_000, undefined, { most: 6, beyondLeast: 10 })
-  for (let n = 0; n < 40; n++) void fromLane(aDelivery(slow))
+  for (let n = 0; n < 40; n++) void fromLane(deliveryTo(slow))
   await idle()
   const seen = []
   for (let n = 0; n < 6; n++) {
@@ -280,49 +250,49 @@ test('a quick endpoint gets more turns, and loses them with the first failure', 
 
 test('a quick endpoint that stops answering gets no further turn', async () => {
   const { fromLane, inFlight, world, of } = aWorld(2, 10_000, undefined, { most: 6, beyondLeast: 10 })
-  for (let n = 0; n < 6; n++) void fromLane(aDelivery(slow))
+  for (let n = 0; n < 6; n++) void fromLane(deliveryTo(slow))
   await idle()
   for (let n = 0; n < 4; n++) await endOne(inFlight)
   expect(of(slow)).toBe(2)
   world.nowMs += 250
-  for (let n = 0; n < 4; n++) void fromLane(aDelivery(slow))
+  for (let n = 0; n < 4; n++) void fromLane(deliveryTo(slow))
   await idle()
   expect(of(slow)).toBe(2)
 })
 
 test('a quick endpoint leaves further turns to the next one', async () => {
   const { fromLane, inFlight, of } = aWorld(1, 10_000, undefined, { most: 10, beyondLeast: 6 })
-  for (let n = 0; n < 60; n++) void fromLane(aDelivery(slow))
+  for (let n = 0; n < 60; n++) void fromLane(deliveryTo(slow))
   await idle()
   for (let n = 0; n < 10; n++) await endOne(inFlight)
   expect(of(slow)).toBe(7)
-  for (let n = 0; n < 60; n++) void fromLane(aDelivery(other))
+  for (let n = 0; n < 60; n++) void fromLane(deliveryTo(other))
   for (let n = 0; n < 40; n++) await endOne(inFlight)
   expect([of(slow), of(other)]).toEqual([4, 4])
 })
 
 test('with a cap of one, retries and first attempts share the turn', async () => {
   const { due, of } = aWorld(1)
-  void due(aDelivery(slow, 3))
+  void due(deliveryTo(slow, 3))
   await idle()
   expect(of(slow)).toBe(1)
 })
 
 test('our own failure is passed on and returns the turn', async () => {
   const { due, inFlight, of } = aWorld(1)
-  const failing = due(aDelivery(slow))
+  const failing = due(deliveryTo(slow))
   await idle()
   inFlight[0]?.end(new Error('redis is away'))
   await expect(failing).rejects.toThrow('redis is away')
-  void due(aDelivery(slow))
+  void due(deliveryTo(slow))
   await idle()
   expect(of(slow)).toBe(1)
 })
 
 test('when the worker stops, waiting deliveries return to the broker and those in flight finish', async () => {
   const { due, fromLane, stop, inFlight } = aWorld(1)
-  const first = due(aDelivery(slow))
-  const waiting = fromLane(aDelivery(slow))
+  const first = due(deliveryTo(slow))
+  const waiting = fromLane(deliveryTo(slow))
   stop()
   await expect(waiting).rejects.toMatchObject({ dependency: 'rabbitmq' })
   inFlight[0]?.end()
@@ -344,7 +314,7 @@ test('in any order of arrivals and ends, no subscription exceeds its cap and no 
         if ('who' in one) {
           given += 1
           const deliver = one.kind === 'due' ? due : fromLane
-          void deliver(aDelivery(one.who, one.attempt)).then(count)
+          void deliver(deliveryTo(one.who, one.attempt)).then(count)
         } else inFlight[one.at % Math.max(1, inFlight.length)]?.end()
         await idle()
         expect(Math.max(of(slow), of(other))).toBeLessThanOrEqual(3)
@@ -371,8 +341,8 @@ test('a delivery counts as moved to its lane only after the broker’s confirm',
     publishToLane: async () => confirms.shift()?.(),
     movedToLane: () => void (moved += 1),
   })
-  await expect(isolation.moveToLane(aDelivery(slow))).rejects.toThrow('no confirm')
+  await expect(isolation.moveToLane(deliveryTo(slow))).rejects.toThrow('no confirm')
   expect(moved).toBe(0)
-  await isolation.moveToLane(aDelivery(slow))
+  await isolation.moveToLane(deliveryTo(slow))
   expect(moved).toBe(1)
 })

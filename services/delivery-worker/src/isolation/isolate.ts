@@ -69,9 +69,10 @@ export const turnsForRetries = (turns: number): number => Math.max(1, Math.floor
 export const laneOf = (subscription: SubscriptionId, lanes: number): number => crc32(subscription) % lanes
 
 /**
- * Each subscription has `turns.least` turns per worker, and more while its endpoint answers quickly. A delivery that finds none free waits a moment and then moves, once, to a
- * lane. Lanes are consumed at the pace of their subscriptions. A deferred delivery therefore costs one publish and one more
- * delivery by the broker, however long it waits, and it delays only its own lane.
+ * Each subscription has `turns.least` turns per worker, and more while its endpoint answers quickly. A delivery that finds
+ * none free waits a moment and then moves, once, to a lane. Lanes are consumed at the pace of their subscriptions. A deferred
+ * delivery therefore costs one publish and one more delivery by the broker, however long it waits, and it delays only its own
+ * lane.
  */
 export function createIsolation(deps: IsolationDeps): Isolation {
   const { turns: limits, lanes, patienceMs, publishToLane, movedToLane, nowMs } = deps

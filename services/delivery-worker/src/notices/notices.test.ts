@@ -1,10 +1,7 @@
 import {
   compileSchema,
   type Delivery,
-  deliveryIdOf,
   EVENT_CATALOGUE,
-  newEventId,
-  newSubscriptionId,
   OutcomeNumber,
   PARKED_REASONS,
   ParkedReasonNumber,
@@ -13,6 +10,7 @@ import {
   Unavailable,
 } from '@switchhook/contracts'
 import type { DeliveryRecord, Outage } from '@switchhook/store'
+import { aDelivery } from '../testing/deliveries.ts'
 import { createNotices, type NoticesDeps } from './notices.ts'
 
 const SINCE_MS = Date.parse('2026-01-01T00:00:00.000Z')
@@ -23,24 +21,8 @@ const outage: Outage = {
   last: { outcome: 'answered', status: 503 },
 }
 
-function aDelivery(change: Partial<Delivery> = {}): Delivery {
-  const eventId = newEventId()
-  const subscriptionId = newSubscriptionId()
-  return {
-    deliveryId: deliveryIdOf(eventId, subscriptionId),
-    subscriptionId,
-    eventId,
-    eventType: 'call.status',
-    tenant: 'acme',
-    url: 'https://client.example/hook?token=secret',
-    run: 2,
-    slot: 7,
-    attempt: 8,
-    firstDueAt: '2026-01-01T00:00:00.000Z',
-    body: Buffer.from('{}'),
-    ...change,
-  }
-}
+const lastDelivery = (change: Partial<Delivery> = {}): Delivery =>
+  aDelivery({ url: 'https://client.example/hook?token=secret', run: 2, slot: 7, attempt: 8, ...change })
 
 const parkedRecord = (delivery: Delivery): DeliveryRecord => ({
   ...delivery,
@@ -97,7 +79,7 @@ const kinds = ['failing', 'recovered', 'noticeParked'] as const
 
 test.each(kinds)('%s: the notice matches the schema of its type, and hides the query of the url', async (kind) => {
   const { notices, events } = aWorld()
-  await notices[kind](aDelivery())
+  await notices[kind](lastDelivery())
   const [event] = events
   if (event === undefined) throw new Error('nothing was published')
   const checked = compileSchema(EVENT_CATALOGUE[event.eventType].schema)(event.data)
@@ -120,8 +102,8 @@ test.each(OUTCOMES)('the outcome %s has its own number in a notice', async (outc
     },
     find: async (delivery) => withLastOutcome(parkedRecord(delivery), outcome),
   })
-  await notices.failing(aDelivery())
-  await notices.noticeParked(aDelivery())
+  await notices.failing(lastDelivery())
+  await notices.noticeParked(lastDelivery())
   const number = OutcomeNumber[outcome]
   expect(number).toBeGreaterThan(0)
   expect(events.map(({ data }) => data['lastOutcome'])).toEqual([number, number])
@@ -129,7 +111,7 @@ test.each(OUTCOMES)('the outcome %s has its own number in a notice', async (outc
 
 test.each(PARKED_REASONS)('the reason %s is a number in a notice', async (parkedReason) => {
   const { notices, events } = aWorld({ find: async (delivery) => ({ ...parkedRecord(delivery), parkedReason }) })
-  await notices.noticeParked(aDelivery())
+  await notices.noticeParked(lastDelivery())
   expect(events[0]?.data['reason']).toBe(ParkedReasonNumber[parkedReason])
 })
 
@@ -140,14 +122,14 @@ test('a parked delivery without an attempt, or with an outcome of a newer versio
     (record: DeliveryRecord) => withLastOutcome(record, newer),
   ]) {
     const { notices, events } = aWorld({ find: async (delivery) => change(parkedRecord(delivery)) })
-    await notices.noticeParked(aDelivery())
+    await notices.noticeParked(lastDelivery())
     expect(events[0]?.data['lastOutcome']).toBe(0)
   }
 })
 
 test.each(kinds)('%s: a repeated notice is the same event, byte for byte', async (kind) => {
   const { notices, events } = aWorld()
-  const delivery = aDelivery()
+  const delivery = lastDelivery()
   await notices[kind](delivery)
   await notices[kind](delivery)
   expect(events).toHaveLength(2)
@@ -159,7 +141,7 @@ test.each(kinds)(
   async (kind) => {
     const { notices, events } = aWorld()
     for (const eventType of ['webhook.endpoint.failing', 'webhook.delivery.parked', 'webhook.later']) {
-      await notices[kind](aDelivery({ eventType }))
+      await notices[kind](lastDelivery({ eventType }))
     }
     expect(events).toEqual([])
   },
@@ -176,40 +158,40 @@ test.each(kinds)('%s: without a subscription to the notice, nothing is read or p
     outages: { unreported: untouched, markReported: untouched, noteEnd: untouched },
     find: untouched,
   })
-  await notices[kind](aDelivery())
+  await notices[kind](lastDelivery())
   expect([asked.length, events, warnings]).toEqual([1, [], []])
 })
 
 test('an outage is marked as notified after the broker’s confirm, and not published twice', async () => {
   const { notices, steps } = aWorld()
-  await notices.failing(aDelivery())
+  await notices.failing(lastDelivery())
   expect(steps).toEqual(['webhook.endpoint.failing', 'marked'])
   const repeated = aWorld({
     outages: { unreported: async () => undefined, markReported: async () => {}, noteEnd: async () => undefined },
   })
-  await repeated.notices.failing(aDelivery())
-  await repeated.notices.recovered(aDelivery())
+  await repeated.notices.failing(lastDelivery())
+  await repeated.notices.recovered(lastDelivery())
   expect(repeated.steps).toEqual([])
 })
 
 test('a broker that is away does not affect the breaker, and the outage stays unpublished', async () => {
   const publish = () => Promise.reject(new Unavailable('rabbitmq', 'away'))
   const { notices, steps, warnings } = aWorld({ publish })
-  await notices.failing(aDelivery())
-  await notices.recovered(aDelivery())
+  await notices.failing(lastDelivery())
+  await notices.recovered(lastDelivery())
   expect(steps).toEqual([])
   expect(warnings).toMatchObject([{ notice: 'webhook.endpoint.failing' }, { notice: 'webhook.endpoint.recovered' }])
 })
 
 test('a parked trial has no notice', async () => {
   const { notices, events } = aWorld()
-  await notices.noticeParked(aDelivery({ trial: 'test' }))
+  await notices.noticeParked(lastDelivery({ trial: 'test' }))
   expect(events).toEqual([])
 })
 
 test('if the notice of a parked delivery cannot be published, the message comes back', async () => {
   const { notices } = aWorld({ publish: () => Promise.reject(new Unavailable('rabbitmq', 'away')) })
-  await expect(notices.noticeParked(aDelivery())).rejects.toThrow(Unavailable)
+  await expect(notices.noticeParked(lastDelivery())).rejects.toThrow(Unavailable)
 })
 
 test.each<[string, (delivery: Delivery) => DeliveryRecord | undefined]>([
@@ -218,13 +200,13 @@ test.each<[string, (delivery: Delivery) => DeliveryRecord | undefined]>([
   ['has no record any more', () => undefined],
 ])('a delivery that %s has no notice', async (_name, find) => {
   const { notices, events } = aWorld({ find: async (delivery) => find(delivery) })
-  await notices.noticeParked(aDelivery())
+  await notices.noticeParked(lastDelivery())
   expect(events).toEqual([])
 })
 
 test('a crossed limit of parked deliveries is marked as notified after the broker’s confirm, and not published twice', async () => {
   const { notices, steps, events } = aWorld()
-  const owner = aDelivery()
+  const owner = lastDelivery()
   await notices.parkedLimit(owner)
   expect(steps).toEqual(['webhook.parked.limit', 'marked'])
   const [event] = events
@@ -238,7 +220,7 @@ test('a crossed limit of parked deliveries is marked as notified after the broke
 })
 
 test('a crossed limit stays unpublished without a subscription to the notice, or without the broker’s confirm', async () => {
-  const owner = aDelivery()
+  const owner = lastDelivery()
   const unwanted = aWorld({ isWanted: async () => false })
   await unwanted.notices.parkedLimit(owner)
   expect(unwanted.steps).toEqual([])
@@ -254,8 +236,8 @@ test('a notice counts as published only after the broker’s confirm', async () 
     publish: async () => confirms.shift()?.(),
     published: ({ eventType }) => void published.push(eventType),
   })
-  await expect(notices.noticeParked(aDelivery())).rejects.toThrow('no confirm')
+  await expect(notices.noticeParked(lastDelivery())).rejects.toThrow('no confirm')
   expect(published).toEqual([])
-  await notices.noticeParked(aDelivery())
+  await notices.noticeParked(lastDelivery())
   expect(published).toEqual(['webhook.delivery.parked'])
 })

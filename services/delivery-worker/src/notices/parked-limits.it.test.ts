@@ -1,97 +1,38 @@
-import { join } from 'node:path'
-import {
-  type Delivery,
-  deliveryIdOf,
-  newEventId,
-  newSubscriptionId,
-  type PlatformEvent,
-  parseEvent,
-  type Subscription,
-} from '@switchhook/contracts'
-import { type Broker, openBroker, Queue, serviceTopology } from '@switchhook/messaging'
-import {
-  createDeliveryArchive,
-  createParkedCounter,
-  createSubscriptionStore,
-  openRedis,
-  type Redis,
-} from '@switchhook/store'
-import {
-  eventually,
-  type Receiver,
-  type ServiceProcess,
-  silentLog,
-  startReceiver,
-  startServiceProcess,
-  type TestBroker,
-  type TestRedis,
-  testBroker,
-  testRedis,
-} from '@switchhook/testkit'
+import { type Delivery, type PlatformEvent, parseEvent, type Subscription } from '@switchhook/contracts'
+import { type Broker, Queue } from '@switchhook/messaging'
+import { createDeliveryArchive, createParkedCounter } from '@switchhook/store'
+import { eventually, type ServiceProcess } from '@switchhook/testkit'
+import { aDeliveryTo } from '../testing/deliveries.ts'
+import { type Surroundings, startSurroundings } from '../testing/surroundings.ts'
 
 jest.setTimeout(60_000)
 const PATIENT = { timeoutMs: 30_000 }
 
-let rabbit: TestBroker
-let redisServer: TestRedis
-let redis: Redis
-let receiver: Receiver
+let surroundings: Surroundings
 let broker: Broker
 let worker: ServiceProcess
 
 beforeEach(async () => {
-  ;[rabbit, redisServer, receiver] = await Promise.all([testBroker(), testRedis(), startReceiver()])
-  redis = await openRedis({ url: redisServer.redisUrl, log: silentLog, name: 'test' })
-  broker = await openBroker({ url: rabbit.amqpUrl, topology: serviceTopology([]), log: silentLog, name: 'test' })
-  worker = await startServiceProcess(join(import.meta.dirname, '../main.ts'), {
-    AMQP_URL: rabbit.amqpUrl,
-    REDIS_URL: redisServer.redisUrl,
-    WEBHOOK_ALLOWED_NETWORKS: '127.0.0.0/8',
-    PARKED_LIMIT_PER_SUBSCRIPTION: '2',
-  })
+  surroundings = await startSurroundings()
+  broker = await surroundings.openBroker()
+  worker = await surroundings.startWorker({ PARKED_LIMIT_PER_SUBSCRIPTION: '2' })
 })
 
 afterEach(async () => {
-  await redisServer.limitMemory(0)
-  await worker.kill()
-  await Promise.all([broker.close(), redis.close(), receiver.close()])
-  await Promise.all([rabbit.close(), redisServer.close()])
+  await surroundings.redisServer.limitMemory(0)
+  await surroundings.close()
 })
 
-async function subscribe(path: string, eventTypes: Subscription['eventTypes']): Promise<Subscription> {
-  return createSubscriptionStore(redis).create({
-    id: newSubscriptionId(),
-    tenant: 'acme',
-    url: receiver.url(path),
-    eventTypes,
-    description: null,
-    enabled: true,
-    createdAt: new Date().toISOString(),
-  })
-}
-
-async function publish({ id, url }: Subscription): Promise<Delivery> {
-  const eventId = newEventId()
-  const delivery: Delivery = {
-    deliveryId: deliveryIdOf(eventId, id),
-    subscriptionId: id,
-    eventId,
-    eventType: 'call.status',
-    tenant: 'acme',
-    url,
-    run: 1,
-    slot: 0,
-    attempt: 0,
-    firstDueAt: new Date().toISOString(),
-    body: Buffer.from('{}'),
-  }
+async function publish(subscription: Subscription): Promise<Delivery> {
+  const delivery = aDeliveryTo(subscription)
   await broker.publishDelivery(delivery)
   return delivery
 }
 
 test('parked deliveries beyond the limit lose their body, then are dropped, and the tenant gets one notice', async () => {
+  const { receiver, redis, subscribe } = surroundings
   receiver.answer('/gone', { status: 410 })
-  const subscription = await subscribe('/gone', ['call.status'])
+  const subscription = await subscribe('/gone')
   await subscribe('/ops', ['webhook.parked.limit'])
   const notices: PlatformEvent[] = []
   await broker.consume({
@@ -115,9 +56,10 @@ test('parked deliveries beyond the limit lose their body, then are dropped, and 
 })
 
 test('while Redis is full the worker pauses, and loses and quarantines nothing; afterwards it resumes without help', async () => {
+  const { receiver, rabbit, redis, redisServer, subscribe } = surroundings
   receiver.answer('/gone', { status: 410 })
-  const acknowledging = await subscribe('/ok', ['call.status'])
-  const rejecting = await subscribe('/gone', ['call.status'])
+  const acknowledging = await subscribe('/ok')
+  const rejecting = await subscribe('/gone')
   await redisServer.limitMemory(1)
   const deliveries = [await publish(acknowledging), await publish(rejecting)]
   await eventually(() => expect(worker.lines().map(({ message }) => message)).toContain('consuming paused'), PATIENT)

@@ -1,30 +1,7 @@
-import {
-  type Delivery,
-  deliveryIdOf,
-  newEventId,
-  newSubscriptionId,
-  type SubscriptionId,
-  Unavailable,
-} from '@switchhook/contracts'
+import { type Delivery, newSubscriptionId, type SubscriptionId, Unavailable } from '@switchhook/contracts'
 import fc from 'fast-check'
+import { aDelivery } from '../testing/deliveries.ts'
 import { type ParkedLimitsDeps, shareParked, startParkedLimiter } from './parked-limits.ts'
-
-function aDelivery(tenant: string, subscriptionId: SubscriptionId = newSubscriptionId()): Delivery {
-  const eventId = newEventId()
-  return {
-    deliveryId: deliveryIdOf(eventId, subscriptionId),
-    subscriptionId,
-    eventId,
-    eventType: 'call.status',
-    tenant,
-    url: 'https://client.example/hook',
-    run: 1,
-    slot: 0,
-    attempt: 1,
-    firstDueAt: '2026-01-01T00:00:00.000Z',
-    body: Buffer.from('{}'),
-  }
-}
 
 /** A store that counts like the real one and releases at most 250 deliveries per call. */
 function aWorld(change: Partial<ParkedLimitsDeps> = {}) {
@@ -67,7 +44,7 @@ function aWorld(change: Partial<ParkedLimitsDeps> = {}) {
 
 test('a subscription is registered before its first delivery is parked, and again every hour', async () => {
   const { limiter, parkOne, steps, later } = aWorld()
-  const delivery = aDelivery('acme')
+  const delivery = aDelivery()
   await parkOne(delivery)
   await parkOne(delivery)
   expect(steps).toEqual(['register', 'park', 'park'])
@@ -85,14 +62,14 @@ test('a delivery whose subscription cannot be registered is not parked and comes
       trim: async () => ({ bodies: 0, dropped: 0, isDone: true }),
     },
   })
-  await expect(parkOne(aDelivery('acme'))).rejects.toThrow(Unavailable)
+  await expect(parkOne(aDelivery())).rejects.toThrow(Unavailable)
   expect(parked.size).toBe(0)
   await limiter.stop()
 })
 
 test('a subscription is registered again after a failed parking, because Redis may have been emptied', async () => {
   const { limiter, steps } = aWorld()
-  const delivery = aDelivery('acme')
+  const delivery = aDelivery()
   let isAway = true
   const park = limiter.parking(async () => {
     if (isAway) throw new Unavailable('redis', 'Redis lost its data')
@@ -105,7 +82,7 @@ test('a subscription is registered again after a failed parking, because Redis m
 })
 
 test('a delivery that a full Redis refuses to park triggers a sweep of its tenant, which frees memory', async () => {
-  const delivery = aDelivery('acme')
+  const delivery = aDelivery()
   const trimmed: SubscriptionId[] = []
   const { limiter, parkOne } = aWorld({
     store: {
@@ -125,7 +102,7 @@ test('a delivery that a full Redis refuses to park triggers a sweep of its tenan
 
 test('a sweep trims the deliveries beyond the limit, counts them and sends a notice; the next sweep has nothing to do', async () => {
   const { limiter, parkOne, parked, notices, lost, allowances } = aWorld()
-  const [over, within] = [aDelivery('acme'), aDelivery('acme')]
+  const [over, within] = [aDelivery(), aDelivery()]
   parked.set(over.subscriptionId, 1_000)
   await parkOne(over)
   await parkOne(within)
@@ -141,7 +118,7 @@ test('a sweep trims the deliveries beyond the limit, counts them and sends a not
 
 test('deliveries beyond what one sweep trims are left to the next sweep', async () => {
   const { limiter, parkOne, parked } = aWorld()
-  const delivery = aDelivery('acme')
+  const delivery = aDelivery()
   parked.set(delivery.subscriptionId, 7_000)
   await parkOne(delivery)
   await limiter.sweep()
@@ -153,7 +130,7 @@ test('deliveries beyond what one sweep trims are left to the next sweep', async 
 
 test('in a tenant over its limit, the subscription with the most parked deliveries is trimmed, even if it parks nothing now', async () => {
   const { limiter, parkOne, parked } = aWorld({ limits: { perSubscription: 1_000, perTenant: 100 } })
-  const [idle, parking] = [newSubscriptionId(), aDelivery('acme')]
+  const [idle, parking] = [newSubscriptionId(), aDelivery()]
   parked.set(idle, 400)
   parked.set(parking.subscriptionId, 19)
   await parkOne(parking)
@@ -166,7 +143,7 @@ test('in a tenant over its limit, the subscription with the most parked deliveri
 test('a sweep that fails is repeated for the same tenant', async () => {
   let isAway = true
   const trimmed: SubscriptionId[] = []
-  const delivery = aDelivery('acme')
+  const delivery = aDelivery()
   const { limiter, parkOne, steps } = aWorld({
     store: {
       register: async () => {},

@@ -1,39 +1,12 @@
-import {
-  type Attempt,
-  type Delivery,
-  deliveryIdOf,
-  newEventId,
-  newSubscriptionId,
-  type Outcome,
-  type Subscription,
-  Unavailable,
-} from '@switchhook/contracts'
+import { type Attempt, type Delivery, type Outcome, type Subscription, Unavailable } from '@switchhook/contracts'
 import type { EndpointHealth } from '@switchhook/store'
 import type { Admission } from '../policy/admit.ts'
+import { aDelivery, aSubscription } from '../testing/deliveries.ts'
 import { createDeliver, type DeliverDeps } from './deliver.ts'
 
 const STARTED_MS = Date.parse('2026-01-01T00:00:00.000Z')
 
 const healthy: EndpointHealth = { state: 'closed', consecutiveFailures: 0, openUntilMs: null }
-
-function aDelivery(change: Partial<Delivery> = {}): Delivery {
-  const eventId = newEventId()
-  const subscriptionId = newSubscriptionId()
-  return {
-    deliveryId: deliveryIdOf(eventId, subscriptionId),
-    subscriptionId,
-    eventId,
-    eventType: 'call.status',
-    tenant: 'acme',
-    url: 'https://client.example/hook',
-    run: 1,
-    slot: 0,
-    attempt: 0,
-    firstDueAt: '2026-01-01T00:00:00.000Z',
-    body: Buffer.from('{}'),
-    ...change,
-  }
-}
 
 /** Records every step in the order of completion. */
 function aWorld(outcome: Outcome, change: Partial<DeliverDeps> = {}) {
@@ -165,15 +138,7 @@ describe('deliver', () => {
   /** Delivers with a turn that becomes free after a wait, under leases that end 1, 2, 3... ms after the start. */
   async function deliverAfterWait(change: Partial<DeliverDeps>) {
     const due = aDelivery()
-    const subscription: Subscription = {
-      id: due.subscriptionId,
-      tenant: due.tenant,
-      url: due.url,
-      eventTypes: ['call.status'],
-      description: null,
-      enabled: true,
-      createdAt: due.firstDueAt,
-    }
+    const subscription = aSubscription({ id: due.subscriptionId })
     let looks = 0
     const leases: unknown[] = []
     const turns: string[] = []

@@ -51,8 +51,8 @@ export type Deliver = (due: Delivery, source: Source) => Promise<void>
  * is away, the POST is not repeated: its result is kept in `unfinished` until it is settled.
  *
  * A delivery is looked at once, and the look travels with it. A delivery that waited for a turn is looked at again only if
- * the lease of its look has ended, this worker has seen the endpoint fail, or this worker has POSTed another copy of it. So a look is at most one lease old when a turn
- * begins, and it is safe to rely on it:
+ * the lease of its look has ended, this worker has seen the endpoint fail, or this worker has POSTed another copy of it. So
+ * a look is at most one lease old when a turn begins, and it is safe to rely on it:
  * - Ledger: only a second copy of the message can have settled the slot since. The POST is then a duplicate, just as if the
  *   copy had settled the slot during the POST. `secure` rules out a second retry.
  * - Breaker: a cool-down that this worker began is always seen. If another worker began it within that time, each delivery

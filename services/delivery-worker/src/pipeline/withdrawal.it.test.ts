@@ -1,11 +1,4 @@
-import {
-  type Delivery,
-  deliveryIdOf,
-  newEventId,
-  newSubscriptionId,
-  type Outcome,
-  Unavailable,
-} from '@switchhook/contracts'
+import { type Delivery, type Outcome, Unavailable } from '@switchhook/contracts'
 import {
   createDeliveryArchive,
   createDeliveryStore,
@@ -17,6 +10,7 @@ import {
 } from '@switchhook/store'
 import { silentLog, type TestRedis, testRedis } from '@switchhook/testkit'
 import fc from 'fast-check'
+import { aDelivery, anAttempt } from '../testing/deliveries.ts'
 import { createDeliver, type Deliver, type DeliverDeps } from './deliver.ts'
 
 jest.setTimeout(120_000)
@@ -65,21 +59,7 @@ const ALL_TURNS_FREE: DeliverDeps['isolation'] = {
 
 /** One delivery, its messages at the broker, and its subscription. Each message is handled by a new worker. */
 function aWorld() {
-  const eventId = newEventId()
-  const subscriptionId = newSubscriptionId()
-  const first: Delivery = {
-    deliveryId: deliveryIdOf(eventId, subscriptionId),
-    subscriptionId,
-    eventId,
-    eventType: 'call.status',
-    tenant: 'acme',
-    url: 'https://client.example/hook',
-    run: 1,
-    slot: 0,
-    attempt: 0,
-    firstDueAt: '2026-01-01T00:00:00.000Z',
-    body: Buffer.from('{}'),
-  }
+  const first = aDelivery()
   const messages: Delivery[] = [first]
   const posts: { attempt: number; wasEnabled: boolean }[] = []
   const world = { first, messages, posts, isEnabled: true, isWorking: false }
@@ -215,15 +195,7 @@ test.each<[string, boolean, string]>([
 ])('a POST that is %s elsewhere after its message was withdrawn counts', async (_what, isDelivered, state) => {
   const { first, find } = aWorld()
   await store.settle(first, null, { state: 'withdrawn' })
-  const attempt = {
-    run: 1,
-    slot: 0,
-    attempt: 1,
-    at: '2026-01-01T00:00:00.000Z',
-    durationMs: 1,
-    outcome: isDelivered ? 'delivered' : 'answered',
-    status: isDelivered ? 204 : 410,
-  } as const
+  const attempt = anAttempt(isDelivered ? {} : { outcome: 'answered', status: 410 })
   if (isDelivered) await store.settle(first, attempt, { state: 'acknowledged' })
   else await store.park(first, attempt, 'rejected')
   expect(await find()).toMatchObject({ state, attempt: 1, attempts: [attempt] })

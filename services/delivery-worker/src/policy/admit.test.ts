@@ -1,39 +1,10 @@
-import {
-  type Delivery,
-  deliveryIdOf,
-  newEventId,
-  newSubscriptionId,
-  type Signing,
-  SUBSCRIPTION_LEASE_MS,
-  type Subscription,
-} from '@switchhook/contracts'
+import { type Delivery, type Signing, SUBSCRIPTION_LEASE_MS, type Subscription } from '@switchhook/contracts'
 import type { EndpointHealth } from '@switchhook/store'
+import { aDeliveryTo, aSubscription } from '../testing/deliveries.ts'
 import { type Admission, createAdmit } from './admit.ts'
 
-const eventId = newEventId()
-const id = newSubscriptionId()
-const subscription: Subscription = {
-  id,
-  tenant: 'acme',
-  url: 'https://client.example/hook',
-  eventTypes: ['call.status'],
-  description: null,
-  enabled: true,
-  createdAt: '2026-01-01T00:00:00.000Z',
-}
-const first: Delivery = {
-  deliveryId: deliveryIdOf(eventId, id),
-  subscriptionId: id,
-  eventId,
-  eventType: 'call.status',
-  tenant: 'acme',
-  url: subscription.url,
-  run: 1,
-  slot: 0,
-  attempt: 0,
-  firstDueAt: '2026-01-01T00:00:00.000Z',
-  body: Buffer.from('{}'),
-}
+const subscription = aSubscription()
+const first = aDeliveryTo(subscription)
 
 const ASKED_AT_MS = 1_000
 const health: EndpointHealth = { state: 'closed', consecutiveFailures: 2, openUntilMs: null }

@@ -69,6 +69,8 @@ function isWanted(subscription: Subscription | undefined, { eventType, trial, is
 
 /** The delivery with the subscription's current secret, and for a first attempt its current url. */
 function withCurrent({ url, signing }: Subscription, delivery: Delivery): Delivery {
-  const { signing: _, ...rest } = delivery
-  return { ...rest, ...(delivery.attempt === 0 && { url }), ...(signing !== undefined && { signing }) }
+  const current = { ...delivery, ...(delivery.attempt === 0 && { url }) }
+  if (signing !== undefined) return { ...current, signing }
+  const { signing: _, ...unsigned } = current
+  return unsigned
 }

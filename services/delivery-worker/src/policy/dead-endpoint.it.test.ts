@@ -1,70 +1,33 @@
-import { join } from 'node:path'
-import { type Delivery, deliveryIdOf, newEventId, newSubscriptionId, type SubscriptionId } from '@switchhook/contracts'
-import { openBroker, serviceTopology } from '@switchhook/messaging'
-import { createDeliveryArchive, createSubscriptionStore, openRedis } from '@switchhook/store'
-import { eventually, silentLog, startReceiver, startServiceProcess, testBroker, testRedis } from '@switchhook/testkit'
+import { createDeliveryArchive } from '@switchhook/store'
+import { eventually } from '@switchhook/testkit'
+import { aDeliveryTo } from '../testing/deliveries.ts'
+import { type Surroundings, startSurroundings } from '../testing/surroundings.ts'
 
 jest.setTimeout(90_000)
 /** With one probe per cool-down of 1 s, the last slots of these would take 50 s. */
 const DELIVERIES = 50
 
-let stop: (() => Promise<unknown>)[] = []
-afterEach(async () => {
-  for (const each of stop.toReversed()) await each()
-  stop = []
+let surroundings: Surroundings
+
+beforeEach(async () => {
+  surroundings = await startSurroundings()
 })
 
-const deliveryFor = (subscriptionId: SubscriptionId, url: string): Delivery => {
-  const eventId = newEventId()
-  return {
-    deliveryId: deliveryIdOf(eventId, subscriptionId),
-    subscriptionId,
-    eventId,
-    eventType: 'call.status',
-    tenant: 'acme',
-    url,
-    run: 1,
-    slot: 0,
-    attempt: 0,
-    firstDueAt: new Date().toISOString(),
-    body: Buffer.from('{}'),
-  }
-}
+afterEach(async () => {
+  await surroundings.close()
+})
 
 test('a backlog for an endpoint that stays dead is parked within the limit of its last slot, and no message is left in a queue', async () => {
-  const [rabbit, redisServer, receiver] = await Promise.all([testBroker(), testRedis(), startReceiver()])
-  stop.push(() => Promise.all([rabbit.close(), redisServer.close(), receiver.close()]))
-  const redis = await openRedis({ url: redisServer.redisUrl, log: silentLog, name: 'test' })
-  stop.push(() => redis.close())
-  const broker = await openBroker({
-    url: rabbit.amqpUrl,
-    topology: serviceTopology([]),
-    log: silentLog,
-    name: 'test',
-  })
-  stop.push(() => broker.close())
+  const { rabbit, redis, receiver } = surroundings
+  const broker = await surroundings.openBroker()
   receiver.answer('/dead', { status: 503 })
-  const worker = await startServiceProcess(join(import.meta.dirname, '../main.ts'), {
-    AMQP_URL: rabbit.amqpUrl,
-    REDIS_URL: redisServer.redisUrl,
-    WEBHOOK_ALLOWED_NETWORKS: '127.0.0.0/8',
+  const worker = await surroundings.startWorker({
     DELIVERY_RETRY_WAITS: '100ms,1500ms',
     BREAKER_FAILURES: '1',
     BREAKER_COOLDOWN: '1s',
   })
-  stop.push(() => worker.kill())
-  const subscriptionId = newSubscriptionId()
-  const url = receiver.url('/dead')
-  await createSubscriptionStore(redis).create({
-    id: subscriptionId,
-    tenant: 'acme',
-    url,
-    eventTypes: ['call.status'],
-    description: null,
-    enabled: true,
-    createdAt: new Date().toISOString(),
-  })
-  const deliveries = Array.from({ length: DELIVERIES }, () => deliveryFor(subscriptionId, url))
+  const subscription = await surroundings.subscribe('/dead')
+  const deliveries = Array.from({ length: DELIVERIES }, () => aDeliveryTo(subscription))
   await Promise.all(deliveries.map((delivery) => broker.publishDelivery(delivery)))
 
   const archive = createDeliveryArchive(redis)

@@ -1,37 +1,13 @@
-import { type Delivery, deliveryIdOf, newEventId, newSubscriptionId, type Subscription } from '@switchhook/contracts'
+import type { Delivery, Subscription } from '@switchhook/contracts'
 import type { EndpointHealth } from '@switchhook/store'
+import { aDeliveryTo, aSubscription } from '../testing/deliveries.ts'
 import { createAdmit } from './admit.ts'
 import { type EndpointState, LOOK_REUSE_MS } from './recent-looks.ts'
 
-const id = newSubscriptionId()
-const SUBSCRIPTION: Subscription = {
-  id,
-  tenant: 'acme',
-  url: 'https://client.example/hook',
-  eventTypes: ['call.status'],
-  description: null,
-  enabled: true,
-  createdAt: '2026-01-01T00:00:00.000Z',
-}
+const SUBSCRIPTION = aSubscription()
 const HEALTHY: EndpointHealth = { state: 'closed', consecutiveFailures: 0, openUntilMs: null }
 
-function aDelivery(change: Partial<Delivery> = {}): Delivery {
-  const eventId = newEventId()
-  return {
-    deliveryId: deliveryIdOf(eventId, id),
-    subscriptionId: id,
-    eventId,
-    eventType: 'call.status',
-    tenant: 'acme',
-    url: SUBSCRIPTION.url,
-    run: 1,
-    slot: 0,
-    attempt: 0,
-    firstDueAt: '2026-01-01T00:00:00.000Z',
-    body: Buffer.from('{}'),
-    ...change,
-  }
-}
+const ofSubscription = (change: Partial<Delivery> = {}): Delivery => ({ ...aDeliveryTo(SUBSCRIPTION), ...change })
 
 /** A worker whose store answers at once. The test moves the clock and changes the stored endpoint. */
 function aWorker() {
@@ -55,14 +31,14 @@ function aWorker() {
 
 test('first attempts to one endpoint share a look, with the lease of its question', async () => {
   const { world, admit } = aWorker()
-  const [first, second] = [admit(aDelivery()), admit(aDelivery())]
+  const [first, second] = [admit(ofSubscription()), admit(ofSubscription())]
   const { lease } = await first
   expect((await second).lease).toEqual(lease)
   world.nowMs += LOOK_REUSE_MS - 1
-  expect((await admit(aDelivery())).lease).toEqual(lease)
+  expect((await admit(ofSubscription())).lease).toEqual(lease)
   expect(world.looks).toBe(1)
   world.nowMs += 1
-  expect((await admit(aDelivery())).lease?.trustedUntilMs).toBe((lease?.trustedUntilMs ?? 0) + LOOK_REUSE_MS)
+  expect((await admit(ofSubscription())).lease?.trustedUntilMs).toBe((lease?.trustedUntilMs ?? 0) + LOOK_REUSE_MS)
   expect(world.looks).toBe(2)
 })
 
@@ -73,20 +49,20 @@ test.each<[string, Partial<Subscription> | undefined]>([
 ])('a subscription that was %s after the last look receives its next delivery', async (_what, before) => {
   const { world, admit } = aWorker()
   world.stored = { health: HEALTHY, subscription: before && { ...SUBSCRIPTION, ...before } }
-  expect((await admit(aDelivery())).admitted).toEqual({ kind: 'withdrawn' })
+  expect((await admit(ofSubscription())).admitted).toEqual({ kind: 'withdrawn' })
   world.stored = { health: HEALTHY, subscription: SUBSCRIPTION }
-  expect((await admit(aDelivery())).admitted).toMatchObject({ url: SUBSCRIPTION.url })
+  expect((await admit(ofSubscription())).admitted).toMatchObject({ url: SUBSCRIPTION.url })
 })
 
 test('while this worker sees the endpoint fail, every delivery looks', async () => {
   const { world, admit } = aWorker()
-  await admit(aDelivery())
+  await admit(ofSubscription())
   world.isFailing = true
-  await admit(aDelivery())
-  await admit(aDelivery())
+  await admit(ofSubscription())
+  await admit(ofSubscription())
   expect(world.looks).toBe(3)
   world.isFailing = false
-  await admit(aDelivery())
+  await admit(ofSubscription())
   expect(world.looks).toBe(4)
 })
 
@@ -97,16 +73,16 @@ test.each<[string, EndpointHealth]>([
 ])('no delivery relies on a look at a breaker that %s', async (_what, health) => {
   const { world, admit } = aWorker()
   world.stored = { health, subscription: SUBSCRIPTION }
-  await admit(aDelivery())
-  expect(await admit(aDelivery())).toMatchObject({ health })
+  await admit(ofSubscription())
+  expect(await admit(ofSubscription())).toMatchObject({ health })
   expect(world.looks).toBe(2)
 })
 
 test('a retry, and a delivery that names another tenant, look for themselves', async () => {
   const { world, admit } = aWorker()
-  await admit(aDelivery())
-  await admit(aDelivery({ attempt: 1, slot: 1 }))
-  await admit(aDelivery({ tenant: 'other' }))
+  await admit(ofSubscription())
+  await admit(ofSubscription({ attempt: 1, slot: 1 }))
+  await admit(ofSubscription({ tenant: 'other' }))
   expect(world.looks).toBe(3)
 })
 
@@ -122,6 +98,6 @@ test('after a look that failed, the next delivery asks again', async () => {
     canSign: () => true,
     nowMs: () => 0,
   })
-  await expect(admit(aDelivery())).rejects.toThrow('Redis is away')
-  expect((await admit(aDelivery())).health).toEqual(HEALTHY)
+  await expect(admit(ofSubscription())).rejects.toThrow('Redis is away')
+  expect((await admit(ofSubscription())).health).toEqual(HEALTHY)
 })

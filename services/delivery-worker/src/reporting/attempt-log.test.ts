@@ -1,41 +1,11 @@
-import {
-  type Attempt,
-  type Delivery,
-  deliveryIdOf,
-  envelopesOf,
-  newEventId,
-  newSubscriptionId,
-  type Outcome,
-} from '@switchhook/contracts'
+import type { Attempt, Outcome } from '@switchhook/contracts'
 import type { Decision, Withheld } from '../policy/decide.ts'
+import { anAttempt, aReportedDelivery } from '../testing/deliveries.ts'
 import { createAttemptLog } from './attempt-log.ts'
 
-const eventId = newEventId()
-const subscriptionId = newSubscriptionId()
-const deliveryId = deliveryIdOf(eventId, subscriptionId)
-const event = { eventId, eventType: 'call.status', occurredAt: '2026-11-20T17:00:00.000Z', tenant: 'acme' } as const
-const delivery: Delivery = {
-  deliveryId,
-  subscriptionId,
-  eventId,
-  eventType: 'call.status',
-  tenant: 'acme',
-  url: 'https://client.example/hook',
-  run: 1,
-  slot: 0,
-  attempt: 1,
-  firstDueAt: '2026-11-20T17:00:01.000Z',
-  body: envelopesOf({ ...event, data: {} })(deliveryId),
-}
-const attemptOf = (number: number, outcome: Attempt['outcome']): Attempt => ({
-  run: 1,
-  slot: number - 1,
-  attempt: number,
-  at: '2026-11-20T17:00:03.000Z',
-  durationMs: 200,
-  outcome,
-  status: outcome === 'delivered' ? 204 : null,
-})
+const delivery = aReportedDelivery()
+const attemptOf = (number: number, outcome: Attempt['outcome']): Attempt =>
+  anAttempt({ slot: number - 1, attempt: number, outcome, status: outcome === 'delivered' ? 204 : null })
 const delivered: Outcome = { kind: 'delivered', status: 204 }
 const failed: Outcome = { kind: 'unreachable', reason: 'timeout' }
 
@@ -58,7 +28,12 @@ const acknowledged: Decision = { kind: 'acknowledged' }
 test('without sampling every slot has its line', () => {
   const lines = logged(1, 5, attemptOf(1, 'delivered'), acknowledged, delivered)
   expect(lines).toHaveLength(5)
-  expect(lines[0]).toMatchObject({ deliveryId, attempt: 1, outcome: 'delivered', decision: 'acknowledged' })
+  expect(lines[0]).toMatchObject({
+    deliveryId: delivery.deliveryId,
+    attempt: 1,
+    outcome: 'delivered',
+    decision: 'acknowledged',
+  })
   expect(lines[0]).not.toHaveProperty('sampled')
 })
 

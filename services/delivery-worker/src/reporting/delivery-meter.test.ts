@@ -1,6 +1,5 @@
 import {
   type Attempt,
-  type Delivery,
   deliveryIdOf,
   envelopesOf,
   newEventId,
@@ -10,37 +9,12 @@ import {
 import { createMetrics } from '@switchhook/runtime'
 import { createAttempt } from '../pipeline/attempt.ts'
 import type { Decision, Withheld } from '../policy/decide.ts'
+import { anAttempt, aReportedDelivery } from '../testing/deliveries.ts'
 import { createDeliveryMeter, occurredAtMsOf } from './delivery-meter.ts'
 import { notifyAll } from './listener.ts'
 
-const eventId = newEventId()
-const subscriptionId = newSubscriptionId()
-const deliveryId = deliveryIdOf(eventId, subscriptionId)
-const event = { eventId, eventType: 'call.status', occurredAt: '2026-11-20T17:00:00.000Z', tenant: 'acme' } as const
-
-const delivery: Delivery = {
-  deliveryId,
-  subscriptionId,
-  eventId,
-  eventType: 'call.status',
-  tenant: 'acme',
-  url: 'https://client.example/hook',
-  run: 1,
-  slot: 0,
-  attempt: 1,
-  firstDueAt: '2026-11-20T17:00:01.000Z',
-  body: envelopesOf({ ...event, data: {} })(deliveryId),
-}
-
-const attempt: Attempt = {
-  run: 1,
-  slot: 0,
-  attempt: 1,
-  at: '2026-11-20T17:00:03.000Z',
-  durationMs: 200,
-  outcome: 'delivered',
-  status: 204,
-}
+const delivery = aReportedDelivery()
+const attempt = anAttempt()
 
 /** The arguments of a listener for one slot. */
 interface Concluded {
@@ -184,6 +158,7 @@ describe('the time of an event, read from the body of its delivery', () => {
 
   test('is the envelope’s, not that of similar text in its data', () => {
     const data = { occurredAt: '1999-01-01T00:00:00.000Z', text: '"occurredAt":"1999-01-01T00:00:00.000Z"' }
+    const eventId = newEventId()
     const envelope = envelopesOf({ eventId, eventType: 'call.status', occurredAt, tenant: 'jörg "x"', data })
     expect(occurredAtMsOf(envelope(deliveryIdOf(eventId, newSubscriptionId())))).toBe(Date.parse(occurredAt))
   })

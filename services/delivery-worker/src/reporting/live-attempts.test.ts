@@ -1,36 +1,11 @@
 import type { Attempt, Delivery } from '@switchhook/contracts'
-import { deliveryIdOf, newEventId, newSubscriptionId } from '@switchhook/contracts'
 import type { Decision } from '../policy/decide.ts'
+import { anAttempt, aReportedDelivery } from '../testing/deliveries.ts'
 import { createLiveReports, liveAttemptOf } from './live-attempts.ts'
 
-const [eventId, subscriptionId] = [newEventId(), newSubscriptionId()]
-const deliveryId = deliveryIdOf(eventId, subscriptionId)
-const data = { callId: 'c-1', agentUri: 'sip:alice@acme.example', state: 3 }
-
-const delivery: Delivery = {
-  deliveryId,
-  subscriptionId,
-  eventId,
-  eventType: 'call.status',
-  tenant: 'acme',
-  url: 'https://client.example/hooks',
-  run: 1,
-  slot: 0,
-  attempt: 1,
-  firstDueAt: '2026-11-20T17:06:01.173Z',
-  body: Buffer.from(JSON.stringify({ deliveryId, data })),
-}
-
-const attempt: Attempt = {
-  run: 1,
-  slot: 0,
-  attempt: 1,
-  at: '2026-11-20T17:06:01.173Z',
-  durationMs: 42,
-  outcome: 'answered',
-  status: 503,
-  answer: 'back at noon',
-}
+const delivery = aReportedDelivery({ callId: 'c-1', agentUri: 'sip:alice@acme.example', state: 3 })
+const { deliveryId, subscriptionId, eventId } = delivery
+const attempt = anAttempt({ durationMs: 42, outcome: 'answered', status: 503, answer: 'back at noon' })
 
 function reports(publish: (tenant: string | null) => Promise<void> = () => Promise.resolve()) {
   const published: { readonly tenant: string | null; readonly attempts: number; readonly left: number }[] = []

@@ -1,15 +1,8 @@
-import {
-  type Attempt,
-  type Delivery,
-  deliveryIdOf,
-  newEventId,
-  newSubscriptionId,
-  newTraceparent,
-  type Outcome,
-} from '@switchhook/contracts'
+import { type Attempt, type Delivery, newTraceparent, type Outcome } from '@switchhook/contracts'
 import { loadConfig, openTracing, type Tracing, tracePublishDelivery } from '@switchhook/runtime'
 import { workerFields } from '../config.ts'
 import { createDeliverySpans } from '../reporting/delivery-spans.ts'
+import { aDelivery } from './deliveries.ts'
 
 /**
  * Runs one scenario in a separate process, because Jest cannot load the exporter's modules. Arguments: the scenario's name
@@ -19,24 +12,13 @@ const [, , name = '', input = ''] = process.argv
 const say = (line: unknown): void => void process.stdout.write(`${JSON.stringify(line)}\n`)
 const log = { error: say, warn: say, info: say, debug: say }
 
-function aDelivery(change: Partial<Delivery> = {}): Delivery {
-  const [eventId, subscriptionId] = [newEventId(), newSubscriptionId()]
-  return {
-    deliveryId: deliveryIdOf(eventId, subscriptionId),
-    subscriptionId,
-    eventId,
-    eventType: 'call.status',
-    tenant: 'acme',
+const tracedDelivery = (change: Partial<Delivery> = {}): Delivery =>
+  aDelivery({
     url: 'https://client.example:8443/hook?token=secret',
-    run: 1,
-    slot: 0,
-    attempt: 0,
-    firstDueAt: '2026-01-01T00:00:00.000Z',
     traceparent: newTraceparent(),
     body: Buffer.from('{"data":"private"}'),
     ...change,
-  }
-}
+  })
 
 const attemptOf = ({ run, slot }: Delivery, attempt: number, outcome: Outcome): Attempt => ({
   run,
@@ -69,18 +51,18 @@ const scenarios: Readonly<Record<string, (tracing: Tracing) => Promise<unknown>>
   retried: async (tracing) => {
     const published: Delivery[] = []
     const publish = tracePublishDelivery(tracing, async (delivery) => void published.push(delivery))
-    await publish(aDelivery({ traceparent: input }))
+    await publish(tracedDelivery({ traceparent: input }))
     const [delivery] = published as [Delivery]
     await worker(tracing, { kind: 'answered', status: 503 })(delivery)
     await worker(tracing, { kind: 'delivered', status: 204 })({ ...delivery, slot: 1, attempt: 1 })
     return delivery.traceparent
   },
   failures: async (tracing) => {
-    await worker(tracing, { kind: 'unreachable', reason: 'timeout' })(aDelivery())
+    await worker(tracing, { kind: 'unreachable', reason: 'timeout' })(tracedDelivery())
     const broken = createDeliverySpans(tracing).handle('delivery.due', () =>
       Promise.reject(new RangeError('no sockets')),
     )
-    return broken(aDelivery()).catch(String)
+    return broken(tracedDelivery()).catch(String)
   },
   /** Input: a context to continue. Result: the context of the span. */
   continued: async (tracing) => {
@@ -101,7 +83,7 @@ const scenarios: Readonly<Record<string, (tracing: Tracing) => Promise<unknown>>
     const stdin = process.stdin.resume()
     let handled = 0
     for (; !stdin.readableEnded; handled++) {
-      await work(aDelivery())
+      await work(tracedDelivery())
     }
     return handled
   },

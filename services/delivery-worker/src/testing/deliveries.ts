@@ -1,0 +1,67 @@
+import {
+  type Attempt,
+  type Delivery,
+  deliveryIdOf,
+  envelopesOf,
+  newEventId,
+  newSubscriptionId,
+  type Subscription,
+} from '@switchhook/contracts'
+
+/** An enabled subscription of `acme` to `call.status`. */
+export const aSubscription = (change: Partial<Subscription> = {}): Subscription => ({
+  id: newSubscriptionId(),
+  tenant: 'acme',
+  url: 'https://client.example/hook',
+  eventTypes: ['call.status'],
+  description: null,
+  enabled: true,
+  createdAt: '2026-01-01T00:00:00.000Z',
+  ...change,
+})
+
+/** The first message of a delivery, as fan-out publishes it. Its id is derived from the ids in `change`, if there are any. */
+export function aDelivery(change: Partial<Delivery> = {}): Delivery {
+  const { eventId = newEventId(), subscriptionId = newSubscriptionId() } = change
+  return {
+    deliveryId: deliveryIdOf(eventId, subscriptionId),
+    subscriptionId,
+    eventId,
+    eventType: 'call.status',
+    tenant: 'acme',
+    url: 'https://client.example/hook',
+    run: 1,
+    slot: 0,
+    attempt: 0,
+    firstDueAt: '2026-01-01T00:00:00.000Z',
+    body: Buffer.from('{}'),
+    ...change,
+  }
+}
+
+/** The first message of a delivery to this subscription. */
+export const aDeliveryTo = ({ id, tenant, url }: Pick<Subscription, 'id' | 'tenant' | 'url'>): Delivery =>
+  aDelivery({ subscriptionId: id, tenant, url })
+
+/**
+ * A delivery as listeners get it after its first POST: the event occurred at 17:00:00, and the delivery was due one second
+ * later.
+ */
+export function aReportedDelivery(data: Readonly<Record<string, unknown>> = {}): Delivery {
+  const delivery = aDelivery({ attempt: 1, firstDueAt: '2026-11-20T17:00:01.000Z' })
+  const { deliveryId, eventId, tenant } = delivery
+  const event = { eventId, eventType: 'call.status', occurredAt: '2026-11-20T17:00:00.000Z', tenant, data } as const
+  return { ...delivery, body: envelopesOf(event)(deliveryId) }
+}
+
+/** The first attempt of such a delivery, at 17:00:03. */
+export const anAttempt = (change: Partial<Attempt> = {}): Attempt => ({
+  run: 1,
+  slot: 0,
+  attempt: 1,
+  at: '2026-11-20T17:00:03.000Z',
+  durationMs: 200,
+  outcome: 'delivered',
+  status: 204,
+  ...change,
+})
