@@ -43,7 +43,7 @@ export async function measureConsole({ stack, say }: Bench): Promise<ConsoleFigu
 }
 
 /** The page names the files that it loads first. */
-function sizesOf({ page, assets }: ConsoleFiles): Pick<ConsoleFigure, 'firstLoadBytes' | 'allBytes'> {
+export function sizesOf({ page, assets }: ConsoleFiles): Pick<ConsoleFigure, 'firstLoadBytes' | 'allBytes'> {
   const sum = (files: readonly (readonly [string, ConsoleFile])[]): number =>
     files.reduce((total, [, file]) => total + sent(file), gzipSync(page).length)
   const all = [...assets]

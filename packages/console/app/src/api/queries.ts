@@ -153,10 +153,13 @@ export const subscriptionQuery = (id: string) => ({
   ...one<Subscription>('delivery', `${webhooks}/subscriptions/${id}`),
   ...live,
 })
-export const eventQuery = (id: string) => ({ ...one<ExplainedEvent>('delivery', `${webhooks}/events/${id}`), ...live })
+export const eventQuery = (id: string) => ({
+  ...one<ExplainedEvent>('delivery', `${webhooks}/events/${id}`, { limit: '200' }),
+  ...live,
+})
 /** The same for one row among many: the stream does not make it old, because each row is a request. */
 export const happenedQuery = (id: string) => ({
-  ...one<ExplainedEvent>('happened', `${webhooks}/events/${id}`),
+  ...one<ExplainedEvent>('happened', `${webhooks}/events/${id}`, { limit: '100' }),
   staleTime: REFRESH_MS,
   ...live,
 })

@@ -28,13 +28,16 @@ export function Explain() {
   return (
     <Screen title={data.eventType} lead={<Lead event={data} />}>
       <Verdicts key={eventId} event={data} />
+      {data.nextCursor !== null && (
+        <p className="muted">There are more endpoints. The API explains them page by page.</p>
+      )}
       <Payload event={data} />
     </Screen>
   )
 }
 
 function Lead({
-  event: { eventId, occurredAt, fannedOutAt, data, subscriptions },
+  event: { eventId, occurredAt, fannedOutAt, data, subscriptions, nextCursor },
 }: {
   readonly event: ExplainedEvent
 }) {
@@ -45,7 +48,8 @@ function Lead({
       <p>
         {phrase !== '' && <strong>{phrase}. </strong>}
         Occurred <Time at={occurredAt ?? fannedOutAt} />.{' '}
-        {subscriptions.length > 0 && `Delivered to ${delivered} of ${counted(subscriptions.length, 'endpoint')}.`}
+        {subscriptions.length > 0 &&
+          `Delivered to ${delivered} of ${nextCursor === null ? '' : 'the first '}${counted(subscriptions.length, 'endpoint')}.`}
       </p>
       <p className="muted">
         <Id value={eventId} label="the id of the event" />
