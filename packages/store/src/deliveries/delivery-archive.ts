@@ -146,7 +146,7 @@ export function createDeliveryArchive(redis: Redis): DeliveryArchive {
       await index.remove({ ...record, run: record.run - 1 })
     },
     async list({ subscriptionId, eventId, eventType }) {
-      const args = [MOST_LISTED, LISTED_MS, `${eventId}:${eventType}`]
+      const args = [MOST_LISTED, LISTED_MS, 1, `${eventId}:${eventType}`]
       await redis[run]((commands) => commands.runScript('delivery-log/add-events', [logKey(subscriptionId)], args))
     },
   }

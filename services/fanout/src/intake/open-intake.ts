@@ -16,6 +16,11 @@ import { TenantShares } from './tenant-shares.ts'
  * pack, so the window limits the events a second; with 512 events in all, `fanout.events` grew during a burst.
  */
 const WINDOW_DEPTH = 32
+/**
+ * Longer than the confirm of a pack takes. In a burst, events of many packs end in any order; an acknowledgement for each
+ * costs RabbitMQ half as much as the event itself.
+ */
+const HOLD_ACKS_MS = 100
 /** Packs that are received per backlog: the next one is there when one is finished. */
 const PACKS_AT_ONCE = 2
 /** Of the events handled at once, those from backlogs. */
@@ -116,6 +121,7 @@ export async function openIntake(options: IntakeOptions): Promise<() => Promise<
       parse: installation.checked(parseReceivedEvent),
       handle: intake,
       concurrency: window,
+      holdAcksMs: HOLD_ACKS_MS,
       recovered,
     }),
     ...backlogQueues.map((queue, n) =>
