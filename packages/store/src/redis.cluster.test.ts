@@ -1,6 +1,7 @@
 import {
   type Delivery,
   deliveryIdOf,
+  type EventId,
   newEventId,
   newSubscriptionId,
   type PlatformEvent,
@@ -16,6 +17,8 @@ import { createParkedCounter, createParkedLimitStore } from './deliveries/parked
 import { createDeliveryLog } from './delivery-log/delivery-log.ts'
 import { createDeliveryLogReader } from './delivery-log/delivery-log-reader.ts'
 import { createEventList } from './delivery-log/event-list.ts'
+import { createJournal } from './journal/journal.ts'
+import { BEGINNING, createJournalReader } from './journal/journal-reader.ts'
 import { openRedis, type Redis, run } from './redis/redis.ts'
 import { createIdempotencyStore } from './requests/idempotency-store.ts'
 import { createOutbox } from './state/outbox.ts'
@@ -164,6 +167,41 @@ async function useEveryStore(tenant: string): Promise<void> {
   expect((await requests.begin(tenant, 'a')).kind).toBe('new')
 }
 
+/** Writes the events of many tenants together, as fan-out does. */
+async function logEventsOfAll(): Promise<void> {
+  const tenants = TENANTS.map((tenant) => `${tenant}-logged`)
+  const subscriptions = tenants.map(subscriptionOf)
+  const events = subscriptions.flatMap(({ tenant, id }) =>
+    Array.from({ length: 2 }, () => ({
+      ...eventOf(tenant ?? ''),
+      fannedOutAt: new Date().toISOString(),
+      subscriptionIds: [id],
+      subject: subjectOf({}),
+      dataJson: '{}',
+    })),
+  )
+  const limits = { size: 10, retentionMs: HOUR_MS, eventListSize: 10, eventRetentionMs: HOUR_MS }
+  await createDeliveryLog(redis, limits).write(events, Date.now())
+  await createJournal(redis, limits).append(events)
+  const [reader, journal] = [createDeliveryLogReader(redis), createJournalReader(redis, limits)]
+  for (const subscription of subscriptions) {
+    const { tenant, id } = subscription
+    const ids = events.filter((event) => event.tenant === tenant).map(({ eventId }) => eventId)
+    const idsOf = (entries: readonly { readonly eventId: EventId }[]) => entries.map(({ eventId }) => eventId)
+    expect(idsOf((await reader.page(subscription, { limit: 10 })).items)).toEqual(ids.toReversed())
+    expect(idsOf((await createEventList(redis).page(tenant, { limit: 10 })).items)).toEqual(ids.toReversed())
+    expect(idsOf(await journal.after(tenant, BEGINNING, 10))).toEqual(ids)
+    for (const eventId of ids) {
+      expect(await reader.pending(tenant, deliveryIdOf(eventId, id), Date.now())).toMatchObject({ eventId })
+    }
+  }
+  const store = createSubscriptionStore(redis)
+  await Promise.all(subscriptions.map((subscription) => store.create(subscription)))
+  expect(await Promise.all(tenants.map((tenant) => store.matching(tenant, 'call.status')))).toEqual(
+    subscriptions.map((subscription) => [matchOf(subscription)]),
+  )
+}
+
 /** Repeats the action while it rejects with Unavailable, as consumers do. Resolves to how often it rejected. */
 async function persist(action: () => Promise<unknown>): Promise<number> {
   let refused = 0
@@ -203,6 +241,7 @@ describe('a cluster of three primaries with a replica each', () => {
     await eventually(() => redis.ready())
     expect(await redis.memory()).toMatchObject({ usedBytes: expect.any(Number), maxBytes: 0 })
     for (const tenant of TENANTS) await useEveryStore(tenant)
+    await logEventsOfAll()
     const outbox = createOutbox(redis, 'relay')
     const entries = await outbox.claim(100)
     expect(new Set(entries.map(({ event }) => event.tenant))).toEqual(new Set(TENANTS))
@@ -226,6 +265,17 @@ describe('a cluster of three primaries with a replica each', () => {
     expect(await persist(write)).toBeGreaterThan(0)
     for (const tenant of TENANTS) expect((await subscriptions.list(tenant)).length).toBeGreaterThan(0)
   })
+})
+
+test('a cluster that looks like one Redis, as behind a proxy, serves every store', async () => {
+  const node = await servers.start('--cluster-enabled', 'yes')
+  await servers.cli('-p', String(node.port), 'cluster', 'addslotsrange', '0', '16383')
+  await eventually(async () =>
+    expect(await servers.cli('-p', String(node.port), 'cluster', 'info')).toContain('cluster_state:ok'),
+  )
+  redis = await openRedis({ url: `redis://127.0.0.1:${node.port}`, log: silentLog, name: 'test' })
+  await logEventsOfAll()
+  for (const tenant of TENANTS.slice(0, 3)) await useEveryStore(tenant)
 })
 
 describe('a primary with a replica and a sentinel', () => {

@@ -1,6 +1,6 @@
 import type { Channel, Message } from 'amqplib'
 import * as fc from 'fast-check'
-import { AckBatch } from './ack-batch.ts'
+import { AckBatch, type AckHold } from './ack-batch.ts'
 
 interface Ack {
   readonly tag: number
@@ -28,9 +28,9 @@ class Broker {
 
 const message = (deliveryTag: number) => ({ fields: { deliveryTag } }) as Message
 
-function given(count: number) {
+function given(count: number, hold?: AckHold) {
   const broker = new Broker()
-  const batch = new AckBatch(broker.channel())
+  const batch = new AckBatch(broker.channel(), hold)
   const messages = Array.from({ length: count }, (_, i) => message(i + 1))
   for (const { fields } of messages) broker.outstanding.add(fields.deliveryTag)
   for (const each of messages) batch.taken(each)
@@ -54,6 +54,43 @@ test('with no message in flight, one ack covers everything', () => {
   batch.flush()
   expect(broker.acks).toEqual([{ tag: 100, allUpTo: true }])
   expect(broker.outstanding.size).toBe(0)
+})
+
+describe('acknowledgements that may wait', () => {
+  beforeEach(() => jest.useFakeTimers())
+  afterEach(() => jest.useRealTimers())
+
+  test('one ack covers messages that ended in any order, once the earlier ones have ended', () => {
+    const { broker, batch, messages } = given(6, { holdMs: 100, most: 10 })
+    for (const done of [4, 1, 5, 3]) batch.done(messages[done] ?? message(0))
+    jest.advanceTimersByTime(50)
+    expect(broker.acks).toEqual([])
+    for (const done of [0, 2]) batch.done(messages[done] ?? message(0))
+    jest.advanceTimersByTime(5)
+    expect(broker.acks).toEqual([{ tag: 6, allUpTo: true }])
+  })
+
+  test('behind a message that takes long, they are sent one by one at the end of their time', () => {
+    const { broker, batch, messages } = given(4, { holdMs: 100, most: 10 })
+    batch.done(messages[2] ?? message(0))
+    jest.advanceTimersByTime(60)
+    batch.done(messages[3] ?? message(0))
+    jest.advanceTimersByTime(39)
+    expect(broker.acked).toEqual([])
+    jest.advanceTimersByTime(1)
+    expect(broker.acks).toEqual([{ tag: 3, allUpTo: false }])
+    jest.advanceTimersByTime(60)
+    expect(broker.acked).toEqual([3, 4])
+  })
+
+  test('beyond their limit the oldest are sent, and at the end all of them', () => {
+    const { broker, batch, messages } = given(6, { holdMs: 100, most: 2 })
+    for (const done of [5, 1, 3, 2]) batch.done(messages[done] ?? message(0))
+    jest.advanceTimersByTime(5)
+    expect(broker.acked).toEqual([6, 2])
+    batch.flush()
+    expect(broker.acked).toEqual([6, 2, 4, 3])
+  })
 })
 
 test('in any order, exactly the handled messages are acknowledged, each once', () => {

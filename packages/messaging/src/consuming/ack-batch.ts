@@ -3,6 +3,19 @@ import { type Channel, IllegalOperationError, type Message } from 'amqplib'
 /** Long enough to batch the acknowledgements of a busy queue. No delivery waits for its acknowledgement. */
 const GATHER_MS = 5
 
+/** How long acknowledgements wait for those of earlier messages. */
+export interface AckHold {
+  readonly holdMs: number
+  /** The number that wait; the oldest further ones are sent. */
+  readonly most: number
+}
+
+interface Done {
+  readonly message: Message
+  /** By `performance.now()`. */
+  readonly doneAt: number
+}
+
 /**
  * Batches the acknowledgements of one channel into as few as possible: one `multiple` ack covers every message up to the
  * oldest that is still in flight. A quorum queue writes each ack into its log and accepts 32 at a time from a channel.
@@ -11,13 +24,18 @@ const GATHER_MS = 5
  */
 export class AckBatch {
   readonly #channel: Channel
+  readonly #hold: AckHold
   /** Delivery tags of the messages in flight. They arrive in ascending order, so the first one is the lowest. */
   readonly #inFlight = new Set<number>()
-  #messages: Message[] = []
-  #timer: NodeJS.Timeout | undefined
+  /** In the order of their ends. */
+  #done: Done[] = []
+  #gathering: NodeJS.Timeout | undefined
+  #holding: NodeJS.Timeout | undefined
 
-  constructor(channel: Channel) {
+  /** @param hold absent: an ack does not wait for earlier messages, which may take long */
+  constructor(channel: Channel, hold: AckHold = { holdMs: 0, most: 0 }) {
     this.#channel = channel
+    this.#hold = hold
   }
 
   /** Must be called for each message before `done` or `returned`. */
@@ -27,8 +45,8 @@ export class AckBatch {
 
   done(message: Message): void {
     this.#inFlight.delete(message.fields.deliveryTag)
-    this.#messages.push(message)
-    this.#timer ??= setTimeout(() => this.flush(), GATHER_MS)
+    this.#done.push({ message, doneAt: performance.now() })
+    this.#gathering ??= setTimeout(() => this.#send(this.#hold), GATHER_MS)
   }
 
   /** The caller nacks or rejects the message afterwards. */
@@ -36,23 +54,32 @@ export class AckBatch {
     this.#inFlight.delete(message.fields.deliveryTag)
   }
 
-  /** Sends the acks now; call it before closing the channel. */
+  /** Sends all acks now; call it before closing the channel. */
   flush(): void {
-    clearTimeout(this.#timer)
-    this.#timer = undefined
-    const messages = this.#messages
-    this.#messages = []
+    this.#send({ holdMs: 0, most: 0 })
+  }
+
+  #send({ holdMs, most }: AckHold): void {
+    clearTimeout(this.#gathering)
+    clearTimeout(this.#holding)
+    this.#gathering = undefined
     const [oldest = Infinity] = this.#inFlight
     let last: Message | undefined
-    const single: Message[] = []
-    for (const message of messages) {
-      const { deliveryTag } = message.fields
-      if (deliveryTag > oldest) single.push(message)
-      else if (last === undefined || deliveryTag > last.fields.deliveryTag) last = message
+    const later: Done[] = []
+    for (const each of this.#done) {
+      const { deliveryTag } = each.message.fields
+      if (deliveryTag > oldest) later.push(each)
+      else if (last === undefined || deliveryTag > last.fields.deliveryTag) last = each.message
     }
+    const now = performance.now()
+    const firstHeld = later.findIndex(({ doneAt }, at) => now - doneAt < holdMs && later.length - at <= most)
+    const single = firstHeld === -1 ? later : later.slice(0, firstHeld)
+    this.#done = later.slice(single.length)
+    const [held] = this.#done
+    if (held !== undefined) this.#holding = setTimeout(() => this.#send(this.#hold), held.doneAt + holdMs - now)
     answer(() => {
       if (last !== undefined) this.#channel.ack(last, true)
-      for (const message of single) this.#channel.ack(message)
+      for (const { message } of single) this.#channel.ack(message)
     })
   }
 }

@@ -7,6 +7,8 @@ export interface ConsumerChannelOptions {
   readonly queue: string
   /** Limit of unacknowledged messages. */
   readonly concurrency: number
+  /** How long an acknowledgement may wait for those of earlier messages. */
+  readonly holdAcksMs: number
   /** After this long without an answer on this channel, the connection is given up. */
   readonly answerMs: number
   readonly take: (message: ConsumeMessage, from: ConsumerChannel) => void
@@ -24,6 +26,9 @@ export interface Sighting {
   /** The channel may receive more messages. */
   readonly hasRoom: boolean
 }
+
+/** Of the unacknowledged messages that the broker allows, those that are handled and whose acknowledgements wait. */
+const MOST_HELD = 0.25
 
 const CLOSE_TIMEOUT_MS = 3_000
 
@@ -59,7 +64,7 @@ export class ConsumerChannel {
     this.session = session
     this.#channel = channel
     this.#options = options
-    this.#acks = new AckBatch(channel)
+    this.#acks = new AckBatch(channel, { holdMs: options.holdAcksMs, most: options.concurrency * MOST_HELD })
     channel.on('error', session.fail)
     channel.on('close', () => {
       if (this.#isRetired) return

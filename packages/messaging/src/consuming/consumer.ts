@@ -26,6 +26,11 @@ export interface ConsumeOptions<T> {
   readonly handle: (value: T) => Promise<void>
   /** Limit of messages that are handled at the same time. */
   readonly concurrency: number
+  /**
+   * How long the acknowledgement of a message may wait for those of earlier messages, so that one covers them all. Until
+   * then the message counts towards `concurrency`. Default: 0.
+   */
+  readonly holdAcksMs?: number
   /** Called in each pause. Resolves when the dependencies of `handle` work again; the broker is checked separately. */
   readonly recovered: () => Promise<void>
 }
@@ -122,6 +127,7 @@ export class QueueConsumer<T> implements Consumer {
     const channel = await ConsumerChannel.open(session, {
       queue: this.#options.queue,
       concurrency: this.#options.concurrency,
+      holdAcksMs: this.#options.holdAcksMs ?? 0,
       answerMs: this.#timing.answerMs ?? ANSWER_TIMEOUT_MS,
       take: (message, from) => void this.#take(message, from),
       closed: (closed) => this.#detach(closed),

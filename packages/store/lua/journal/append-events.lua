@@ -1,28 +1,61 @@
--- Appends events to a tenant's journal and removes the oldest. An event that is journaled already keeps its place. The id
--- of an entry is its time: milliseconds, then the microseconds within; the index has the same time as one number.
--- KEYS    1 journal   2 index
--- ARGV    1 most events   2 retention in ms   3… event id, its entry, its data
+-- Appends events to the journals of tenants and removes the oldest. An event that is journaled already keeps its place. The
+-- id of an entry is its time: milliseconds, then the microseconds within; the index has the same time as one number.
+-- A journal exceeds its limits by a little, so that few calls remove anything: its number by a 32nd, its age by a 64th.
+-- KEYS    for each tenant: journal, index
+-- ARGV    1 most events   2 retention in ms
+--         3… for each tenant: number of events; of each event: its id, its entry, its data
 -- result  how many events are new
+local most, retention = tonumber(ARGV[1]), tonumber(ARGV[2])
+local lifetime = retention + math.floor(retention / 64)
 local time = redis.call('TIME')
 local now = time[1] * 1000000 + time[2]
-local newest = redis.call('ZRANGE', KEYS[2], 0, 0, 'REV', 'WITHSCORES')[2]
-if newest and tonumber(newest) >= now then
-  now = tonumber(newest) + 1
+
+local function idAt(micros)
+  return string.format('%.0f-%.0f', math.floor(micros / 1000), micros % 1000)
 end
-local added = 0
-for i = 3, #ARGV, 3 do
-  local at = now + added
-  if redis.call('ZADD', KEYS[2], 'NX', string.format('%.0f', at), ARGV[i]) == 1 then
-    local id = string.format('%.0f-%.0f', math.floor(at / 1000), at % 1000)
-    redis.call('XADD', KEYS[1], id, 'event', ARGV[i + 1], 'data', ARGV[i + 2])
-    added = added + 1
+
+local function append(journal, index, at, count)
+  local first = now
+  local newest = redis.call('ZRANGE', index, 0, 0, 'REV', 'WITHSCORES')[2]
+  if newest and tonumber(newest) >= now then
+    first = tonumber(newest) + 1
+  end
+  local places = {}
+  for i = 1, count do
+    places[2 * i - 1] = string.format('%.0f', first + i - 1)
+    places[2 * i] = ARGV[at + 3 * i - 2]
+  end
+  local added = redis.call('ZADD', index, 'NX', unpack(places))
+  for i = 1, count do
+    -- An event that has another place was journaled before.
+    if added == count or redis.call('ZSCORE', index, places[2 * i]) == places[2 * i - 1] then
+      redis.call('XADD', journal, idAt(first + i - 1), 'event', ARGV[at + 3 * i - 1], 'data', ARGV[at + 3 * i])
+    end
+  end
+  return added
+end
+
+local function trim(journal, index)
+  local excess = redis.call('ZCARD', index) - most
+  if excess > most / 32 then
+    redis.call('ZREMRANGEBYRANK', index, 0, excess - 1)
+    redis.call('XTRIM', journal, 'MAXLEN', most)
+  end
+  local left = redis.call('PTTL', journal)
+  if left < retention or left > lifetime then
+    local oldest = now - retention * 1000
+    redis.call('ZREMRANGEBYSCORE', index, '-inf', '(' .. string.format('%.0f', oldest))
+    redis.call('XTRIM', journal, 'MINID', idAt(oldest))
+    redis.call('PEXPIRE', journal, lifetime)
+    redis.call('PEXPIRE', index, lifetime)
   end
 end
-local oldest = now - ARGV[2] * 1000
-redis.call('ZREMRANGEBYRANK', KEYS[2], 0, -1 - ARGV[1])
-redis.call('ZREMRANGEBYSCORE', KEYS[2], '-inf', '(' .. string.format('%.0f', oldest))
-redis.call('XTRIM', KEYS[1], 'MAXLEN', ARGV[1])
-redis.call('XTRIM', KEYS[1], 'MINID', string.format('%.0f-%.0f', math.floor(oldest / 1000), oldest % 1000))
-redis.call('PEXPIRE', KEYS[1], ARGV[2])
-redis.call('PEXPIRE', KEYS[2], ARGV[2])
+
+local added, at = 0, 3
+for key = 1, #KEYS, 2 do
+  local count = tonumber(ARGV[at])
+  added = added + append(KEYS[key], KEYS[key + 1], at, count)
+  trim(KEYS[key], KEYS[key + 1])
+  at = at + 1 + 3 * count
+end
 return added

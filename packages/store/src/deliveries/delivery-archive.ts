@@ -147,7 +147,7 @@ export function createDeliveryArchive(redis: Redis): DeliveryArchive {
       await index.remove({ ...record, run: record.run - 1 })
     },
     async list({ subscriptionId, eventId, eventType }) {
-      const args = [MOST_LISTED, LISTED_MS, `${eventId}:${eventType}`]
+      const args = [MOST_LISTED, LISTED_MS, 1, `${eventId}:${eventType}`]
       const key = logKey(subscriptionId)
       const [leftMs] = await redis[run]((commands) =>
         Promise.all([commands.pttl(key), commands.runScript('delivery-log/add-events', [key], args)]),

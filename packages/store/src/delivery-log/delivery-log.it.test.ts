@@ -148,6 +148,32 @@ test('the log is bounded by number and by age, and the oldest entries go first',
   expect(ttlMs).toBeGreaterThan(limits.retentionMs - 60_000)
 })
 
+test('entries are removed some at a time: a list has at most a 32nd more than its size', async () => {
+  const subscription = aSubscription()
+  const size = 64
+  for (let written = 0; written < size + 2; written += 11) {
+    await write(
+      Array.from({ length: 11 }, () => eventFor(subscription)),
+      { size },
+    )
+  }
+  const listed = () => redis[run]((commands) => commands.zcard(logKey(subscription.id)))
+  expect(await listed()).toBe(size + 2)
+  await write([eventFor(subscription)], { size })
+  expect(await listed()).toBe(size)
+})
+
+test('the events of many tenants and subscriptions share a few commands', async () => {
+  const commandsSent = async (): Promise<number> =>
+    [
+      ...(await redis[run]((commands) => commands.info('commandstats'))).matchAll(/cmdstat_eval\w*:calls=(\d+)/g),
+    ].reduce((sum, [, calls]) => sum + Number(calls), 0)
+  const events = Array.from({ length: 100 }, (_, n) => ({ ...eventFor(aSubscription()), tenant: `tenant-${n}` }))
+  const before = await commandsSent()
+  await write(events)
+  expect((await commandsSent()) - before).toBe(3)
+})
+
 test('a delivery whose record has expired is not listed as pending', async () => {
   const subscription = aSubscription()
   const event = eventFor(subscription)

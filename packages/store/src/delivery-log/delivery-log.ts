@@ -1,6 +1,7 @@
 import type { SubscriptionId } from '@switchhook/contracts'
 import { eventKey, eventsKey, logKey } from '../keys.ts'
 import { type Redis, run } from '../redis/redis.ts'
+import type { ScriptPart } from '../redis/script-parts.ts'
 import { entryOf } from './event-list.ts'
 import { eventJson, type LoggedEvent } from './event-record.ts'
 import { pendingIndexing } from './pending-index.ts'
@@ -39,29 +40,36 @@ interface Addition {
   readonly entries: string[]
 }
 
+/** Of one list in one call. Lua passes at most some thousand arguments to a command. */
+const MOST_ENTRIES = 500
+
 export function createDeliveryLog(redis: Redis, limits: DeliveryLogLimits): DeliveryLog {
   return {
     async write(events, nowMs) {
-      const additions = [
-        ...bySubscription(events, limits),
-        ...(limits.eventListSize > 0 ? byTenant(events, limits) : []),
-      ]
+      const lists = [...bySubscription(events, limits), ...(limits.eventListSize > 0 ? byTenant(events, limits) : [])]
+      const pending = pendingIndexing(events, limits.eventRetentionMs, nowMs)
+      const records = events.map((event) => {
+        const leftMs = limits.eventRetentionMs - (nowMs - Date.parse(event.fannedOutAt))
+        return { keys: [eventKey(event.eventId)], args: [eventJson(event), Math.max(1, leftMs)] }
+      })
       await redis[run]((commands) =>
         Promise.all([
-          ...additions.map(({ key, size, retentionMs, entries }) =>
-            commands.runScript('delivery-log/add-events', [key], [size, retentionMs, ...entries]),
-          ),
-          ...pendingIndexing(events, limits.eventRetentionMs, nowMs).map(({ keys, args }) =>
-            commands.runScript('delivery-log/index-pending', keys, args),
-          ),
-          ...events.map((event) => {
-            const leftMs = limits.eventRetentionMs - (nowMs - Date.parse(event.fannedOutAt))
-            return commands.set(eventKey(event.eventId), eventJson(event), 'PX', Math.max(1, leftMs))
-          }),
+          commands.runParts('delivery-log/add-events', lists.flatMap(partsOf)),
+          commands.runParts('delivery-log/index-pending', pending.parts, pending.shared),
+          commands.runParts('delivery-log/write-records', records),
         ]),
       )
     },
   }
+}
+
+function partsOf({ key, size, retentionMs, entries }: Addition): ScriptPart[] {
+  const parts = []
+  for (let at = 0; at < entries.length; at += MOST_ENTRIES) {
+    const some = entries.slice(at, at + MOST_ENTRIES)
+    parts.push({ keys: [key], args: [size, retentionMs, some.length, ...some] })
+  }
+  return parts
 }
 
 function bySubscription(events: readonly LoggedEvent[], { size, retentionMs }: DeliveryLogLimits): Iterable<Addition> {

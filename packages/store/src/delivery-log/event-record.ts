@@ -1,4 +1,4 @@
-import type { EventId, EventSubject, EventType, SubscriptionId } from '@switchhook/contracts'
+import type { DeliveryId, EventId, EventSubject, EventType, SubscriptionId } from '@switchhook/contracts'
 import { eventKey } from '../keys.ts'
 import { type Redis, run } from '../redis/redis.ts'
 
@@ -17,6 +17,8 @@ export interface EventRecord {
 /** What fan-out writes: the record, and the fields by which the event is found in its tenant's list. */
 export interface LoggedEvent extends EventRecord {
   readonly subject: EventSubject
+  /** The deliveries to `subscriptionIds`, in the same order. Absent: they are computed, which costs a hash each. */
+  readonly deliveryIds?: readonly DeliveryId[]
   /** The event's data, serialised, for the journal. Absent: the event is not journaled. */
   readonly dataJson?: string
 }

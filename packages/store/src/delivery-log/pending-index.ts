@@ -1,6 +1,7 @@
 import { type DeliveryId, deliveryIdOf, type EventId, parseEventId } from '@switchhook/contracts'
 import { pendingKey, pendingWindowKey } from '../keys.ts'
 import { type Redis, run } from '../redis/redis.ts'
+import type { ScriptPart } from '../redis/script-parts.ts'
 import type { LoggedEvent } from './event-record.ts'
 
 /**
@@ -17,20 +18,21 @@ const ENTRY_BYTES = TAG_BYTES + 16
 /** Few, because a reader reads each window. With more windows, entries would outlive the retention by less. */
 const WINDOWS_PER_RETENTION = 4
 
-/** Arguments of one call of the script `index-pending`. Each tenant needs a call. */
+/** Arguments of the script `index-pending`. */
 interface Indexing {
-  readonly keys: string[]
-  readonly args: (number | Buffer)[]
+  readonly shared: readonly number[]
+  /** One for each tenant. */
+  readonly parts: readonly ScriptPart[]
 }
 
 /** @param retentionMs how long a delivery must be found */
-export function pendingIndexing(events: readonly LoggedEvent[], retentionMs: number, nowMs: number): Indexing[] {
+export function pendingIndexing(events: readonly LoggedEvent[], retentionMs: number, nowMs: number): Indexing {
   const tenants = new Map<string | null, Map<number, Buffer[]>>()
-  for (const { eventId, tenant, subscriptionIds } of events) {
+  for (const { eventId, tenant, subscriptionIds, deliveryIds } of events) {
     const buckets = tenants.get(tenant) ?? new Map<number, Buffer[]>()
     const eventBytes = Buffer.from(eventId.replaceAll('-', ''), 'hex')
-    for (const subscriptionId of subscriptionIds) {
-      const deliveryId = deliveryIdOf(eventId, subscriptionId)
+    for (const [i, subscriptionId] of subscriptionIds.entries()) {
+      const deliveryId = deliveryIds?.[i] ?? deliveryIdOf(eventId, subscriptionId)
       const bucket = bucketOf(deliveryId)
       const entry = Buffer.allocUnsafe(ENTRY_BYTES)
       entry.writeUInt32BE(tagOf(deliveryId))
@@ -43,11 +45,14 @@ export function pendingIndexing(events: readonly LoggedEvent[], retentionMs: num
   }
   const windowMs = Math.ceil(retentionMs / WINDOWS_PER_RETENTION)
   const window = Math.floor(nowMs / windowMs)
-  return [...tenants].map(([tenant, buckets]) => ({
-    keys: [pendingWindowKey(tenant), ...[...buckets.keys()].map((bucket) => pendingKey(tenant, window, bucket))],
+  return {
     // A string's lifetime starts with its first entry, but the last entry of a window must live for the whole retention.
-    args: [windowMs, windowMs + retentionMs, ...[...buckets.values()].map((entries) => Buffer.concat(entries))],
-  }))
+    shared: [windowMs, windowMs + retentionMs],
+    parts: [...tenants].map(([tenant, buckets]) => ({
+      keys: [pendingWindowKey(tenant), ...[...buckets.keys()].map((bucket) => pendingKey(tenant, window, bucket))],
+      args: [buckets.size, ...[...buckets.values()].map((entries) => Buffer.concat(entries))],
+    })),
+  }
 }
 
 /** The events that the delivery may belong to. More than one only if several ids share their last four bytes. */

@@ -86,6 +86,20 @@ test('at most the latest `size` events of each tenant are kept, and the index lo
   expect(await reader.find(tenant, events[0]?.eventId ?? newEventId())).toBeUndefined()
 })
 
+test('a journal has at most a 32nd more than its size, and the index has the same events', async () => {
+  const tenant = newTenant()
+  const size = 64
+  const lengths = (): Promise<number[]> =>
+    redis[run]((commands) => Promise.all([commands.xlen(journalKey(tenant)), commands.zcard(journalIndexKey(tenant))]))
+  await append(
+    Array.from({ length: size + 2 }, () => anEvent(tenant)),
+    { size },
+  )
+  expect(await lengths()).toEqual([size + 2, size + 2])
+  await append([anEvent(tenant)], { size })
+  expect(await lengths()).toEqual([size, size])
+})
+
 test('events older than the retention are not shown, are removed with the next event, and expire without one', async () => {
   const tenant = newTenant()
   await append([anEvent(tenant)])

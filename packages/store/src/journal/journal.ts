@@ -42,22 +42,22 @@ export interface JournalEntry {
 export const MOST_SUBSCRIPTIONS = 100
 /** Larger data is not kept, so that the journal of a tenant has a bound in bytes too. */
 export const MOST_DATA_BYTES = 16 * 1_024
-/** Of one command: a longer one would keep other commands of Redis waiting. */
-const MOST_COMMAND_BYTES = 256 * 1_024
+/** Of one tenant in one call: a longer one would keep other commands of Redis waiting. */
+const MOST_PART_BYTES = 256 * 1_024
+const MOST_PART_EVENTS = 500
 
 export function createJournal(redis: Redis, { size, retentionMs }: JournalLimits): Journal {
   return {
     async append(events) {
       if (size === 0) return
-      const commands = [...byTenant(events)].flatMap(([tenant, rows]) =>
-        [...inChunks(rows)].map((args) => ({ keys: [journalKey(tenant), journalIndexKey(tenant)], args })),
+      const parts = [...byTenant(events)].flatMap(([tenant, rows]) =>
+        [...inChunks(rows)].map((chunk) => ({
+          keys: [journalKey(tenant), journalIndexKey(tenant)],
+          args: [chunk.length, ...chunk.flat()],
+        })),
       )
-      if (commands.length === 0) return
-      await redis[run]((send) =>
-        Promise.all(
-          commands.map(({ keys, args }) => send.runScript('journal/append-events', keys, [size, retentionMs, ...args])),
-        ),
-      )
+      if (parts.length === 0) return
+      await redis[run]((commands) => commands.runParts('journal/append-events', parts, [size, retentionMs]))
     },
   }
 }
@@ -77,17 +77,17 @@ function byTenant(events: readonly LoggedEvent[]): Map<string | null, Row[]> {
   return tenants
 }
 
-function* inChunks(rows: readonly Row[]): Generator<readonly string[]> {
-  let chunk: string[] = []
+function* inChunks(rows: readonly Row[]): Generator<readonly Row[]> {
+  let chunk: Row[] = []
   let length = 0
   for (const row of rows) {
     const rowLength = row[1].length + row[2].length
-    if (chunk.length > 0 && length + rowLength > MOST_COMMAND_BYTES) {
+    if (chunk.length === MOST_PART_EVENTS || (chunk.length > 0 && length + rowLength > MOST_PART_BYTES)) {
       yield chunk
       chunk = []
       length = 0
     }
-    chunk.push(...row)
+    chunk.push(row)
     length += rowLength
   }
   if (chunk.length > 0) yield chunk

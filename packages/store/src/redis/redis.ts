@@ -4,10 +4,11 @@ import { backoffMs, isCertificateError } from '@switchhook/runtime'
 import { Cluster, type Redis as Single } from 'ioredis'
 import { PROBE_KEY } from '../keys.ts'
 import { connectTo, type RedisClient } from './client.ts'
+import { type Commands, withScripts } from './commands.ts'
 import { type DurabilitySettings, readSettings } from './durability.ts'
 import { fateOf, isRefusal, isReply } from './reply-fate.ts'
 import { type ReplyWatch, UNWATCHED, watchReplies } from './reply-watch.ts'
-import { loadScripts, type ScriptName, type ScriptReplies } from './scripts.ts'
+import { loadScripts } from './scripts.ts'
 import { fullestOf, parseMemory, type RedisMemory } from './server.ts'
 
 /** How the stores of this package send commands. `index.ts` does not export it, so no other package touches a key. */
@@ -51,14 +52,6 @@ export interface Log {
 /** Redis answered with an error about the command or the stored data, not about its own state. */
 export class RedisRefusal extends Error {
   override readonly name = 'RedisRefusal'
-}
-
-type Commands = Single & {
-  runScript<Name extends ScriptName>(
-    name: Name,
-    keys: readonly string[],
-    args: readonly (string | number | Buffer)[],
-  ): Promise<ScriptReplies[Name]>
 }
 
 /** How long a caller waits for a Redis that accepts connections but answers nothing. */
@@ -203,13 +196,4 @@ const isFull = (error: unknown): boolean =>
 function withoutArguments(error: unknown): unknown {
   if (error instanceof Error) Reflect.deleteProperty(error, 'command')
   return error
-}
-
-function withScripts(client: RedisClient): Commands {
-  const scripts = client as unknown as Record<ScriptName, (keyCount: number, ...rest: unknown[]) => Promise<unknown>>
-  // The cast holds for a cluster too: it has the same commands.
-  return Object.assign(client as Single, {
-    runScript: (name: ScriptName, keys: readonly string[], args: readonly unknown[]) =>
-      scripts[name](keys.length, ...keys, ...args),
-  }) as Commands
 }

@@ -28,6 +28,7 @@ export interface ScriptReplies {
   'deliveries/settle-delivery': [ledger: string, unparked: 0 | 1]
   'delivery-log/add-events': number
   'delivery-log/index-pending': number
+  'delivery-log/write-records': number
   'installation/write-installation': 0 | 1
   'journal/append-events': number
   'requests/append-audit': string

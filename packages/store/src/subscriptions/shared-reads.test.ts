@@ -23,18 +23,38 @@ function source() {
 
 const tick = (): Promise<void> => new Promise((resolve) => setImmediate(resolve))
 
-test('the calls of one tick share a read, and later calls begin another', async () => {
+test('the calls of one tick share a read of their keys, and later calls begin another', async () => {
   const { read, begun, write, end } = source()
-  const shared = oncePerTick(read)
-  const first = [shared('a'), Promise.resolve().then(() => shared('a')), shared('b')]
+  const shared = oncePerTick(async (keys: readonly string[]) => {
+    const value = await read(keys.join(' '))
+    return keys.map((key) => `${key}${value}`)
+  })
+  const first = [shared('a'), Promise.resolve().then(() => shared('b')), shared('a')]
   await tick()
-  expect(begun).toEqual(['a', 'b'])
+  expect(begun).toEqual(['a b'])
   write()
   const later = shared('a')
   await tick()
-  expect(begun).toEqual(['a', 'b', 'a'])
+  expect(begun).toEqual(['a b', 'a'])
   for (const _ of begun) end()
-  expect(await Promise.all([...first, later])).toEqual([0, 0, 0, 1])
+  expect(await Promise.all([...first, later])).toEqual(['a0', 'b0', 'a0', 'a1'])
+})
+
+test('a failed read of several keys fails all callers of its tick, and no later ones', async () => {
+  const { read, begun, end } = source()
+  const shared = oncePerTick(async (keys: readonly string[]) => {
+    const value = await read(keys.join(' '))
+    return keys.map(() => value)
+  })
+  const failed = Promise.allSettled([shared('a'), shared('b')])
+  await tick()
+  end(new Error('away'))
+  expect((await failed).map(({ status }) => status)).toEqual(['rejected', 'rejected'])
+  const later = shared('a')
+  await tick()
+  end()
+  expect(await later).toBe(0)
+  expect(begun).toEqual(['a b', 'a'])
 })
 
 test('calls during a read share the next one, which sees what was written before them', async () => {

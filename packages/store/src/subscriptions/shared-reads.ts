@@ -1,23 +1,32 @@
 /**
- * Shares reads of the same key. A caller joins a read that has not begun, so its result includes every write that ended
+ * Shares reads. A caller joins a read that has not begun, so its result includes every write that ended
  * before the call.
  */
 export type SharedRead<Key, Value> = (key: Key) => Promise<Value>
 
-/** One read per key and tick: it begins at the end of the tick of its first caller. */
-export function oncePerTick<Key, Value>(read: (key: Key) => Promise<Value>): SharedRead<Key, Value> {
-  const waiting = new Map<Key, Promise<Value>>()
-  return (key) => {
-    const joined = waiting.get(key)
-    if (joined !== undefined) return joined
-    const reading = new Promise<void>((resolve) => {
+/** One read for all keys of a tick: it begins at the end of the tick of its first caller. */
+export function oncePerTick<Key, Value>(
+  read: (keys: readonly Key[]) => Promise<readonly Value[]>,
+): SharedRead<Key, Value> {
+  let next: { readonly places: Map<Key, number>; readonly values: Promise<readonly Value[]> } | undefined
+
+  function schedule() {
+    const places = new Map<Key, number>()
+    const values = new Promise<void>((resolve) => {
       process.nextTick(resolve)
     }).then(() => {
-      waiting.delete(key)
-      return read(key)
+      next = undefined
+      return read([...places.keys()])
     })
-    waiting.set(key, reading)
-    return reading
+    return { places, values }
+  }
+
+  return async (key) => {
+    next ??= schedule()
+    const { places, values } = next
+    const place = places.get(key) ?? places.size
+    places.set(key, place)
+    return (await values)[place] as Value
   }
 }
 

@@ -28,13 +28,15 @@ export function createSubscriptionFollower(
 ): { upToDate: (tenant: string | null) => Promise<SubscriptionIndex> } {
   const tenants = new RecentTenants(limits.mostEntries)
 
-  const readRevision = (tenant: string | null) => redis[run]((commands) => commands.get(revisionKey(tenant)))
+  const readRevision = oncePerTick((some: readonly (string | null)[]) =>
+    redis[run]((commands) => commands.getEach(some.map(revisionKey))),
+  )
 
-  const upToDate = oncePerTick(async (tenant: string | null) => {
+  async function upToDate(tenant: string | null): Promise<SubscriptionIndex> {
     const revision = await readRevision(tenant)
     const known = tenants.get(tenant)
     return revision !== null && known?.revision === revision ? known.index : await catchUp(tenant)
-  })
+  }
 
   const catchUp = oneAtATime(async (tenant: string | null) => {
     const known = tenants.get(tenant)

@@ -59,8 +59,19 @@ export function createHandleEvent(deps: HandleEventDeps): (event: PlatformEvent)
     if (first !== undefined && deliveries.length === 1) await deps.publishDelivery(first)
     else await pMap(deliveries, (delivery) => deps.publishDelivery(delivery), { concurrency: PARALLEL_PUBLISHES })
     const subscriptionIds = deliveries.map(({ subscriptionId }) => subscriptionId)
+    const deliveryIds = deliveries.map(({ deliveryId }) => deliveryId)
     const subject = subjectOf(event.data)
-    deps.addToLog({ eventId, eventType, tenant, occurredAt, fannedOutAt, subscriptionIds, subject, dataJson })
+    deps.addToLog({
+      eventId,
+      eventType,
+      tenant,
+      occurredAt,
+      fannedOutAt,
+      subscriptionIds,
+      deliveryIds,
+      subject,
+      dataJson,
+    })
     deps.fannedOut(event, deliveries.length, performance.now() - startedAt)
     deps.log.debug('event fanned out', {
       ...(traceparent !== undefined && { traceId: traceIdOf(traceparent) }),

@@ -5,7 +5,7 @@ import type { Installation } from '@switchhook/store'
 import { createHandlePack } from './backlog.ts'
 import { startDepthWatch } from './depth-watch.ts'
 import { FairTurns } from './fair-turns.ts'
-import { createIntake, parseReceivedEvent } from './intake.ts'
+import { type ALONE, createIntake, parseReceivedEvent } from './intake.ts'
 import { createIntakeMeter } from './intake-meter.ts'
 import { decodePack, type Pack } from './pack.ts'
 import { createPacker } from './packer.ts'
@@ -16,6 +16,11 @@ import { TenantShares } from './tenant-shares.ts'
  * pack, so the window limits the events a second; with 512 events in all, `fanout.events` grew during a burst.
  */
 const WINDOW_DEPTH = 32
+/**
+ * Longer than the confirm of a pack takes. In a burst, events of many packs end in any order; an acknowledgement for each
+ * costs RabbitMQ half as much as the event itself.
+ */
+const HOLD_ACKS_MS = 100
 /** Packs that are received per backlog: the next one is there when one is finished. */
 const PACKS_AT_ONCE = 2
 /** Of the events handled at once, those from backlogs. */
@@ -52,7 +57,7 @@ export async function openIntake(options: IntakeOptions): Promise<() => Promise<
   const { broker, installation, concurrency, handling, metrics, log } = options
   const window = concurrency * WINDOW_DEPTH
   const shares = new TenantShares()
-  const direct = new FairTurns<string | null>(concurrency)
+  const direct = new FairTurns<string | null | typeof ALONE>(concurrency)
   const backlog = new FairTurns<number>(Math.ceil(concurrency * BACKLOG_PART), { isOpen: false })
   const due = dueQueues(options.deliveryShards)
   let areDeliveriesLate = false
@@ -120,6 +125,7 @@ export async function openIntake(options: IntakeOptions): Promise<() => Promise<
         parse: installation.checked(parseReceivedEvent),
         handle: intake,
         concurrency: Math.ceil(window / options.eventShards),
+        holdAcksMs: HOLD_ACKS_MS,
         recovered,
       }),
     ),

@@ -32,12 +32,13 @@ test.each<[string, number, number, number[]]>([
 })
 
 test('an event resolves only when its pack is stored, and rejects with it', async () => {
-  let refuse = (_error: Error): void => {}
-  const packer = createPacker(() => new Promise((_resolve, reject) => (refuse = reject)))
+  let published: (refuse: (error: Error) => void) => void
+  const publishing = new Promise<(error: Error) => void>((resolve) => (published = resolve))
+  const packer = createPacker(() => new Promise((_resolve, reject) => published(reject)))
   let settled = 0
   const added = ['a', 'b'].map((text) => packer.add(single(text), 0).finally(() => (settled += 1)))
   const results = Promise.allSettled(added)
-  await new Promise((resolve) => setTimeout(resolve, 20))
+  const refuse = await publishing
   expect(settled).toBe(0)
   refuse(new Unavailable('rabbitmq', 'away'))
   expect((await results).map(({ status }) => status)).toEqual(['rejected', 'rejected'])

@@ -3,8 +3,8 @@ import { encodePack } from './pack.ts'
 
 const MOST_EVENTS = 100
 const MOST_BYTES = 256 * 1024
-/** Long enough to fill packs in a burst. */
-const GATHER_MS = 5
+/** Long enough to fill packs, also when many tenants burst at once. */
+const GATHER_MS = 25
 
 export interface Packer {
   /** Resolves once the broker has stored the pack that contains the event. */

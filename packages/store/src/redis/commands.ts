@@ -1,0 +1,75 @@
+import { Cluster, type Redis as Single } from 'ioredis'
+import type { RedisClient } from './client.ts'
+import { isRefusal } from './reply-fate.ts'
+import { callsOf, type ScriptPart } from './script-parts.ts'
+import type { ScriptName, ScriptReplies } from './scripts.ts'
+
+/** The commands of Redis, and this package's scripts. */
+export type Commands = Single & {
+  runScript<Name extends ScriptName>(
+    name: Name,
+    keys: readonly string[],
+    args: readonly (string | number | Buffer)[],
+  ): Promise<ScriptReplies[Name]>
+  /**
+   * Runs a script for many parts, whose hash tags may differ, in as few calls as possible: in a cluster, one or more for
+   * each tag. The script must be repeatable: if Redis refuses a part, the other parts of its call are sent again.
+   * @param shared the arguments before those of the parts, in every call
+   */
+  runParts(name: ScriptName, parts: readonly ScriptPart[], shared?: readonly (string | number)[]): Promise<void>
+  /** The strings at keys whose hash tags may differ. */
+  getEach(keys: readonly string[]): Promise<(string | null)[]>
+}
+
+export function withScripts(client: RedisClient): Commands {
+  const scripts = client as unknown as Record<ScriptName, (keyCount: number, ...rest: unknown[]) => Promise<unknown>>
+  const runScript = (name: ScriptName, keys: readonly string[], args: readonly unknown[]): Promise<unknown> =>
+    scripts[name](keys.length, ...keys, ...args)
+  // The address of one Redis can lead to a cluster behind a proxy. Its first refusal is remembered.
+  let mayMixTags = !(client instanceof Cluster)
+  const noteRefusal = (error: unknown): void => {
+    if (!isRefusal(error)) throw error
+    if (error.message.startsWith('CROSSSLOT')) mayMixTags = false
+  }
+
+  const runParts: Commands['runParts'] = async (name, parts, shared = []) => {
+    const call = (some: readonly ScriptPart[]): Promise<unknown> =>
+      runScript(
+        name,
+        some.flatMap(({ keys }) => keys),
+        [...shared, ...some.flatMap(({ args }) => args)],
+      )
+    await Promise.all(
+      callsOf(parts, mayMixTags).map(async (some) => {
+        try {
+          await call(some)
+        } catch (error) {
+          if (some.length === 1) throw error
+          noteRefusal(error)
+          // A key that holds something else must not affect the other parts.
+          await allOf(some.map((part) => call([part])))
+        }
+      }),
+    )
+  }
+
+  const getEach: Commands['getEach'] = async (keys) => {
+    const getAlone = (): Promise<(string | null)[]> => Promise.all(keys.map((key) => client.get(key)))
+    if (!mayMixTags || keys.length === 1) return await getAlone()
+    try {
+      return await client.mget([...keys])
+    } catch (error) {
+      noteRefusal(error)
+      return await getAlone()
+    }
+  }
+
+  // The cast holds for a cluster too: it has the same commands.
+  return Object.assign(client as Single, { runScript, runParts, getEach }) as Commands
+}
+
+/** Waits for every reply before it rejects. */
+async function allOf(replies: readonly Promise<unknown>[]): Promise<void> {
+  await Promise.allSettled(replies)
+  await Promise.all(replies)
+}
