@@ -80,6 +80,16 @@ test('`endWaits` ends every wait without a turn, and no later one', async () => 
   expect(await turns.take('a')).toBe(true)
 })
 
+test('`endWaitsOf` ends the waits of one key; the others keep their places', async () => {
+  const turns = closed(1)
+  const [first, other, second] = [turns.take('a'), turns.take('b'), turns.take('a')]
+  turns.endWaitsOf('a')
+  turns.endWaitsOf('c')
+  expect(await Promise.all([first, second])).toEqual([false, false])
+  turns.setOpen(true)
+  expect(await other).toBe(true)
+})
+
 test('`stop` ends every wait without a turn, and all later ones', async () => {
   const turns = closed(1)
   const waiting = turns.take('a')

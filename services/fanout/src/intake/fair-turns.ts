@@ -26,7 +26,7 @@ export class FairTurns<Key> {
     return this.#inUse > 0 || this.#waiting.size > 0
   }
 
-  /** Resolves to false after `endWaits` or `stop`: there is no turn. Otherwise call `giveBack` afterwards. */
+  /** Resolves to false after `endWaits`, `endWaitsOf` or `stop`: there is no turn. Otherwise call `giveBack` afterwards. */
   take(key: Key): Promise<boolean> | boolean {
     if (this.#isStopping) return false
     if (this.#waiting.size === 0 && this.#hasRoom()) {
@@ -61,6 +61,15 @@ export class FairTurns<Key> {
     const lines = [...this.#waiting.values()]
     this.#waiting.clear()
     for (const resolve of lines.flat()) resolve(false)
+  }
+
+  /** Ends the waits of one key without a turn. */
+  endWaitsOf(key: Key): void {
+    const line = this.#waiting.get(key)
+    if (line === undefined) return
+    this.#waiting.delete(key)
+    for (const resolve of line) resolve(false)
+    if (this.#waiting.size === 0) this.#debts.clear()
   }
 
   /** Ends every wait, and all later ones, without a turn. */

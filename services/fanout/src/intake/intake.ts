@@ -20,9 +20,12 @@ export const parseReceivedEvent = (message: IncomingMessage): ReceivedEvent => (
   isAlone: message.headers[ALONE_HEADER] === true,
 })
 
+/** The line of events that came out of packs. It has no tenant, because the waits of a deferred tenant end. */
+export const ALONE = Symbol('alone')
+
 export interface IntakeDeps {
   readonly shares: TenantShares
-  readonly turns: FairTurns<string | null>
+  readonly turns: FairTurns<string | null | typeof ALONE>
   readonly handle: (event: PlatformEvent) => Promise<void>
   readonly packer: Packer
   /** More deliveries are due than workers take. */
@@ -35,25 +38,38 @@ export interface IntakeDeps {
 export function createIntake(deps: IntakeDeps): (received: ReceivedEvent) => Promise<void> {
   const { shares, turns, handle, packer, areDeliveriesLate, deferred } = deps
 
-  async function handleDirectly(event: PlatformEvent): Promise<void> {
-    await turns.take(event.tenant)
+  /** Resolves to false if the event did not get a turn. */
+  async function handleInTurn(event: PlatformEvent, line: string | null | typeof ALONE): Promise<boolean> {
+    if (!(await turns.take(line))) return false
     try {
       await handle(event)
+      return true
     } finally {
       turns.giveBack()
     }
   }
 
-  return async ({ event, content, isAlone }) => {
+  async function pack({ event, content }: ReceivedEvent, backlog: number): Promise<void> {
     const { tenant, eventType, traceparent } = event
-    if (isAlone) return await handleDirectly(event)
-    const backlog = shares.route(tenant, areDeliveriesLate())
-    if (backlog === undefined) {
-      await handleDirectly(event).finally(() => shares.finished(tenant))
-      return
-    }
     const single = { content, eventType, ...(traceparent !== undefined && { traceparent }) }
     await packer.add(single, backlog).finally(() => shares.packed(tenant))
     deferred()
+  }
+
+  return async function take(received): Promise<void> {
+    const { event, isAlone } = received
+    const { tenant } = event
+    if (isAlone) {
+      if (await handleInTurn(event, ALONE)) return
+      throw new Error('an event that must be handled alone got no turn')
+    }
+    const backlog = shares.route(tenant, areDeliveriesLate())
+    if (backlog !== undefined) {
+      // Events that stay unacknowledged for long keep RabbitMQ from taking one acknowledgement for many.
+      turns.endWaitsOf(tenant)
+      return await pack(received, backlog)
+    }
+    const isHandled = await handleInTurn(event, tenant).finally(() => shares.finished(tenant))
+    if (!isHandled) await take(received)
   }
 }

@@ -5,7 +5,7 @@ import type { Installation } from '@switchhook/store'
 import { createHandlePack } from './backlog.ts'
 import { startDepthWatch } from './depth-watch.ts'
 import { FairTurns } from './fair-turns.ts'
-import { createIntake, parseReceivedEvent } from './intake.ts'
+import { type ALONE, createIntake, parseReceivedEvent } from './intake.ts'
 import { createIntakeMeter } from './intake-meter.ts'
 import { decodePack, type Pack } from './pack.ts'
 import { createPacker } from './packer.ts'
@@ -54,7 +54,7 @@ export async function openIntake(options: IntakeOptions): Promise<() => Promise<
   const { broker, installation, concurrency, shards, handling, metrics, log } = options
   const window = concurrency * WINDOW_DEPTH
   const shares = new TenantShares()
-  const direct = new FairTurns<string | null>(concurrency)
+  const direct = new FairTurns<string | null | typeof ALONE>(concurrency)
   const backlog = new FairTurns<number>(Math.ceil(concurrency * BACKLOG_PART), { isOpen: false })
   const due = dueQueues(shards)
   let areDeliveriesLate = false

@@ -1,0 +1,54 @@
+import { newEventId, type PlatformEvent } from '@switchhook/contracts'
+import { FairTurns } from './fair-turns.ts'
+import { type ALONE, createIntake } from './intake.ts'
+import { TenantShares } from './tenant-shares.ts'
+
+/** One event is handled at a time, until `finish` is called. */
+function anIntake() {
+  const turns = new FairTurns<string | null | typeof ALONE>(1)
+  const handled: PlatformEvent[] = []
+  const packed: string[] = []
+  const finishing: (() => void)[] = []
+  const intake = createIntake({
+    shares: new TenantShares(),
+    turns,
+    handle: (event) => {
+      handled.push(event)
+      return new Promise((resolve) => finishing.push(resolve))
+    },
+    packer: { add: async ({ content }) => void packed.push(content.toString()) },
+    areDeliveriesLate: () => false,
+    deferred: () => {},
+  })
+  const receive = (tenant: string, isAlone = false) => {
+    const eventId = newEventId()
+    const event = {
+      eventId,
+      eventType: 'call.status',
+      tenant,
+      occurredAt: '2026-11-22T12:00:00.000Z',
+      data: {},
+    } as const
+    return { eventId, done: intake({ event, content: Buffer.from(eventId), isAlone }) }
+  }
+  return { receive, handled, packed, finish: () => finishing.shift()?.() }
+}
+
+test('once a tenant is deferred, its events that wait for a turn are packed too; others keep their turns', async () => {
+  const { receive, handled, packed, finish } = anIntake()
+  const direct = Array.from({ length: 30 }, () => receive('burst'))
+  const alone = receive('burst', true)
+  const small = receive('small')
+  const over = receive('burst')
+  await Promise.all([...direct.slice(1), over].map(({ done }) => done))
+  expect(new Set(packed)).toEqual(new Set([...direct.slice(1), over].map(({ eventId }) => eventId)))
+  finish()
+  await direct[0]?.done
+  for (const { done } of [alone, small]) {
+    await new Promise(setImmediate)
+    finish()
+    await done
+  }
+  const ids = [direct[0], alone, small].map((received) => received?.eventId)
+  expect(handled.map(({ eventId }) => eventId)).toEqual(ids)
+})
