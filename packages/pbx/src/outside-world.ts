@@ -68,11 +68,14 @@ export async function openOutsideWorld(url: URL, password: string): Promise<Outs
   const listed = async (prefix: string): Promise<readonly Listed[]> =>
     ((await ask('GET', '/channels')) as Listed[]).filter(({ name }) => name.startsWith(prefix))
 
+  const entersApp = (channelId: string): Promise<void> =>
+    new Promise<void>((resolve) => entered.set(channelId, resolve)).then(() => void entered.delete(channelId))
+
   return {
     seen,
     async call(number, from) {
       const channelId = `world-${randomUUID()}`
-      const isIn = new Promise<void>((resolve) => entered.set(channelId, resolve))
+      const isIn = entersApp(channelId)
       const query = { endpoint: `PJSIP/${number}@world`, app: APP, channelId }
       await ask('POST', '/channels/create', query, { variables: { 'CONNECTEDLINE(num)': from } })
       await isIn
@@ -88,7 +91,9 @@ export async function openOutsideWorld(url: URL, password: string): Promise<Outs
       if (phone === undefined) throw new Error(`${endpoint} has no call`)
       const name = randomUUID()
       const snoop = `world-${name}`
+      const isIn = entersApp(snoop)
       await ask('POST', `/channels/${phone.id}/snoop/${snoop}`, { spy: 'out', app: APP })
+      await isIn
       await ask('POST', `/channels/${snoop}/record`, { name, format: 'wav' })
       await sleep(RECORDED_MS)
       await ask('POST', `/recordings/live/${name}/stop`)

@@ -24,6 +24,7 @@ const CONFIGURATION = join(repository, 'packages', 'pbx', 'asterisk')
 const EMPTY = ['acl', 'ccss', 'cdr', 'features', 'udptl', 'websocket_client']
 const FOLDERS = ['etc', 'db', 'spool/recording', 'run', 'log/cel-custom', 'lib', 'moh']
 const USER = 'switchhook'
+const LOOPBACK = '127.0.0.1'
 const RTP_PORTS = 400
 const READY_WITHIN_MS = 20_000
 const ULAW_SILENCE = 0xff
@@ -56,6 +57,9 @@ export async function privateAsterisk(
     ROOT: root,
     TRIPLET: triplet,
     SECRET: password,
+    ADDRESS: LOOPBACK,
+    NAT: '',
+    PERMITTED: `${LOOPBACK}/255.255.255.255`,
     HTTP_PORT: String(http),
     TLS: tls === undefined ? 'no' : 'yes',
     HTTPS_PORT: String(https),
