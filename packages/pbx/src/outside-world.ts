@@ -15,7 +15,10 @@ export interface OutsideWorld {
   hold(channelId: string, isHeld: boolean): Promise<void>
   /** The outside party sends a tone until its call ends. */
   sendTone(channelId: string): Promise<void>
-  /** Records for half a second the audio that Asterisk sends to a phone. Resolves to its loudest sample, from 0 to 1. */
+  /**
+   * Records for half a second the audio that Asterisk sends to a phone. Resolves to its loudest sample, from 0 to 1. Without a
+   * call on the phone's line, Asterisk sends none: 0.
+   */
   loudnessAt(endpoint: string): Promise<number>
   /** False after Asterisk has stopped. */
   readonly isOpen: boolean
@@ -102,8 +105,7 @@ export async function openOutsideWorld(url: URL, password: string): Promise<Outs
       const samples = Array.from({ length: Math.max(0, (wav.length - HEADER_BYTES) >> 1) }, (_, at) =>
         Math.abs(wav.readInt16LE(HEADER_BYTES + 2 * at)),
       )
-      if (samples.length === 0) throw new Error('the recording is empty')
-      return Math.max(...samples) / LOUDEST
+      return Math.max(0, ...samples) / LOUDEST
     },
     get isOpen() {
       return socket.readyState === WebSocket.OPEN

@@ -23,7 +23,7 @@ describe('the profile asterisk', () => {
       ([, name = '', value = '']) => [name, value.replaceAll(/^'|'$/g, '')],
     ),
   )
-  const inFolder = (name: string): string => String(env[name]).replace('/run/secrets/asterisk', join(folder, 'secrets'))
+  const inFolder = (name: string): string => (env[name] ?? '').replace('/run/secrets/asterisk', join(folder, 'secrets'))
 
   test('adds an Asterisk that is built from Debian packages and the configuration of the private one', () => {
     expect(services['asterisk']).toMatchObject({

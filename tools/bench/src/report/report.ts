@@ -1,7 +1,7 @@
 import { costSection } from './cost-section.ts'
 import { backlogSection, fairnessSection, memorySection, noisySection, outageSection } from './endurance-sections.ts'
 import type { Results, Taken } from './results.ts'
-import { commandsSection, deliveriesSection, latencySection, logSection } from './speed-sections.ts'
+import { commandsSection, deliveriesSection, latencySection, logSection, platformsSection } from './speed-sections.ts'
 import { compareWithTargets } from './targets.ts'
 
 /** Renders `docs/benchmarks.md`: targets, figures and how they were measured. */
@@ -11,6 +11,7 @@ export function renderReport(results: Results): string {
     targets(results),
     ...section(results.deliveries, deliveriesSection),
     ...section(results.latency, latencySection),
+    ...section(results.platforms, platformsSection),
     ...section(results.log, logSection),
     ...section(results.cost, costSection),
     ...section(results.noisy, noisySection),

@@ -160,6 +160,9 @@ function run(begin: () => Stepped, wishes: readonly Wish[]): PbxSession {
       if (action.kind === 'originate' || action.kind === 'create') expect(known.has(action.channelId)).toBe(false)
       if (action.kind === 'move') expect(action.channelIds.filter((id) => gone.has(id))).toEqual([])
     }
+    // A call never ends an agent's line.
+    const lent = new Set(session.channels.filter(({ origin }) => origin === 'lent').map(({ id }) => id))
+    expect(actions.filter((action) => action.kind === 'drop' && lent.has(action.channelId))).toEqual([])
     // A party has one channel at a time.
     const lines = session.channels.filter((one) => isLive(one) && !one.isLeaving).map(({ line }) => line)
     expect(new Set(lines).size).toBe(lines.length)
