@@ -19,7 +19,7 @@ const ALERTING = 2
 /** Commands of an incoming call, in their order. */
 const COMMANDS = ['answer', 'hold', 'resume', 'hangup'] as const
 
-export type Latencies = Readonly<Record<(typeof COMMANDS)[number], Spread>>
+type Latencies = Readonly<Record<(typeof COMMANDS)[number], Spread>>
 
 export interface PlatformsFigure {
   readonly rounds: number
