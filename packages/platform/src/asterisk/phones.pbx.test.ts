@@ -111,6 +111,17 @@ describeWithAsterisk('people at the phones of a real Asterisk', (lab) => {
     await inState(callId, connected, on.bob)
   })
 
+  test('transfer of a call that was dialled there', async () => {
+    lab().phone('alice').dial('+15550100')
+    const callId = await onlyCall()
+    await inState(callId, connected)
+    lab().phone('alice').transfer('8102')
+    await inState(callId, alerting, on.bob)
+    lab().phone('bob').answer()
+    expect(await inState(callId, ended)).toMatchObject({ endReason: 9 })
+    await inState(callId, connected, on.bob)
+  })
+
   describe('attended transfer', () => {
     const consult = async (number: string): Promise<readonly [CallId, CallId]> => {
       const callId = await answeredCall()
