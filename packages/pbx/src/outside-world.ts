@@ -15,7 +15,10 @@ export interface OutsideWorld {
   hold(channelId: string, isHeld: boolean): Promise<void>
   /** The outside party sends a tone until its call ends. */
   sendTone(channelId: string): Promise<void>
-  /** Records for half a second the audio that Asterisk sends to a phone. Resolves to its loudest sample, from 0 to 1. */
+  /**
+   * Records for half a second the audio that Asterisk sends to a phone. Resolves to its loudest sample, from 0 to 1. Without a
+   * call on the phone's line, Asterisk sends none: 0.
+   */
   loudnessAt(endpoint: string): Promise<number>
   /** False after Asterisk has stopped. */
   readonly isOpen: boolean
@@ -68,11 +71,14 @@ export async function openOutsideWorld(url: URL, password: string): Promise<Outs
   const listed = async (prefix: string): Promise<readonly Listed[]> =>
     ((await ask('GET', '/channels')) as Listed[]).filter(({ name }) => name.startsWith(prefix))
 
+  const entersApp = (channelId: string): Promise<void> =>
+    new Promise<void>((resolve) => entered.set(channelId, resolve)).then(() => void entered.delete(channelId))
+
   return {
     seen,
     async call(number, from) {
       const channelId = `world-${randomUUID()}`
-      const isIn = new Promise<void>((resolve) => entered.set(channelId, resolve))
+      const isIn = entersApp(channelId)
       const query = { endpoint: `PJSIP/${number}@world`, app: APP, channelId }
       await ask('POST', '/channels/create', query, { variables: { 'CONNECTEDLINE(num)': from } })
       await isIn
@@ -88,7 +94,9 @@ export async function openOutsideWorld(url: URL, password: string): Promise<Outs
       if (phone === undefined) throw new Error(`${endpoint} has no call`)
       const name = randomUUID()
       const snoop = `world-${name}`
+      const isIn = entersApp(snoop)
       await ask('POST', `/channels/${phone.id}/snoop/${snoop}`, { spy: 'out', app: APP })
+      await isIn
       await ask('POST', `/channels/${snoop}/record`, { name, format: 'wav' })
       await sleep(RECORDED_MS)
       await ask('POST', `/recordings/live/${name}/stop`)
@@ -97,8 +105,7 @@ export async function openOutsideWorld(url: URL, password: string): Promise<Outs
       const samples = Array.from({ length: Math.max(0, (wav.length - HEADER_BYTES) >> 1) }, (_, at) =>
         Math.abs(wav.readInt16LE(HEADER_BYTES + 2 * at)),
       )
-      if (samples.length === 0) throw new Error('the recording is empty')
-      return Math.max(...samples) / LOUDEST
+      return Math.max(0, ...samples) / LOUDEST
     },
     get isOpen() {
       return socket.readyState === WebSocket.OPEN

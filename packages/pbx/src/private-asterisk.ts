@@ -24,7 +24,11 @@ const CONFIGURATION = join(repository, 'packages', 'pbx', 'asterisk')
 const EMPTY = ['acl', 'ccss', 'cdr', 'features', 'udptl', 'websocket_client']
 const FOLDERS = ['etc', 'db', 'spool/recording', 'run', 'log/cel-custom', 'lib', 'moh']
 const USER = 'switchhook'
-const RTP_PORTS = 400
+const LOOPBACK = '127.0.0.1'
+/** Two for each SIP leg; a call of the tests has three legs. Enough for 130 calls at once. */
+const RTP_PORTS = 800
+/** All below 60 000. */
+const RTP_RANGES = 50
 const READY_WITHIN_MS = 20_000
 const ULAW_SILENCE = 0xff
 
@@ -48,7 +52,7 @@ export async function privateAsterisk(
     { http: 0, https: 0, sip: 0, ami: 0 },
     new Set(isRunning ? ['http', 'https', 'sip', 'ami'] : []),
   )
-  const rtp = 20_000 + (http % 100) * RTP_PORTS
+  const rtp = 20_000 + (http % RTP_RANGES) * RTP_PORTS
   const password = `secret-${home.id}`
   const [triplet = ''] = readdirSync(join(root, 'usr', 'lib')).filter((name) => name.endsWith('-linux-gnu'))
   const values: Readonly<Record<string, string>> = {
@@ -56,6 +60,9 @@ export async function privateAsterisk(
     ROOT: root,
     TRIPLET: triplet,
     SECRET: password,
+    ADDRESS: LOOPBACK,
+    NAT: '',
+    PERMITTED: `${LOOPBACK}/255.255.255.255`,
     HTTP_PORT: String(http),
     TLS: tls === undefined ? 'no' : 'yes',
     HTTPS_PORT: String(https),

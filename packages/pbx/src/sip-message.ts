@@ -36,6 +36,9 @@ export const statusOf = ({ start }: SipMessage): number =>
 /** The URI in a `Contact`, `From` or `To`. */
 export const uriIn = (value: string): string => /<([^>]+)>/.exec(value)?.[1] ?? value
 
+/** The tag of a `From` or `To`. */
+export const tagOf = (value: string): string => /;tag=([^;>]+)/.exec(value)?.[1] ?? ''
+
 export const newToken = (): string => randomBytes(8).toString('hex')
 
 export function reply(request: SipMessage, status: string, more: SipMessage['headers'] = [], body = ''): SipMessage {

@@ -11,6 +11,7 @@ import {
   reply,
   type SipMessage,
   statusOf,
+  tagOf,
   uriIn,
   writeSip,
 } from './sip-message.ts'
@@ -51,7 +52,12 @@ export interface SipPhone {
   hangup(): void
   hold(isHeld: boolean): Promise<void>
   dial(number: string): void
+  /** Blind: the party of the newest call is sent to the number. */
   transfer(number: string): void
+  /** Attended: the party of the call before the newest one is connected to the party of the newest one. */
+  joinCalls(): void
+  /** The status lines with which transfers were answered, the newest last. */
+  readonly transferResults: readonly string[]
 }
 
 const HOST = '127.0.0.1'
@@ -62,6 +68,7 @@ export function createSipPhone({ name, password, url, understands }: SipPhoneOpt
   const contact = `<sip:${name}@${newToken()}.invalid;transport=ws>`
   const calls = new Map<string, PhoneCall>()
   const waiting = new Map<string, (response: SipMessage) => void>()
+  const transferResults: string[] = []
   let socket: WebSocket | undefined
   let sequence = 0
   let isIgnored = false
@@ -168,7 +175,15 @@ export function createSipPhone({ name, password, url, understands }: SipPhoneOpt
     )
   }
 
+  /** RFC 3515: the status line of the transfer is the body. */
+  function transferNotified(message: SipMessage): void {
+    send(reply(message, '200 OK'))
+    const result = message.body.trim()
+    if (!result.startsWith('SIP/2.0 1')) transferResults.push(result)
+  }
+
   function notified(message: SipMessage, call: PhoneCall | undefined): void {
+    if (headerOf(message, 'Event').startsWith('refer')) return transferNotified(message)
     const isTalk = headerOf(message, 'Event') === 'talk' && understands.includes('talk')
     send(reply(message, isTalk ? '200 OK' : '489 Bad Event'))
     if (!isTalk || call === undefined) return
@@ -204,11 +219,15 @@ export function createSipPhone({ name, password, url, understands }: SipPhoneOpt
       [...calls.values()].find(({ invite }) => invite !== null),
       'no call rings',
     )
-  const talking = (): PhoneCall =>
-    need(
-      [...calls.values()].findLast(({ isTalking }) => isTalking),
-      'no call is up',
-    )
+  const upCalls = (): readonly PhoneCall[] => [...calls.values()].filter(({ isTalking }) => isTalking)
+  const talking = (): PhoneCall => need(upCalls().at(-1), 'no call is up')
+
+  function refer(call: PhoneCall, target: string): void {
+    void inCall(call, 'REFER', [
+      ['Refer-To', `<${target}>`],
+      ['Referred-By', `<${aor}>`],
+    ])
+  }
 
   function need(call: PhoneCall | undefined, why: string): PhoneCall {
     if (call === undefined) throw new Error(`${name}: ${why}`)
@@ -270,11 +289,15 @@ export function createSipPhone({ name, password, url, understands }: SipPhoneOpt
       const out = { method: 'INVITE', uri, from: mine, to: `<${uri}>`, callId: id, body: noMedia('sendrecv') }
       void call(id, mine, out)
     },
-    transfer(number) {
-      void inCall(talking(), 'REFER', [
-        ['Refer-To', `<sip:${number}@${HOST}>`],
-        ['Referred-By', `<${aor}>`],
-      ])
+    transfer: (number) => refer(talking(), `sip:${number}@${HOST}`),
+    joinCalls() {
+      const newest = talking()
+      const before = need(upCalls().at(-2), 'only one call is up')
+      const replaces = `${newest.id};to-tag=${tagOf(newest.theirs)};from-tag=${tagOf(newest.mine)}`
+      refer(before, `${newest.target}?Replaces=${encodeURIComponent(replaces)}`)
+    },
+    get transferResults() {
+      return [...transferResults]
     },
   }
 }

@@ -1,3 +1,8 @@
+import { execFileSync } from 'node:child_process'
+import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { repository } from '@switchhook/chart'
 import { readCompose, unset } from './compose.ts'
 import { IMAGES, settingsOf } from './services.ts'
 
@@ -9,6 +14,68 @@ test('plain `docker compose up` starts the whole stack; monitoring needs its pro
   expect(plain.toSorted()).toEqual([...IMAGES, 'rabbitmq', 'redis'].toSorted())
   const watching = Object.keys(services).filter((name) => services[name]?.profiles?.includes('monitoring'))
   expect(watching.toSorted()).toEqual(['grafana', 'prometheus', 'redis-exporter'])
+})
+
+describe('the profile asterisk', () => {
+  const folder = join(repository, 'infra', 'docker', 'asterisk')
+  const env = Object.fromEntries(
+    [...readFileSync(join(folder, 'asterisk.env'), 'utf8').matchAll(/^(\w+)=(.*)$/gm)].map(
+      ([, name = '', value = '']) => [name, value.replaceAll(/^'|'$/g, '')],
+    ),
+  )
+  const inFolder = (name: string): string => (env[name] ?? '').replace('/run/secrets/asterisk', join(folder, 'secrets'))
+
+  test('adds an Asterisk that is built from Debian packages and the configuration of the private one', () => {
+    expect(services['asterisk']).toMatchObject({
+      profiles: ['asterisk'],
+      build: { context: 'infra/docker/asterisk', additional_contexts: { configuration: 'packages/pbx/asterisk' } },
+      read_only: true,
+      cap_drop: ['ALL'],
+      pull_policy: 'never',
+    })
+  })
+
+  test('passes the api every setting of Asterisk, and asterisk.env sets them to that Asterisk', () => {
+    const known = settingsOf('api').variables.filter((name) => name.startsWith('ASTERISK_'))
+    expect(Object.keys(environmentOf('api'))).toEqual(expect.arrayContaining(['PLATFORM', ...known]))
+    expect(Object.keys(environmentOf('api'))).toEqual(expect.arrayContaining(Object.keys(env)))
+    const files = { ASTERISK_PASSWORD_FILE: '', ASTERISK_MANAGER_PASSWORD_FILE: '' }
+    for (const name of Object.keys(files)) Object.assign(files, { [name]: inFolder(name) })
+    const given = Object.entries(environmentOf('api')).map(([name, value]) => [name, unset(value ?? '')])
+    const config = settingsOf('api').load({ ...Object.fromEntries(given), ...env, ...files })
+    expect(config).toMatchObject({ PLATFORM: 'asterisk', ASTERISK_URL: 'http://asterisk:8088', ASTERISK_TRUNK: 'pstn' })
+  })
+
+  test('fills in every placeholder of the configuration, with an account for each agent', () => {
+    const run = mkdtempSync(join(tmpdir(), 'compose-asterisk-'))
+    const root = join(run, 'root')
+    mkdirSync(join(root, 'usr', 'share', 'asterisk', 'documentation'), { recursive: true })
+    mkdirSync(join(root, 'usr', 'sbin'), { recursive: true })
+    mkdirSync(join(root, 'usr', 'lib', 'x86_64-linux-gnu'), { recursive: true })
+    writeFileSync(join(root, 'usr', 'sbin', 'asterisk'), '#!/bin/sh\n', { mode: 0o755 })
+    try {
+      execFileSync('sh', [join(folder, 'start.sh')], {
+        env: {
+          PATH: process.env['PATH'],
+          ROOT: root,
+          RUN: run,
+          TEMPLATES: join(repository, 'packages', 'pbx', 'asterisk'),
+          PASSWORD_FILE: join(folder, 'secrets', 'password'),
+          RTP_PORTS: '20000-20049',
+        },
+      })
+      const files = readdirSync(join(run, 'etc')).map((name) => readFileSync(join(run, 'etc', name), 'utf8'))
+      expect(files.filter((text) => /@[A-Z_]+@/.test(text))).toEqual([])
+      const pjsip = readFileSync(join(run, 'etc', 'pjsip.conf'), 'utf8')
+      const agents = JSON.parse(env['ASTERISK_AGENTS'] ?? '[]') as { endpoint: string; extension: string }[]
+      for (const { endpoint, extension } of agents) {
+        expect(pjsip).toContain(`[${endpoint}](agent)\n`)
+        expect(pjsip).toContain(`callerid = "${endpoint}" <${extension}>`)
+      }
+    } finally {
+      rmSync(run, { recursive: true, force: true })
+    }
+  })
 })
 
 test.each(IMAGES)('%s knows every variable that it is given and starts with the defaults of the file', (name) => {
@@ -50,10 +117,13 @@ test('ports are published on loopback only, where a person needs them, and can b
     ['rabbitmq', '127.0.0.1:15672:15672'],
     ['api', '127.0.0.1:8080:8080'],
     ['dev-idp', '127.0.0.1:8090:8090'],
+    ['asterisk', '127.0.0.1:5060:5060/udp'],
+    ['asterisk', '127.0.0.1:20000-20049:20000-20049/udp'],
     ['prometheus', '127.0.0.1:9090:9090'],
     ['grafana', '127.0.0.1:3000:3000'],
   ])
-  for (const { ports = [] } of Object.values(services)) for (const port of ports) expect(port).toMatch(/\$\{\w+_PORT:-/)
+  for (const { ports = [] } of Object.values(services))
+    for (const port of ports) expect(port).toMatch(/\$\{\w+_PORTS?:-/)
 })
 
 test('data is stored in volumes', () => {

@@ -11,6 +11,7 @@ import { measureLog } from './figures/log.ts'
 import { measureMemory } from './figures/memory.ts'
 import { measureNoisy } from './figures/noisy.ts'
 import { measureOutage } from './figures/outage.ts'
+import { measurePlatforms } from './figures/platforms.ts'
 import { COOLDOWN_MS, DEADLINE_MS } from './figures/short-deadline.ts'
 import type { FigureName, Figures } from './report/results.ts'
 
@@ -18,6 +19,8 @@ const agents = [{ agentUri: 'sip:agent-{n}@acme.example', tenant: 'acme', device
 export const ordinary: Setting = { SIMULATOR_AGENTS: JSON.stringify(agents), WRAP_UP_SECONDS: '0' }
 /** The same, for a figure that fills its stack: it gets one of its own. */
 const filled: Setting = { ...ordinary }
+/** With the agents of `make up`, who have a phone on either platform. The figure changes the platform of its stack. */
+const bothPlatforms: Setting = { WRAP_UP_SECONDS: '0' }
 /** Shorter deadlines, so that hanging endpoints time out within a benchmark. */
 const shortDeadline: Setting = {
   DELIVERY_TIMEOUT: `${DEADLINE_MS}ms`,
@@ -92,6 +95,11 @@ export const MEASUREMENTS: { readonly [Name in FigureName]: Measurement<Name> } 
     title: 'backlog of a dead endpoint',
     setting: shortDeadline,
     measure: measureBacklog,
+  },
+  platforms: {
+    title: 'latency from command to webhook, on the simulator and on Asterisk',
+    setting: bothPlatforms,
+    measure: measurePlatforms,
   },
 }
 

@@ -1,3 +1,4 @@
+export { AsteriskUnavailable } from '@switchhook/pbx'
 export { type LocalAsterisk, startLocalAsterisk, stopLocalAsterisk } from './asterisk/local-asterisk.ts'
 export { manyPeople, type Person } from './asterisk/people.ts'
 export { type StackFile } from './stack/stack-file.ts'

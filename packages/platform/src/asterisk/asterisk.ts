@@ -20,10 +20,12 @@ import { createDevices, type DeviceTimer } from './devices.ts'
 import type { Trunk } from './dial-string.ts'
 import { createHandler } from './handle-event.ts'
 import { createLink, type LinkState } from './link.ts'
+import { createOpenLines } from './open-lines.ts'
 import { createParties } from './parties.ts'
 import { createReconcile } from './reconcile.ts'
 import { YOUNG_MS } from './session/apply-channel-input.ts'
 import { beginDial } from './session/begin.ts'
+import type { Party } from './session/call-flow.ts'
 import type { CommandInput } from './session/input.ts'
 import { createLanes } from './store/lanes.ts'
 import type { PbxMemory } from './store/memory.ts'
@@ -91,7 +93,6 @@ export function createAsterisk(deps: AsteriskDeps): AsteriskPlatform {
   const timers = new Set<NodeJS.Timeout>()
 
   const talk = createTalk(ari, deps.manager)
-  const actionDeps = { ari, app, ringSeconds: deps.ringSeconds, talk, ...parties }
   const sessions = createSessions({
     store,
     now,
@@ -100,8 +101,10 @@ export function createAsterisk(deps: AsteriskDeps): AsteriskPlatform {
     carryOut: (session, action) => carryOut(actionDeps, session, action),
     onUnsettled: (session) => later(CHECK_AGAIN_MS, () => reconcile.one(session)),
   })
+  const lines = createOpenLines({ agents, sessions, liveCalls: deps.liveCalls, now })
+  const actionDeps = { ari, app, ringSeconds: deps.ringSeconds, talk, ...parties, openLineOf }
   const devices = createDevices({ memory, onError, now, listener: () => listener })
-  const handle = createHandler({ agents, app, ari, devices, parties, sessions, now })
+  const handle = createHandler({ agents, app, ari, devices, lines, parties, sessions, now })
   const reconcile = createReconcile({
     ari,
     app,
@@ -128,6 +131,10 @@ export function createAsterisk(deps: AsteriskDeps): AsteriskPlatform {
     },
     onEvent: (event) => background(events.run(event.channel?.id ?? DEVICES, () => onEvent(event))),
   })
+
+  async function openLineOf(tenant: string | null, party: Party): Promise<string | null> {
+    return party.kind === 'agent' ? lines.channelOf(tenant, party.agentUri) : null
+  }
 
   async function onEvent(event: AriEvent): Promise<void> {
     const translated = translateEvent(event)
@@ -187,7 +194,8 @@ export function createAsterisk(deps: AsteriskDeps): AsteriskPlatform {
     if ('deviceOf' in timer) {
       const agent = agents.find(tenant, timer.deviceOf)
       if (agent === undefined || !(await devices.isStillGone(agent, timer.since))) return
-      for (const callId of await deps.liveCalls(tenant, agent.agentUri)) {
+      const calls = await deps.liveCalls(tenant, agent.agentUri)
+      for (const callId of [...calls, lines.sessionOf(agent).sessionId]) {
         await sessions.apply(tenant, callId, { kind: 'device-gone', agentUri: agent.agentUri })
       }
     } else if (timer.input === null) await reconcile.one({ tenant, sessionId: timer.sessionId })
@@ -219,7 +227,9 @@ export function createAsterisk(deps: AsteriskDeps): AsteriskPlatform {
     due: ({ tenant, payload }) => track(fallsDue(tenant, payload as SessionTimer | DeviceTimer)),
     findAgent: async (tenant, agentUri) => {
       const agent = agents.find(tenant, agentUri)
-      return agent && provisioned(agent)
+      if (agent?.answer !== 'connected') return agent && provisioned(agent)
+      const isOpen = (await lines.channelOf(tenant, agentUri)) !== null
+      return { ...provisioned(agent), remoteAnswer: isOpen }
     },
     listAgents: async (tenant, page) => listAgents(tenant, page),
     dial: (command) =>

@@ -4,6 +4,7 @@ import type { AriChannel } from './ari/ari-model.ts'
 import { arrivedCallId, readMark, type SessionName } from './ari/channel-mark.ts'
 import type { PbxEvent } from './ari/translate-event.ts'
 import type { Devices } from './devices.ts'
+import type { OpenLines } from './open-lines.ts'
 import type { Parties } from './parties.ts'
 import { beginArrival, beginDial } from './session/begin.ts'
 import type { Input } from './session/input.ts'
@@ -14,6 +15,7 @@ export interface HandlerDeps {
   readonly app: string
   readonly ari: AriClient
   readonly devices: Devices
+  readonly lines: OpenLines
   readonly parties: Parties
   readonly sessions: Sessions
   readonly now: () => number
@@ -24,14 +26,28 @@ const ARRIVALS_REMEMBERED = 1_000
 
 /** Applies each event to the session that it concerns. */
 export function createHandler(deps: HandlerDeps): (event: PbxEvent) => Promise<void> {
-  const { agents, app, ari, devices, parties, sessions, now } = deps
+  const { agents, app, ari, devices, lines, parties, sessions, now } = deps
   /** Channels that arrived here, until Asterisk repeats our mark in their events. */
   const arrived = new Map<string, SessionName>()
 
+  const sessionOf = (channel: AriChannel): SessionName | undefined => readMark(app, channel) ?? arrived.get(channel.id)
+
+  const isOurs = (channel: AriChannel): boolean => sessionOf(channel) !== undefined
+
+  /** The session of the call that the channel is in. */
+  async function callOf(channel: AriChannel): Promise<SessionName | undefined> {
+    const session = sessionOf(channel)
+    const agent = session && lines.agentOf(session)
+    return agent === undefined ? session : lines.callOn(agent, channel.id)
+  }
+
   async function applyTo(channel: AriChannel, input: Input): Promise<void> {
-    const session = readMark(app, channel) ?? arrived.get(channel.id)
+    const session = sessionOf(channel)
     if (input.kind === 'gone') arrived.delete(channel.id)
-    if (session !== undefined) await sessions.apply(session.tenant, session.sessionId, input)
+    if (session === undefined) return
+    const agent = lines.agentOf(session)
+    if (agent === undefined) await sessions.apply(session.tenant, session.sessionId, input)
+    else await lines.apply(agent, channel.id, input)
   }
 
   function remember(channel: AriChannel, session: SessionName): void {
@@ -42,6 +58,11 @@ export function createHandler(deps: HandlerDeps): (event: PbxEvent) => Promise<v
 
   const refuse = async ({ id }: AriChannel): Promise<void> =>
     void (await ari.request('DELETE', `/channels/${encodeURIComponent(id)}`, { reason_code: NO_SUCH_NUMBER }))
+
+  const declineTransfer = async ({ id }: AriChannel): Promise<void> => {
+    const path = `/channels/${encodeURIComponent(id)}/transfer_progress`
+    await ari.request('POST', path, { states: 'channel_declined' })
+  }
 
   async function arrives({ channel, called, asteriskId }: Extract<PbxEvent, { kind: 'arrives' }>): Promise<void> {
     const agent = agents.calledAt(called)
@@ -67,20 +88,32 @@ export function createHandler(deps: HandlerDeps): (event: PbxEvent) => Promise<v
     await sessions.begin(beginDial({ tenant, callId, caller, called, refusal, ...dial }, now()))
   }
 
+  async function lineOpens({ channel, endpoint }: Extract<PbxEvent, { kind: 'line-opens' }>): Promise<void> {
+    const agent = agents.atEndpoint(endpoint)
+    if (agent?.answer !== 'connected') return refuse(channel)
+    remember(channel, lines.sessionOf(agent))
+    await lines.opens(agent, channel.id)
+  }
+
   async function phoneTransfers({ channel, target }: Extract<PbxEvent, { kind: 'phone-transfers' }>): Promise<void> {
-    const session = readMark(app, channel) ?? arrived.get(channel.id)
-    if (session === undefined) return
-    if (target === null) {
-      // The two calls of an attended transfer at the phone belong to two sessions; only a command can join them.
-      const path = `/channels/${encodeURIComponent(channel.id)}/transfer_progress`
-      return void (await ari.request('POST', path, { states: 'channel_declined' }))
-    }
-    const { party, refusal } = await parties.called(session.tenant, target)
-    await applyTo(channel, {
+    if (!isOurs(channel)) return
+    const call = await callOf(channel)
+    if (target === null || call === undefined) return declineTransfer(channel)
+    const { party, refusal } = await parties.called(call.tenant, target)
+    await sessions.apply(call.tenant, call.sessionId, {
       kind: 'phone-transfers',
       channelId: channel.id,
       target: { ...party, asked: target, refusal },
     })
+  }
+
+  async function phoneJoins({ channel, other }: Extract<PbxEvent, { kind: 'phone-joins' }>): Promise<void> {
+    if (!isOurs(channel)) return
+    const [call, otherCall] = await Promise.all([callOf(channel), callOf(other)])
+    const how = { channelId: channel.id, otherChannelId: other.id }
+    const joined = call && otherCall && (await sessions.join(call, otherCall, how))
+    if (call === undefined || joined === undefined) return declineTransfer(channel)
+    await sessions.apply(call.tenant, joined.callId, { kind: 'completeTransfer', commandId: null, ...joined })
   }
 
   return async (event) => {
@@ -91,8 +124,12 @@ export function createHandler(deps: HandlerDeps): (event: PbxEvent) => Promise<v
         return arrives(event)
       case 'phone-dials':
         return phoneDials(event)
+      case 'line-opens':
+        return lineOpens(event)
       case 'phone-transfers':
         return phoneTransfers(event)
+      case 'phone-joins':
+        return phoneJoins(event)
       case 'device': {
         const agent = agents.atEndpoint(event.endpoint)
         return agent === undefined ? undefined : devices.set(agent, event.online)

@@ -139,14 +139,14 @@ export function createReconcile(deps: ReconcileDeps): Reconcile {
     }
   }
 
-  /** Callers who arrived while the event stream was closed. */
+  /** Callers and agents who arrived while the event stream was closed. */
   async function welcome(found: Lists): Promise<void> {
     for (const channel of found.channels) {
       const { app_name: how, app_data: data } = channel.dialplan
       const [name, ...args] = data.split(',')
       if (how !== 'Stasis' || name !== app || readMark(app, channel) !== undefined) continue
       const event = entered(channel, args, found.asteriskId)
-      if (event?.kind === 'arrives' || event?.kind === 'phone-dials') await handle(event)
+      if (event !== undefined && event.kind !== 'channel') await handle(event)
     }
   }
 

@@ -20,8 +20,13 @@ export async function watchAsterisk(server: AriServer, show: (line: string) => v
   try {
     await createReach(ari)()
     const { body } = await ari.request('GET', '/endpoints/PJSIP')
-    for (const { resource, state } of body as readonly AriEndpoint[])
-      show(`endpoint ${resource}: ${state ?? 'unknown'}`)
+    /** The last line of each endpoint: Asterisk may report one change by two events. */
+    const shown = new Map<string, string>()
+    const showOnce = (line: string, { resource }: AriEndpoint): void => {
+      if (shown.get(resource) !== line) show(line)
+      shown.set(resource, line)
+    }
+    for (const endpoint of body as readonly AriEndpoint[]) showOnce(describeEndpoint(endpoint), endpoint)
     const socket = await openEventSocket({
       server,
       // A name of its own, so that it takes no events away from a running Switchhook.
@@ -29,7 +34,9 @@ export async function watchAsterisk(server: AriServer, show: (line: string) => v
       all: true,
       onEvent: (event) => {
         const line = describeEvent(event)
-        if (line !== undefined) show(line)
+        if (line === undefined) return
+        if (event.endpoint === undefined) show(line)
+        else showOnce(line, event.endpoint)
       },
     })
     return {
@@ -45,10 +52,12 @@ export async function watchAsterisk(server: AriServer, show: (line: string) => v
   }
 }
 
+const describeEndpoint = ({ resource, state }: AriEndpoint): string => `endpoint ${resource}: ${state ?? 'unknown'}`
+
 /** One line for an event about a phone or a call; undefined for all others. Pure. */
 export function describeEvent({ type, channel, endpoint, cause }: AriEvent): string | undefined {
   if (type === 'ContactStatusChange' || type === 'PeerStatusChange') {
-    return endpoint && `endpoint ${endpoint.resource}: ${endpoint.state ?? 'unknown'}`
+    return endpoint && describeEndpoint(endpoint)
   }
   if (channel === undefined) return undefined
   switch (type) {

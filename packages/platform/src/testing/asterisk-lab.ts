@@ -18,6 +18,7 @@ import { createAriClient } from '../asterisk/ari/ari-client.ts'
 import { type AsteriskPlatform, createAsterisk } from '../asterisk/asterisk.ts'
 import type { Harness } from '../conformance/harness.ts'
 import type { Observer } from '../conformance/observer.ts'
+import type { PlatformListener } from '../platform.ts'
 import { type CuttableProxy, openCuttableProxy } from './cuttable-proxy.ts'
 import { RealTimeMemory } from './real-time-memory.ts'
 
@@ -31,6 +32,9 @@ const RING_SECONDS = 2
 const LEASE_MS = 300
 const PATIENCE_MS = 15_000
 const POLL_MS = 10
+
+/** Opens an agent's line (`extensions.conf`). */
+const LINE_NUMBER = '*50'
 
 const uriOf = (name: string): string => `sip:${name}@acme.example`
 
@@ -164,6 +168,17 @@ function openHarness(
   let platform = replica(observer)
   memory.due = (timer) => platform.due(timer)
 
+  /** The agents open their lines once the application has a client. */
+  async function startWithLines(listener: PlatformListener): Promise<void> {
+    await platform.start(listener)
+    const phones = PEOPLE.map(({ name }) => phone(name))
+    await until(() => phones.every(({ calls }) => calls.length === 0))
+    for (const one of phones) one.dial(LINE_NUMBER)
+    await until(() => phones.every(({ calls }) => calls.some(({ isTalking }) => isTalking)))
+  }
+  const withLines = (): AsteriskPlatform =>
+    Object.create(platform, { start: { value: startWithLines } }) as AsteriskPlatform
+
   const until = async (isSo: () => boolean): Promise<void> => {
     for (const end = Date.now() + PATIENCE_MS; !isSo(); await pause(POLL_MS)) {
       if (Date.now() > end) throw new Error(`the condition was not met in time; errors: ${errors.join('; ')}`)
@@ -172,7 +187,7 @@ function openHarness(
   const nameOf = (agentUri: string): string => PEOPLE.find(({ name }) => uriOf(name) === agentUri)?.name ?? ''
 
   return {
-    platform,
+    platform: answer === 'connected' ? withLines() : platform,
     memory,
     replica,
     errors,

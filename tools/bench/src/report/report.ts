@@ -2,7 +2,14 @@ import { consoleSection } from './console-section.ts'
 import { costSection } from './cost-section.ts'
 import { backlogSection, fairnessSection, memorySection, noisySection, outageSection } from './endurance-sections.ts'
 import type { Results, Taken } from './results.ts'
-import { commandsSection, deliveriesSection, latencySection, listenersSection, logSection } from './speed-sections.ts'
+import {
+  commandsSection,
+  deliveriesSection,
+  latencySection,
+  listenersSection,
+  logSection,
+  platformsSection,
+} from './speed-sections.ts'
 import { compareWithTargets } from './targets.ts'
 
 /** Renders `docs/benchmarks.md`: targets, figures and how they were measured. */
@@ -13,6 +20,7 @@ export function renderReport(results: Results): string {
     ...section(results.deliveries, deliveriesSection),
     ...section(results.latency, latencySection),
     ...section(results.listeners, listenersSection),
+    ...section(results.platforms, platformsSection),
     ...section(results.log, logSection),
     ...section(results.cost, costSection),
     ...section(results.noisy, noisySection),

@@ -10,6 +10,7 @@ import type { LogFigure } from '../figures/log.ts'
 import type { MemoryFigure } from '../figures/memory.ts'
 import type { NoisyFigure } from '../figures/noisy.ts'
 import type { OutageFigure } from '../figures/outage.ts'
+import type { PlatformsFigure } from '../figures/platforms.ts'
 import type { Machine } from '../measure/machine.ts'
 
 /** All figures, by the names that `FIGURES` accepts. */
@@ -26,6 +27,7 @@ export interface Figures {
   readonly memory: MemoryFigure
   readonly outage: OutageFigure
   readonly console: ConsoleFigure
+  readonly platforms: PlatformsFigure
 }
 
 export type FigureName = keyof Figures

@@ -159,6 +159,12 @@ export const sampleFigures: Figures = {
       [1, 0],
     ],
   },
+  platforms: {
+    rounds: 100,
+    simulator: { answer: spread, hold: spread, resume: spread, hangup: spread },
+    asterisk: { answer: spread, hold: spread, resume: spread, hangup: spread },
+    idle: 0.5,
+  },
 }
 
 export const takenOf = <T>(figure: T): Taken<T> => ({

@@ -3,6 +3,7 @@ import { type DeliveriesFigure, ratioTo, SIDES, type SideName, type Workload } f
 import type { LatencyFigure } from '../figures/latency.ts'
 import { type AudienceName, type ListenersFigure, slowdownOf } from '../figures/listeners.ts'
 import type { LogFigure } from '../figures/log.ts'
+import type { PlatformsFigure } from '../figures/platforms.ts'
 import type { CostUs } from '../measure/processor-cost.ts'
 
 const NAMES: Readonly<Record<SideName, string>> = {
@@ -87,6 +88,24 @@ loop gets the same rate. Medians of ${ours.runs.length} runs; the two alternate.
 | ---------- | ------- | ------- | --------------- |
 ${latencyRow('Switchhook', ours)}
 ${latencyRow('bare loop', bare)}
+`
+}
+
+export function platformsSection({ rounds, simulator, asterisk, idle }: PlatformsFigure): string {
+  const rows = (['answer', 'hold', 'resume', 'hangup'] as const).map((command) => {
+    const [own, real] = [simulator[command], asterisk[command]]
+    return `| ${command} | ${own.p50Ms} | ${own.p99Ms} | ${real.p50Ms} | ${real.p99Ms} |`
+  })
+  return `## From a command to its webhook, on each platform
+
+One call at a time: a customer calls an agent, whose client answers, holds, resumes and hangs up; ${rounds} calls on each
+platform. The time is measured by the client, from just before the request until its webhook has the event of the command's
+effect. [Asterisk](asterisk.md) runs on the same machine with real SIP; the phone answers a NOTIFY. Processor time that nothing
+used during the runs: ${idle === null ? 'not known' : `${Math.round(idle * 100)} %`}.
+
+| command | simulator p50, ms | p99, ms | Asterisk p50, ms | p99, ms |
+| ------- | ----------------- | ------- | ---------------- | ------- |
+${rows.join('\n')}
 `
 }
 

@@ -22,13 +22,13 @@ const fields = {
   CALLS: integer({ min: 1, max: 150 }, 12),
   /** How long the load runs without faults, before the first one. */
   SECONDS: integer({ min: 1, max: 3_600 }, 10),
+  /** How long an agent talks. With 30, nearly all agents are in a call at the same time. */
+  TALK_SECONDS: integer({ min: 1, max: 600 }, 2),
   SWITCHHOOK_HOME: text('.local'),
 }
 
 /** Two reconciliations, which run every 30 s. */
 const QUIET_WITHIN_MS = 75_000
-/** How long an agent talks. */
-const TALK_MS = 2_000
 const SETTINGS = {
   WRAP_UP_SECONDS: '0',
   RATE_LIMIT: 'off',
@@ -71,7 +71,7 @@ export async function runAsterisk(env: NodeJS.ProcessEnv, say: (line: string) =>
   }
 }
 
-interface Run extends Pick<Config<typeof fields>, 'KILLS' | 'FAULTS' | 'SECONDS'> {
+interface Run extends Pick<Config<typeof fields>, 'KILLS' | 'FAULTS' | 'SECONDS' | 'TALK_SECONDS'> {
   readonly people: readonly [Person, ...Person[]]
   readonly random: Random
   readonly say: (line: string) => void
@@ -81,7 +81,7 @@ interface Run extends Pick<Config<typeof fields>, 'KILLS' | 'FAULTS' | 'SECONDS'
 async function runOn(stack: AsteriskStack, { people, random, say, ...config }: Run): Promise<Result> {
   const desk = await openDesk(await openClient(stack.apis, stack.devIdp, random), stack.telephonesUrl, people)
   try {
-    const load = startAsteriskLoad(desk, people, random, TALK_MS)
+    const load = startAsteriskLoad(desk, people, random, config.TALK_SECONDS * 1_000)
     await sleep(config.SECONDS * 1_000)
     const killsAtMs: number[] = []
     const noteKill = (): void => void killsAtMs.push(Date.now())

@@ -14,7 +14,7 @@ import {
 import { AsteriskUnavailable, asteriskFiles, type PrivateAsterisk, privateAsterisk } from '@switchhook/pbx'
 import { PEOPLE, type Person } from './people.ts'
 
-/** An Asterisk with phones beside the stack. */
+/** A private Asterisk with SIP phones for the stack on this machine. */
 export interface LocalAsterisk extends Pick<PrivateAsterisk, 'user' | 'password' | 'channelLog'> {
   readonly url: string
   /** Steers the phones and the callers from outside (`telephones.ts`). */

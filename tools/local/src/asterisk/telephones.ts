@@ -27,6 +27,7 @@ const ACTIONS: Readonly<Record<string, (telephone: Telephone, order: Order) => v
   resume: ({ phone }) => phone.hold(false),
   dial: ({ phone }, { number = '' }) => phone.dial(number),
   transfer: ({ phone }, { number = '' }) => phone.transfer(number),
+  join: ({ phone }) => phone.joinCalls(),
   unplug: (telephone) => {
     telephone.isPlugged = false
     telephone.phone.die()

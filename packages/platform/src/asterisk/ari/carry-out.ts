@@ -15,6 +15,8 @@ export interface CarryOutDeps {
   readonly cliOf: (wanted: string | null) => string
   readonly ringSeconds: number
   readonly talk: (channelId: string) => Promise<void>
+  /** The channel of the agent's open line; null: the phone must be called. */
+  readonly openLineOf: (tenant: string | null, party: Party) => Promise<string | null>
 }
 
 /** Phones understand one header or the other. */
@@ -22,6 +24,8 @@ const AUTO_ANSWER = {
   'PJSIP_HEADER(add,Call-Info)': '<sip:pbx>;answer-after=0',
   'PJSIP_HEADER(add,Alert-Info)': '<http://pbx>;info=alert-autoanswer;delay=0',
 }
+/** Otherwise Asterisk itself would connect a party who transfers at the phone to any number of the dialplan. */
+const TRANSFERS_LEFT_TO_US = { variable: 'PJSIP_TRANSFER_HANDLING()', value: 'ari-only' }
 const EXISTS = 409
 
 /** The name of our bridges, by which leftovers are recognized. */
@@ -37,6 +41,10 @@ export async function carryOut(deps: CarryOutDeps, session: SessionName, action:
   switch (action.kind) {
     case 'originate':
     case 'create': {
+      const lineId = await deps.openLineOf(session.tenant, action.party)
+      if (lineId !== null) {
+        return { kind: 'line-lent', channelId: action.channelId, lineId, ringMs: ringSeconds * 1_000 }
+      }
       const answer = await call(deps, session, action)
       const isRefused = answer === undefined || (answer.status >= 400 && answer.status !== EXISTS)
       return isRefused ? { kind: 'refused', channelId: action.channelId, status: answer?.status ?? 400 } : undefined
@@ -47,6 +55,7 @@ export async function carryOut(deps: CarryOutDeps, session: SessionName, action:
     case 'claim': {
       const mark = { variable: MARK_VARIABLE, value: markOf(app, session) }
       await ari.request('POST', `${channel(action.channelId)}/variable`, mark)
+      await ari.request('POST', `${channel(action.channelId)}/variable`, TRANSFERS_LEFT_TO_US)
       // The end of a channel that we did not create is not reported otherwise.
       const source = { eventSource: `channel:${action.channelId}` }
       await ari.request('POST', `/applications/${encodeURIComponent(app)}/subscription`, source)
@@ -56,6 +65,9 @@ export async function carryOut(deps: CarryOutDeps, session: SessionName, action:
     case 'answer':
       await ari.request('POST', `${channel(action.channelId)}/${action.kind}`)
       return undefined
+    case 'leave':
+      await ari.request('POST', `${bridge(action.bridge)}/removeChannel`, { channel: action.channelId })
+      return { kind: 'line-returned', lineId: action.channelId }
     case 'talk':
       await deps.talk(action.channelId)
       return undefined
@@ -85,7 +97,8 @@ async function call(deps: CarryOutDeps, session: SessionName, action: Call): Pro
   const { ari, app, ringSeconds } = deps
   const endpoint = deps.endpointOf(session.tenant, action.party)
   if (endpoint === null) return undefined
-  const marked = { [MARK_VARIABLE]: markOf(app, session) }
+  const { variable, value } = TRANSFERS_LEFT_TO_US
+  const marked = { [MARK_VARIABLE]: markOf(app, session), [variable]: value }
   if (action.kind === 'create') {
     const originator: Query = action.originator === null ? {} : { originator: action.originator }
     const query = { endpoint, app, appArgs: 'outside', channelId: action.channelId, ...originator }
@@ -95,8 +108,7 @@ async function call(deps: CarryOutDeps, session: SessionName, action: Call): Pro
   const shown = deps.shownAs(session.tenant, action.shows)
   const callerId = `"${shown}" <${shown}>`
   const query = { endpoint, app, appArgs: 'agent', timeout: String(ringSeconds), callerId }
-  // Asterisk leaves a transfer at the phone to us.
-  const variables = { ...marked, 'PJSIP_TRANSFER_HANDLING()': 'ari-only', ...(action.autoAnswer && AUTO_ANSWER) }
+  const variables = { ...marked, ...(action.autoAnswer && AUTO_ANSWER) }
   return ari.request('POST', channel(action.channelId), query, { variables })
 }
 

@@ -27,3 +27,9 @@ const NAMESPACE = '6f0c1a52-93a4-5d0e-8c3b-5b1f7a2d4e90'
 /** The id of a call that began in Asterisk: the same wherever it is derived. */
 export const arrivedCallId = (asteriskId: string, { id, creationtime }: AriChannel): CallId =>
   uuidV5(NAMESPACE, `${asteriskId} ${id} ${creationtime}`) as CallId
+
+/** The session of an agent's line: the same each time the agent opens it. */
+export const lineSession = (tenant: string | null, agentUri: string): SessionName => ({
+  tenant,
+  sessionId: uuidV5(NAMESPACE, JSON.stringify(['line', tenant, agentUri])) as CallId,
+})

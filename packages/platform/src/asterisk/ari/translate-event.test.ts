@@ -73,7 +73,21 @@ test.each<[string, AriEvent, PbxEvent | undefined]>([
   [
     'is transferred at the phone to its other call',
     { type: 'ChannelTransfer', refer_to: { destination_channel: ringing }, referred_by: { source_channel: up } },
+    { kind: 'phone-joins', channel: up, other: ringing },
+  ],
+  [
+    'is transferred at the phone to a call that Asterisk does not know',
+    {
+      type: 'ChannelTransfer',
+      refer_to: { requested_destination: { protocol_id: 'call@elsewhere' } } as object,
+      referred_by: { source_channel: up },
+    },
     { kind: 'phone-transfers', channel: up, target: null },
+  ],
+  [
+    'opens the line of an agent',
+    { type: 'StasisStart', asterisk_id: 'a', args: ['agent-line', 'alice'], channel: ringing },
+    { kind: 'line-opens', channel: ringing, endpoint: 'alice' },
   ],
   ['receives a digit', { type: 'ChannelDtmfReceived', channel: up }, undefined],
 ])('a channel %s', (_name, event, expected) => expect(translateEvent(event)).toEqual(expected))

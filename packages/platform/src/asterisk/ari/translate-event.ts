@@ -14,8 +14,12 @@ export type PbxEvent =
       readonly endpoint: string
       readonly asteriskId: string
     }
-  /** `target` null: an attended transfer between two calls of the phone. */
+  /** An agent has dialled the number that opens the line. */
+  | { readonly kind: 'line-opens'; readonly channel: AriChannel; readonly endpoint: string }
+  /** A blind transfer to a number. `target` null: a transfer of another kind. */
   | { readonly kind: 'phone-transfers'; readonly channel: AriChannel; readonly target: string | null }
+  /** An attended transfer of the call on `channel` to the party on `other`, which is a channel of the same phone. */
+  | { readonly kind: 'phone-joins'; readonly channel: AriChannel; readonly other: AriChannel }
   | { readonly kind: 'device'; readonly endpoint: string; readonly online: boolean }
 
 type PlainInput = Exclude<ChannelInput, { kind: 'phone-transfers' | 'refused' }>
@@ -44,6 +48,7 @@ export function entered(channel: AriChannel, args: readonly string[], asteriskId
   const [how, first = '', second = ''] = args
   if (how === 'inbound') return { kind: 'arrives', channel, called: first, asteriskId }
   if (how === 'agent-dial') return { kind: 'phone-dials', channel, endpoint: first, called: second, asteriskId }
+  if (how === 'agent-line') return { kind: 'line-opens', channel, endpoint: first }
   const input: PlainInput = { kind: 'ready', channelId: channel.id, isUp: channel.state === 'Up' }
   return { kind: 'channel', channel, input }
 }
@@ -73,6 +78,7 @@ const sipCodeOf = (techCause: number | undefined): number | null =>
 function phoneTransfer({ referred_by, refer_to }: AriEvent): PbxEvent | undefined {
   const channel = referred_by?.source_channel
   if (channel === undefined) return undefined
-  const target = refer_to?.destination_channel === undefined ? refer_to?.requested_destination?.destination : undefined
-  return { kind: 'phone-transfers', channel, target: target ?? null }
+  const other = refer_to?.destination_channel
+  if (other !== undefined) return { kind: 'phone-joins', channel, other }
+  return { kind: 'phone-transfers', channel, target: refer_to?.requested_destination?.destination ?? null }
 }

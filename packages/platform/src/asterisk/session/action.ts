@@ -25,6 +25,8 @@ export type Action =
   | { readonly kind: 'ring' | 'answer'; readonly channelId: string }
   /** To a talking bridge, or to a holding bridge with music. */
   | { readonly kind: 'move'; readonly channelIds: readonly string[]; readonly bridge: string; readonly waits: boolean }
+  /** A line's channel leaves the call's bridge, unless another call has moved it on. */
+  | { readonly kind: 'leave'; readonly channelId: string; readonly bridge: string }
   /** A NOTIFY that makes the phone answer, or resume. */
   | { readonly kind: 'talk'; readonly channelId: string }
   | { readonly kind: 'transfer-progress'; readonly channelId: string; readonly isAccepted: boolean }

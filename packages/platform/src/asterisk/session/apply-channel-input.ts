@@ -13,14 +13,12 @@ import {
   targetFailed,
 } from './call-flow.ts'
 import { type HowEnded, howEnded, isByParty, PLATFORM_LOST } from './end-reason.ts'
-import type { ChannelInput, ListedChannel, SessionInput } from './input.ts'
+import type { ChannelInput } from './input.ts'
 import { type Channel, lineOf } from './session.ts'
 import type { SessionDraft } from './session-draft.ts'
 
 /** A younger channel may be missing from the list because Asterisk has not created it yet. */
 export const YOUNG_MS = 2_000
-/** Shorter than the time between two comparisons after a connect. */
-const MISSING_FOR_MS = 1_500
 /** More than the calls of one session that a phone can be in. */
 const LEGS_OF_A_PHONE = 4
 
@@ -56,7 +54,7 @@ function rings(draft: SessionDraft, channel: Channel): void {
   partyRings(draft, channel.line)
 }
 
-function partyRings(draft: SessionDraft, line: string): void {
+export function partyRings(draft: SessionDraft, line: string): void {
   const { calls } = draft
   const transferred = draft.transferTo(line)
   if (transferred !== undefined) {
@@ -87,7 +85,7 @@ function update(draft: SessionDraft, before: Channel, change: Partial<Channel>):
     partyAnswered(draft, channel.line)
 }
 
-function partyAnswered(draft: SessionDraft, line: string): void {
+export function partyAnswered(draft: SessionDraft, line: string): void {
   draft.pendingAnswers = draft.pendingAnswers.filter(({ agentUri }) => agentUri !== line)
   // Asterisk may report the answer without the ringing before it.
   partyRings(draft, line)
@@ -97,7 +95,7 @@ function partyAnswered(draft: SessionDraft, line: string): void {
   if (call !== undefined) connect(draft.calls, call)
 }
 
-function gone(draft: SessionDraft, channel: Channel, how: HowEnded): void {
+export function gone(draft: SessionDraft, channel: Channel, how: HowEnded): void {
   draft.put({ ...channel, state: 'gone' })
   if (channel.isLeaving) return
   draft.pendingAnswers = draft.pendingAnswers.filter(({ agentUri }) => agentUri !== channel.line)
@@ -105,7 +103,7 @@ function gone(draft: SessionDraft, channel: Channel, how: HowEnded): void {
   else partyLeft(draft, channel, how)
 }
 
-function partyLeft(draft: SessionDraft, { line, state }: Channel, how: HowEnded): void {
+export function partyLeft(draft: SessionDraft, { line, state }: Channel, how: HowEnded): void {
   const transferred = draft.transferTo(line)
   if (transferred !== undefined) {
     const isDeclined = how.endReason === EndReason.rejected || how.endReason === EndReason.busy
@@ -120,7 +118,8 @@ function partyLeft(draft: SessionDraft, { line, state }: Channel, how: HowEnded)
   }
 }
 
-const isIn = ({ caller, called }: SimulatedCall, line: string): boolean =>
+/** Whether the party with this line is in the call. */
+export const isIn = ({ caller, called }: SimulatedCall, line: string): boolean =>
   lineOf(caller) === line || lineOf(called) === line
 
 /** An agent's phone has ended: each leg that it served ends as if the agent had hung up, or as if the device were lost. */
@@ -160,61 +159,4 @@ function phoneHolds(draft: SessionDraft, channel: Channel, isHeld: boolean): voi
   const state = isHeld ? CallState.held : CallState.connected
   const leg = calls.leg(call.callId, holder.agentUri)
   if (leg !== undefined && leg.state !== state) calls.report(leg, { state })
-}
-
-/** Catches up on missed events from Asterisk's list of channels. */
-export function applyList(
-  draft: SessionDraft,
-  { channels, hasRestarted }: Extract<SessionInput, { kind: 'listed' }>,
-): void {
-  const listed = new Map(channels.map((channel) => [channel.id, channel]))
-  for (const { id } of draft.liveChannels()) {
-    const channel = draft.channel(id)
-    if (channel === undefined || channel.state === 'gone') continue
-    const found = listed.get(id)
-    if (found !== undefined) catchUp(draft, channel, found)
-    else if (hasRestarted) gone(draft, channel, PLATFORM_LOST)
-    else if (draft.atMs - channel.askedAtMs >= YOUNG_MS) missing(draft, channel)
-  }
-}
-
-/** The event that says why the channel ended may be on its way, so the channel counts as lost only after a while. */
-function missing(draft: SessionDraft, channel: Channel): void {
-  const missingSinceMs = channel.missingSinceMs ?? draft.atMs
-  if (draft.atMs - missingSinceMs >= MISSING_FOR_MS) lost(draft, channel)
-  else draft.put({ ...channel, missingSinceMs })
-}
-
-/**
- * Asterisk drops a channel that enters the application while no client is connected. If only the agent who dials has been
- * called by then, the channel is requested again, once.
- */
-function lost(draft: SessionDraft, channel: Channel): void {
-  const { line, origin, state, isDialled } = channel
-  const call = draft.liveCalls().find((one) => one.phase === 'seized' && isIn(one, line))
-  const isAgentWhoDials = call?.caller.kind === 'agent' && lineOf(call.caller) === line
-  const isNotDialled =
-    !isDialled && (call?.called.kind === 'outside' || draft.transferTo(line)?.transfer?.target.kind === 'outside')
-  const isRepeated = draft.channels().some((one) => one.line === line && one.state === 'gone')
-  const canRepeat = !isRepeated && origin === 'placed' && state === 'asked' && (isAgentWhoDials || isNotDialled)
-  if (canRepeat) draft.put({ ...channel, state: 'gone' })
-  else gone(draft, channel, PLATFORM_LOST)
-}
-
-function catchUp(draft: SessionDraft, channel: Channel, found: ListedChannel): void {
-  if (channel.isLeaving)
-    return void draft.actions.push({ kind: 'drop', channelId: channel.id, cause: null, elsewhere: false })
-  const isWaiting = found.state === 'other'
-  // Requests without effect are repeated.
-  draft.put({
-    ...channel,
-    missingSinceMs: null,
-    bridge: found.bridge,
-    isDialled: channel.isDialled && !isWaiting,
-    isRung: channel.isRung && !isWaiting,
-    isAnswered: channel.isAnswered && !isWaiting,
-  })
-  if (found.isReady) applyChannelInput(draft, { kind: 'ready', channelId: channel.id, isUp: found.state === 'up' })
-  if (found.state === 'ringing') applyChannelInput(draft, { kind: 'ringing', channelId: channel.id })
-  if (found.state === 'up') applyChannelInput(draft, { kind: 'up', channelId: channel.id })
 }

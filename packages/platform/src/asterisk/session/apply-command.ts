@@ -12,6 +12,7 @@ import {
   targetFailed,
 } from './call-flow.ts'
 import type { CommandInput } from './input.ts'
+import { answerOnLine } from './open-line.ts'
 import { drop } from './plan-channels.ts'
 import type { SessionDraft } from './session-draft.ts'
 
@@ -63,6 +64,12 @@ function answer(draft: SessionDraft, { callId, agentUri, commandId, how, isInVai
   const channel = draft.channelOf(agentUri)
   if (leg.state !== CallState.alerting || isInVain || how === null || commandId === null || channel === undefined)
     return false
+  if (channel.origin === 'lent') {
+    answerOnLine(draft, channel)
+    return true
+  }
+  // The line is closed, and the phone rings.
+  if (how === 'connected') return false
   draft.accepted = commandId
   if (draft.pendingAnswers.some((pending) => pending.agentUri === agentUri)) return true
   draft.pendingAnswers = [...draft.pendingAnswers, { callId, agentUri, commandId, how }]

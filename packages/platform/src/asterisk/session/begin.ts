@@ -1,9 +1,9 @@
 import type { CallId, CommandId } from '@switchhook/contracts'
 import { beginDial as beginGroup, type CallGroup, ENDINGS, endCall, type Party } from './call-flow.ts'
 import type { Refusal } from './input.ts'
-import { newChannel, type PbxSession } from './session.ts'
+import { newChannel, newSession } from './session.ts'
 import { SessionDraft } from './session-draft.ts'
-import { finishStep, type Stepped } from './step.ts'
+import { finishStep, type Stepped, step } from './step.ts'
 
 export interface Dial {
   readonly tenant: string | null
@@ -64,18 +64,24 @@ export function beginArrival({ tenant, callId, channelId, from, called, refusal 
   return finishStep(draft)
 }
 
+export interface Line {
+  readonly tenant: string | null
+  /** Of the line, for as long as it exists. */
+  readonly sessionId: CallId
+  readonly agentUri: string
+  readonly channelId: string
+}
+
+/** An agent opens the line for the first time. */
+export function beginLine({ tenant, sessionId, agentUri, channelId }: Line, atMs: number): Stepped {
+  const group: CallGroup = { tenant, sessionId, step: 0, calls: {}, legs: [], commands: [] }
+  return step(newSession(group, 0), { kind: 'line-opens', agentUri, channelId }, atMs)
+}
+
 function arrive(draft: SessionDraft, channelId: string, line: string): void {
   draft.put({ ...newChannel({ id: channelId, line, origin: 'arrived', askedAtMs: draft.atMs }), isReady: true })
   draft.actions.push({ kind: 'claim', channelId })
 }
-
-const newSession = (group: CallGroup, named: number): PbxSession => ({
-  group,
-  channels: [],
-  bridges: [],
-  named,
-  pendingAnswers: [],
-})
 
 const named = (party: Party, callId: CallId): Party =>
   party.kind === 'outside' ? Object.assign({ line: `${callId}-1` }, party) : party

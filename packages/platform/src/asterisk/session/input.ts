@@ -15,7 +15,7 @@ export interface ListedChannel {
 }
 
 /** Something that happens to a session. */
-export type Input = ChannelInput | CommandInput | SessionInput
+export type Input = ChannelInput | LineInput | CommandInput | SessionInput
 
 /** An event of one channel. */
 export type ChannelInput = { readonly channelId: string } & (
@@ -29,6 +29,17 @@ export type ChannelInput = { readonly channelId: string } & (
   /** The agent asked for a blind transfer at the phone. */
   | { readonly kind: 'phone-transfers'; readonly target: Target }
 )
+
+/** Concerns a line that an agent keeps open, or a call on it. */
+export type LineInput =
+  /** The agent has opened the line, perhaps a second time. */
+  | { readonly kind: 'line-opens'; readonly channelId: string; readonly agentUri: string }
+  /** The call uses the line's channel instead of `channelId`, which was not created. Unanswered, it rings for `ringMs`. */
+  | { readonly kind: 'line-lent'; readonly channelId: string; readonly lineId: string; readonly ringMs: number }
+  /** The call on the line was not answered in time. */
+  | { readonly kind: 'line-overdue'; readonly lineId: string }
+  /** The line's channel has left the bridge of the call. */
+  | { readonly kind: 'line-returned'; readonly lineId: string }
 
 type Target = Party & { readonly asked: string; readonly refusal: Refusal | null }
 

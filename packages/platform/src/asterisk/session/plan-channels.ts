@@ -22,7 +22,7 @@ export function planChannels(draft: SessionDraft): void {
   for (const need of needs.values()) if (draft.channelOf(lineOf(need.party)) === undefined) place(draft, need)
   for (const need of needs.values()) serveCaller(draft, need)
   for (const channel of draft.liveChannels()) {
-    if (!channel.isLeaving && !needs.has(channel.line)) drop(draft, channel)
+    if (channel.origin !== 'line' && !channel.isLeaving && !needs.has(channel.line)) drop(draft, channel)
   }
   move(draft, needs)
   for (const { party } of needs.values()) dial(draft, draft.channelOf(lineOf(party)))
@@ -73,13 +73,16 @@ function partiesOf(draft: SessionDraft, call: SimulatedCall): readonly Party[] {
 
 function bridgeFor(draft: SessionDraft, call: SimulatedCall, party: Party): Need['bridge'] {
   const { callId, phase, transfer } = call
+  const channel = draft.channelOf(lineOf(party))
   if (phase !== 'talking') {
     // Ringback and announcements are heard in the bridge. Agents' phones and callers join once the call is answered.
-    const channel = draft.channelOf(lineOf(party))
     const isCallee = lineOf(party) === lineOf(call.called)
-    const joinsEarly = channel?.origin === 'placed' && (!isCallee || party.kind === 'outside')
+    const isCalledByUs = channel !== undefined && channel.origin !== 'arrived'
+    const joinsEarly = isCalledByUs && (!isCallee || party.kind === 'outside')
     return joinsEarly ? { id: callId, waits: false } : null
   }
+  // While the call is on hold, the agent's line serves other calls.
+  if (channel?.origin === 'lent' && !channel.isHeldAtPhone && draft.isHeldBy(callId, party)) return null
   const isTransferred = transfer !== null && !(party.kind === 'agent' && party.agentUri === transfer.by)
   const waits = isTransferred || draft.isHeldBy(callId, otherOf(call, party))
   return waits ? { id: `${callId}-h`, waits } : { id: callId, waits }
@@ -123,10 +126,19 @@ function serveCaller(draft: SessionDraft, { party, call, bridge }: Need): void {
 
 /** Ends a channel that no call needs any more. */
 export function drop(draft: SessionDraft, channel: Channel, elsewhere = false): void {
+  if (channel.origin === 'lent') return giveBack(draft, channel)
   draft.put({ ...channel, isLeaving: true })
   const isUnansweredCaller = channel.origin === 'arrived' && channel.state !== 'up' && !channel.isAnswered
   const cause = isUnansweredCaller ? causeFor(draft, channel) : null
   draft.actions.push({ kind: 'drop', channelId: channel.id, cause, elsewhere })
+}
+
+/** The call does not need the agent's line any more. The line stays open. */
+function giveBack(draft: SessionDraft, channel: Channel): void {
+  const { id, bridge } = channel
+  if (bridge === null) return void draft.put({ ...channel, state: 'gone' })
+  draft.put({ ...channel, isLeaving: true })
+  draft.actions.push({ kind: 'leave', channelId: id, bridge })
 }
 
 /** The cause for an unanswered caller, taken from the agent's leg. */
@@ -142,6 +154,7 @@ function move(draft: SessionDraft, needs: ReadonlyMap<string, Need>): void {
   const moves = new Map<string, { readonly waits: boolean; readonly channelIds: string[] }>()
   for (const { party, bridge } of needs.values()) {
     const channel = draft.channelOf(lineOf(party))
+    if (channel?.origin === 'lent' && bridge === null) leave(draft, channel)
     if (bridge === null || channel === undefined || !channel.isReady || channel.bridge === bridge.id) continue
     const group = moves.get(bridge.id) ?? { waits: bridge.waits, channelIds: [] }
     group.channelIds.push(channel.id)
@@ -152,6 +165,13 @@ function move(draft: SessionDraft, needs: ReadonlyMap<string, Need>): void {
     if (!draft.bridges.includes(bridge)) draft.bridges = [...draft.bridges, bridge]
     draft.actions.push({ kind: 'move', channelIds, bridge, waits })
   }
+}
+
+/** A line's channel waits for its call outside every bridge. */
+function leave(draft: SessionDraft, channel: Channel): void {
+  if (channel.bridge === null) return
+  draft.actions.push({ kind: 'leave', channelId: channel.id, bridge: channel.bridge })
+  draft.put({ ...channel, bridge: null })
 }
 
 /** A created channel is dialled once it is in the bridge where its ringback is heard. */

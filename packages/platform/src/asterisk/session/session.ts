@@ -6,8 +6,11 @@ export interface Channel {
   readonly id: string
   /** The party at its far end: an agent's URI, or the name of an outside line. */
   readonly line: string
-  /** `placed`: we called the party. `arrived`: the party called us. */
-  readonly origin: 'placed' | 'arrived'
+  /**
+   * `placed`: we called the party. `arrived`: the party called us. `line`: an agent's open line, which outlives calls.
+   * `lent`: the same channel in a call that uses it.
+   */
+  readonly origin: 'placed' | 'arrived' | 'line' | 'lent'
   readonly state: 'asked' | 'ringing' | 'up' | 'gone'
   /** When the channel was asked for, milliseconds since 1970. A younger one may be missing from Asterisk's list. */
   readonly askedAtMs: number
@@ -44,6 +47,8 @@ export type RemoteAnswer =
   | 'talk'
   /** By a second call with auto-answer headers that replaces the first. */
   | 'again'
+  /** The phone is connected all day, and calls are bridged to it. */
+  | 'connected'
 
 /** The stored record of a call and its consultations, with the channels and bridges that carry them. */
 export interface PbxSession {
@@ -69,9 +74,20 @@ export const isLive = ({ state }: Channel): boolean => state !== 'gone'
 export const channelOf = (channels: readonly Channel[], line: string): Channel | undefined =>
   channels.find((channel) => channel.line === line && isLive(channel) && !channel.isLeaving)
 
-/** Every call is over, and every channel and bridge has ended. */
-export const isFinished = ({ group, channels, bridges }: PbxSession): boolean =>
-  Object.values(group.calls).every(({ phase }) => phase === 'over') && !channels.some(isLive) && bridges.length === 0
+/** Every call is over, and every channel and bridge has ended. The session of a line, which has no calls, is kept. */
+export const isFinished = ({ group, channels, bridges }: PbxSession): boolean => {
+  const calls = Object.values(group.calls)
+  const isOver = calls.length > 0 && calls.every(({ phase }) => phase === 'over')
+  return isOver && !channels.some(isLive) && bridges.length === 0
+}
+
+export const newSession = (group: CallGroup, named: number): PbxSession => ({
+  group,
+  channels: [],
+  bridges: [],
+  named,
+  pendingAnswers: [],
+})
 
 export const newChannel = (channel: Pick<Channel, 'id' | 'line' | 'origin' | 'askedAtMs'>): Channel => ({
   state: 'asked',

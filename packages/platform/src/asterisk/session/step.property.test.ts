@@ -23,12 +23,14 @@ interface Wish {
 }
 
 const wish: fc.Arbitrary<Wish> = fc.record({
-  what: fc.nat({ max: 17 }),
+  what: fc.nat({ max: 20 }),
   which: fc.nat({ max: 7 }),
   cause: fc.constantFrom(0, 1, 16, 17, 19, 20, 21, 26, 34, 127),
   isAttended: fc.boolean(),
   target: fc.constantFrom<Party>(agent(BOB), agent(CAROL), agent(ALICE), outside),
 })
+
+const HOWS = ['talk', 'again', 'connected'] as const
 
 function inputOf(session: PbxSession, { what, which, cause, isAttended, target }: Wish): Input | undefined {
   const live = session.channels.filter(isLive)
@@ -49,6 +51,7 @@ function inputOf(session: PbxSession, { what, which, cause, isAttended, target }
           { kind: 'end-asked', channelId, by: isAttended ? 'party' : 'shutdown' },
           { kind: 'refused', channelId, status: 500 },
           { kind: 'phone-transfers', channelId, target: { ...target, asked: 'x', refusal: null } },
+          ...ofLine(session, channelId),
         ]
   const ofLeg: Input[] =
     base === undefined
@@ -56,8 +59,8 @@ function inputOf(session: PbxSession, { what, which, cause, isAttended, target }
       : [
           { ...base, kind: 'hangup' },
           { ...base, kind: 'hold' },
-          { ...base, kind: 'resume', how: 'talk', isInVain: false },
-          { ...base, kind: 'answer', how: isAttended ? 'talk' : 'again', isInVain: false },
+          { ...base, kind: 'resume', how: isAttended ? 'talk' : 'connected', isInVain: false },
+          { ...base, kind: 'answer', how: HOWS[cause % HOWS.length] ?? null, isInVain: false },
           { ...base, kind: 'completeTransfer' },
           {
             ...base,
@@ -70,6 +73,20 @@ function inputOf(session: PbxSession, { what, which, cause, isAttended, target }
         ]
   const all: Input[] = [...ofChannel, ...ofLeg, { kind: 'listed', channels: [], hasRestarted: isAttended }]
   return all[what % all.length]
+}
+
+/** An agent's channel that was asked for is the open line instead. */
+function ofLine({ channels }: PbxSession, channelId: string): Input[] {
+  const channel = channels.find(({ id }) => id === channelId)
+  if (channel?.origin === 'lent') {
+    return [
+      { kind: 'line-overdue', lineId: channelId },
+      { kind: 'line-returned', lineId: channelId },
+    ]
+  }
+  const isAgents = channel?.line.startsWith('sip:') === true
+  if (!isAgents || channel.origin !== 'placed' || channel.state !== 'asked') return []
+  return [{ kind: 'line-lent', channelId, lineId: `line of ${channel.line}`, ringMs: 30_000 }]
 }
 
 const START_MS = Date.UTC(2026, 0, 1)
@@ -136,13 +153,16 @@ function run(begin: () => Stepped, wishes: readonly Wish[]): PbxSession {
       const next = applyReport(leg, report)
       if (next !== undefined) legs.set(key, next)
     }
-    // No action names a channel that is gone, and no id is used twice.
+    // No action names a channel that is gone, and no id is used twice, except that of an open line.
     const gone = new Set(session.channels.filter(({ state }) => state === 'gone').map(({ id }) => id))
     const known = new Set(before?.channels.map(({ id }) => id))
     for (const action of actions) {
       if (action.kind === 'originate' || action.kind === 'create') expect(known.has(action.channelId)).toBe(false)
       if (action.kind === 'move') expect(action.channelIds.filter((id) => gone.has(id))).toEqual([])
     }
+    // A call never ends an agent's line.
+    const lent = new Set(session.channels.filter(({ origin }) => origin === 'lent').map(({ id }) => id))
+    expect(actions.filter((action) => action.kind === 'drop' && lent.has(action.channelId))).toEqual([])
     // A party has one channel at a time.
     const lines = session.channels.filter((one) => isLive(one) && !one.isLeaving).map(({ line }) => line)
     expect(new Set(lines).size).toBe(lines.length)
@@ -158,14 +178,17 @@ function run(begin: () => Stepped, wishes: readonly Wish[]): PbxSession {
   return stepped.session
 }
 
-/** Asterisk ends every channel that it was asked to end. */
+/** Asterisk ends every channel that it was asked to end, and lines leave their calls. */
 function endLeaving(session: PbxSession): PbxSession {
   return session.channels
     .filter((one) => isLive(one) && one.isLeaving)
-    .reduce(
-      (now, { id }) => step(now, { kind: 'gone', channelId: id, cause: 16, sipCode: null }, START_MS).session,
-      session,
-    )
+    .reduce((now, { id, origin }) => {
+      const ended: Input =
+        origin === 'lent'
+          ? { kind: 'line-returned', lineId: id }
+          : { kind: 'gone', channelId: id, cause: 16, sipCode: null }
+      return step(now, ended, START_MS).session
+    }, session)
 }
 
 test('every leg moves as the call model allows, and ends once, for every order of inputs', () => {

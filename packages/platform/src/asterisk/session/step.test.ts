@@ -1,6 +1,6 @@
 import { CallState, newCallId, newCommandId } from '@switchhook/contracts'
 import type { Action } from './action.ts'
-import { beginArrival, beginDial } from './begin.ts'
+import { beginArrival, beginDial, beginLine } from './begin.ts'
 import type { Party } from './call-flow.ts'
 import type { Input } from './input.ts'
 import { isFinished } from './session.ts'
@@ -55,7 +55,12 @@ class Steps {
     return { kind, callId: this.callId, agentUri: ALICE, commandId: newCommandId() }
   }
 
-  answer(how: 'talk' | 'again' | null): Input {
+  /** Instead of creating the channel, Asterisk uses that of alice's open line. */
+  lends(nth: number): Input {
+    return { kind: 'line-lent', channelId: this.id(nth), lineId: 'line', ringMs: 30_000 }
+  }
+
+  answer(how: 'talk' | 'again' | 'connected' | null): Input {
     return { kind: 'answer', callId: this.callId, agentUri: ALICE, commandId: newCommandId(), how, isInVain: false }
   }
 
@@ -66,6 +71,12 @@ class Steps {
     return 'channelId' in action ? short(action.channelId) : short(action.bridge)
   }
 }
+
+/** The process died before the bridge was deleted. */
+const withBridge = (stepped: Stepped, bridge: string): Stepped => ({
+  ...stepped,
+  session: { ...stepped.session, bridges: [...stepped.session.bridges, bridge] },
+})
 
 /** Alice has dialled, and talks. Her phone is channel 2, the customer 3. */
 const talking = (): Steps => {
@@ -176,6 +187,100 @@ describe('answer', () => {
       state: CallState.alerting,
       failedCommand: { command: 'answer' },
     })
+  })
+})
+
+describe('a line that is open all day', () => {
+  const ringing = (): Steps => {
+    const steps = new Steps('is called')
+    return steps.on(steps.lends(2))
+  }
+  const onLine = (): Steps => {
+    const steps = ringing()
+    return steps.on(steps.answer('connected'))
+  }
+
+  test('a call rings on it at once, and the caller hears ringback', () => {
+    const steps = ringing()
+    expect(steps.state).toBe(CallState.alerting)
+    expect(steps.asked).toEqual(['ring trunk'])
+    expect(steps.stepped.later).toEqual([{ input: { kind: 'line-overdue', lineId: 'line' }, dueInMs: 30_000 }])
+  })
+
+  test('is answered by moving it into the call', () => {
+    const steps = onLine()
+    expect(steps.state).toBe(CallState.connected)
+    expect(steps.asked).toEqual(['answer trunk', 'move trunk+line to talk'])
+  })
+
+  test('is free for other calls while the call is on hold', () => {
+    const steps = onLine()
+    steps.on(steps.command('hold'))
+    expect(steps.asked).toEqual(['leave line', 'move trunk to wait', 'drop-bridge'])
+    steps.on({ ...steps.command('hold'), kind: 'resume', how: 'connected', isInVain: false } as Input)
+    expect(steps.asked).toEqual(['move trunk+line to talk', 'drop-bridge -h'])
+  })
+
+  test('stays open after the call', () => {
+    const steps = onLine()
+    steps.on(steps.command('hangup'))
+    expect(steps.asked).toEqual(['drop trunk', 'leave line', 'drop-bridge'])
+    steps.on({ kind: 'line-returned', lineId: 'line' })
+    steps.on({ kind: 'gone', channelId: 'trunk', cause: 16, sipCode: null })
+    expect(isFinished(steps.stepped.session)).toBe(true)
+  })
+
+  test('is used by a call that the agent dials', () => {
+    const steps = new Steps('dials')
+    steps.on(steps.lends(2))
+    expect(steps.asked).toEqual(['create 3', 'move line to talk'])
+  })
+
+  test.each<[string, Input, number]>([
+    ['nobody answers', { kind: 'line-overdue', lineId: 'line' }, 4],
+    ['the agent hangs up', { kind: 'gone', channelId: 'line', cause: 16, sipCode: null }, 6],
+  ])('a call that rings on it ends if %s', (_what, input, endReason) => {
+    const steps = ringing().on(input)
+    expect(steps.stepped.session.group.legs[0]).toMatchObject({ ending: { endReason } })
+    expect(steps.asked).toEqual(['drop trunk'])
+  })
+
+  test('a call is not answered by command while the line is closed', () => {
+    const steps = new Steps('is called')
+    steps.on({ kind: 'ringing', channelId: steps.id(2) }, steps.answer('connected'))
+    expect(steps.stepped.session.group.legs[0]).toMatchObject({
+      state: CallState.alerting,
+      failedCommand: { command: 'answer' },
+    })
+  })
+
+  test.each([
+    ['leaves it in another call', 'other call', []],
+    ['takes it out of its bridge after the hold', 'this call', ['leave line', 'drop-bridge']],
+  ])('a comparison with Asterisk during a hold %s', (_what, where, asked) => {
+    const steps = onLine()
+    steps.on(steps.command('hold'))
+    const bridge = where === 'this call' ? steps.callId : where
+    const trunk = { id: 'trunk', state: 'up' as const, isReady: true, bridge: `${steps.callId}-h` }
+    const line = { id: 'line', state: 'up' as const, isReady: true, bridge }
+    if (where === 'this call') steps.stepped = withBridge(steps.stepped, steps.callId)
+    steps.on({ kind: 'listed', channels: [trunk, line], hasRestarted: false })
+    expect(steps.asked).toEqual(asked)
+  })
+
+  test('the newest channel of the agent is the line, and the line outlives its calls', () => {
+    const line = { tenant: 'acme', sessionId: newCallId(), agentUri: ALICE, channelId: 'old' }
+    const opened = beginLine(line, AT_MS)
+    expect(opened.actions.map(({ kind }) => kind)).toEqual(['claim', 'answer'])
+    const again = step(opened.session, { kind: 'line-opens', agentUri: ALICE, channelId: 'new' }, AT_MS)
+    expect(again.actions).toMatchObject([
+      { kind: 'drop', channelId: 'old' },
+      { kind: 'claim', channelId: 'new' },
+      { kind: 'answer', channelId: 'new' },
+    ])
+    const closed = step(again.session, { kind: 'device-gone', agentUri: ALICE }, AT_MS)
+    expect(closed.actions).toMatchObject([{ kind: 'drop', channelId: 'new' }])
+    expect(isFinished(closed.session)).toBe(false)
   })
 })
 

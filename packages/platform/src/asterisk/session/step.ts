@@ -1,9 +1,11 @@
 import { CallState, type CommandId } from '@switchhook/contracts'
 import type { Action } from './action.ts'
-import { applyChannelInput, applyList } from './apply-channel-input.ts'
+import { applyChannelInput } from './apply-channel-input.ts'
 import { applyCommand, failed } from './apply-command.ts'
+import { applyList } from './apply-list.ts'
 import { deviceOffline } from './call-flow.ts'
 import type { Input } from './input.ts'
+import { applyLineInput, closeLine } from './open-line.ts'
 import { planChannels } from './plan-channels.ts'
 import type { PbxSession } from './session.ts'
 import { type LaterInput, SessionDraft } from './session-draft.ts'
@@ -51,7 +53,13 @@ function applyInput(draft: SessionDraft, input: Input): void {
     case 'listed':
       return applyList(draft, input)
     case 'device-gone':
+      closeLine(draft, input.agentUri)
       return deviceOffline(draft.calls, input.agentUri)
+    case 'line-opens':
+    case 'line-lent':
+    case 'line-overdue':
+    case 'line-returned':
+      return applyLineInput(draft, input)
     case 'answer-overdue':
       return answerOverdue(draft, input.commandId)
     case 'phone-transfers':

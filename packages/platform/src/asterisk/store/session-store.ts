@@ -10,7 +10,7 @@ export interface SessionTimer {
   readonly input: Input | null
 }
 
-interface Loaded {
+export interface Loaded {
   readonly session: PbxSession
   readonly version: number
 }
@@ -23,19 +23,23 @@ const KEPT_AFTER_MS = 15 * 60_000
 const CHECK_AFTER_MS = 5_000
 const PREFIX = 'asterisk:'
 
-/** Stored under the id of a consultation: the session that contains it. */
+/** Stored under the id of a consultation, or of a session that another one has absorbed: the session that contains it. */
 interface Alias {
   readonly alias: CallId
 }
 
 export interface SessionStore {
   load(tenant: string | null, callId: CallId): Promise<Loaded | undefined>
-  /** @param known calls that have been stored before */
+  /**
+   * @param known calls that have been stored before
+   * @param absorbed a session whose calls are part of this one now
+   */
   save(
     session: PbxSession,
     expectedVersion: number,
     later: readonly LaterInput[],
     known: readonly CallId[],
+    absorbed?: Loaded,
   ): Promise<'committed' | 'conflict'>
   /** Sessions that are not finished, and perhaps some that are. */
   unfinished(): Promise<readonly { readonly tenant: string | null; readonly sessionId: CallId }[]>
@@ -51,10 +55,14 @@ export function createSessionStore(memory: PbxMemory): SessionStore {
 
   return {
     load,
-    save(session, expectedVersion, later, known) {
+    save(session, expectedVersion, later, known, absorbed) {
       const { tenant, sessionId, calls } = session.group
       const isOver = isFinished(session)
-      const aliases = Object.keys(calls).filter((id) => id !== sessionId && !known.includes(id as CallId))
+      const consultations = Object.keys(calls).filter((id) => id !== sessionId && !known.includes(id as CallId))
+      const aliases = consultations.map((id) => ({ id, expectedVersion: 0 }))
+      if (absorbed !== undefined) {
+        aliases.push({ id: absorbed.session.group.sessionId, expectedVersion: absorbed.version })
+      }
       const timers: readonly SessionTimer[] = [{ sessionId, input: null }]
       return memory.write(tenant, {
         records: [
@@ -65,9 +73,9 @@ export function createSessionStore(memory: PbxMemory): SessionStore {
             ttlMs: isOver ? KEPT_AFTER_MS : KEPT_MS,
             isListed: !isOver,
           },
-          ...aliases.map((id) => ({
+          ...aliases.map(({ id, expectedVersion: version }) => ({
             key: keyOf(id as CallId),
-            expectedVersion: 0,
+            expectedVersion: version,
             value: { alias: sessionId } satisfies Alias,
             ttlMs: KEPT_MS,
             isListed: false,
@@ -76,7 +84,7 @@ export function createSessionStore(memory: PbxMemory): SessionStore {
         timers: [
           ...timers.map((payload) => ({ id: `${PREFIX}${sessionId}:check`, dueInMs: CHECK_AFTER_MS, payload })),
           ...later.map(({ input, dueInMs }) => ({
-            id: `${PREFIX}${sessionId}:${input.kind}:${'commandId' in input ? input.commandId : ''}`,
+            id: `${PREFIX}${sessionId}:${input.kind}:${subjectOf(input)}`,
             dueInMs,
             payload: { sessionId, input } satisfies SessionTimer,
           })),
@@ -91,5 +99,8 @@ export function createSessionStore(memory: PbxMemory): SessionStore {
     },
   }
 }
+
+const subjectOf = (input: Input): string =>
+  'commandId' in input ? String(input.commandId) : 'lineId' in input ? input.lineId : ''
 
 const keyOf = (callId: CallId): string => `${PREFIX}${callId}`

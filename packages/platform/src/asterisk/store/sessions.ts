@@ -5,11 +5,12 @@ import { AriUnavailable } from '../ari/ari-client.ts'
 import type { SessionName } from '../ari/channel-mark.ts'
 import type { Action } from '../session/action.ts'
 import type { Input } from '../session/input.ts'
+import { type Join, type Joined, join } from '../session/join.ts'
 import { isFinished, type PbxSession } from '../session/session.ts'
 import { type Stepped, step } from '../session/step.ts'
 import { createLanes } from './lanes.ts'
 import { createReporter } from './reporter.ts'
-import type { SessionStore } from './session-store.ts'
+import type { Loaded, SessionStore } from './session-store.ts'
 
 export interface SessionsDeps {
   readonly store: SessionStore
@@ -34,6 +35,12 @@ export interface Sessions {
    * @throws PlatformUnavailable when the step has certainly not been stored
    */
   apply(tenant: string | null, callId: CallId, input: Input | (() => Promise<Input>)): Promise<boolean>
+  /**
+   * Makes one session of two, and carries out the step. undefined: the two calls cannot be joined, and nothing has changed.
+   * @param session the session of the call that is transferred
+   * @throws PlatformUnavailable when the step has certainly not been stored
+   */
+  join(session: SessionName, other: SessionName, how: Join): Promise<Joined['call'] | undefined>
   find(tenant: string | null, callId: CallId): Promise<PbxSession | undefined>
   /** Repeats the reports that were not stored. */
   report(tenant: string | null, callId: CallId): Promise<void>
@@ -74,9 +81,9 @@ export function createSessions(deps: SessionsDeps): Sessions {
     return inputs
   }
 
-  /** Applies an input, and the inputs that follow from Asterisk's answers. */
-  async function applyInOrder(tenant: string | null, sessionId: CallId, first: Input): Promise<boolean> {
-    const inputs = [first]
+  /** Applies inputs, and the inputs that follow from Asterisk's answers. False: there is no such call. */
+  async function applyAll(tenant: string | null, sessionId: CallId, first: readonly Input[]): Promise<boolean> {
+    const inputs = [...first]
     for (let input = inputs.shift(); input !== undefined; input = inputs.shift()) {
       const stepped = await applyOne(tenant, sessionId, input)
       if (stepped === undefined) return false
@@ -87,13 +94,16 @@ export function createSessions(deps: SessionsDeps): Sessions {
     return true
   }
 
+  const loaded = (tenant: string | null, callId: CallId) =>
+    store.load(tenant, callId).catch((cause: unknown) => {
+      throw new PlatformUnavailable('the stored calls cannot be read', { cause })
+    })
+
   async function applyOne(tenant: string | null, sessionId: CallId, input: Input): Promise<Stepped | undefined> {
     for (;;) {
-      const loaded = await store.load(tenant, sessionId).catch((cause: unknown) => {
-        throw new PlatformUnavailable('the stored calls cannot be read', { cause })
-      })
-      if (loaded === undefined) return undefined
-      const { session, version } = loaded
+      const found = await loaded(tenant, sessionId)
+      if (found === undefined) return undefined
+      const { session, version } = found
       const stepped = step(session, input, now())
       if (isDeepStrictEqual(stepped.session, session)) return stepped
       const known = Object.keys(session.group.calls) as CallId[]
@@ -116,19 +126,37 @@ export function createSessions(deps: SessionsDeps): Sessions {
         const result = await store.save(stepped.session, 0, stepped.later, []).catch(inDoubt)
         if (result === 'conflict') return
         const inputs = await settle(stepped)
-        if (inputs !== 'unsettled') for (const input of inputs) await applyInOrder(tenant, sessionId, input)
+        if (inputs !== 'unsettled') await applyAll(tenant, sessionId, inputs)
+      })
+    },
+    async join({ tenant, sessionId: callId }, other, how) {
+      if (tenant !== other.tenant) return undefined
+      const sessionId = (await loaded(tenant, callId))?.session.group.sessionId
+      if (sessionId === undefined) return undefined
+      return lanes.run(sessionId, async () => {
+        for (;;) {
+          const into = await loaded(tenant, sessionId)
+          const from: Loaded | undefined = await loaded(tenant, other.sessionId)
+          if (into === undefined || from === undefined || from.session.group.sessionId === sessionId) return undefined
+          const joined = join(into.session, from.session, how, now())
+          if (joined === undefined) return undefined
+          const known = Object.keys(joined.session.group.calls) as CallId[]
+          const result = await store.save(joined.session, into.version, joined.later, known, from).catch(inDoubt)
+          if (result === 'conflict') continue
+          const inputs = await settle(joined)
+          if (inputs !== 'unsettled') await applyAll(tenant, sessionId, inputs)
+          return joined.call
+        }
       })
     },
     async apply(tenant, callId, input) {
-      const loaded = await store.load(tenant, callId).catch((cause: unknown) => {
-        throw new PlatformUnavailable('the stored calls cannot be read', { cause })
-      })
-      if (loaded === undefined) return false
-      const { sessionId } = loaded.session.group
+      const found = await loaded(tenant, callId)
+      if (found === undefined) return false
+      const { sessionId } = found.session.group
       const isDone = await lanes.run(sessionId, async () =>
-        applyInOrder(tenant, sessionId, typeof input === 'function' ? await input() : input),
+        applyAll(tenant, sessionId, [typeof input === 'function' ? await input() : input]),
       )
-      if (isFinished(loaded.session)) reporter.forget(sessionId)
+      if (isFinished(found.session)) reporter.forget(sessionId)
       return isDone
     },
     async report(tenant, callId) {

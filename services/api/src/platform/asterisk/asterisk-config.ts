@@ -40,7 +40,7 @@ const agentsSchema = {
       tenant: { type: ['string', 'null'], minLength: 1, maxLength: 128 },
       endpoint: { type: 'string', minLength: 1, maxLength: 64 },
       extension: { type: ['string', 'null'], pattern: '^\\+?[0-9*#]{1,32}$' },
-      answer: { enum: ['talk', 'again', 'none'] },
+      answer: { enum: ['talk', 'again', 'connected', 'none'] },
     },
     additionalProperties: false,
   },
@@ -90,7 +90,7 @@ export const asteriskFields = {
     checked('1 to 64 letters, digits, - or _', isApplicationName, text('switchhook')),
   ),
   ASTERISK_AGENTS: described(
-    'Agents and their phones: JSON `[{"agentUri", "tenant", "endpoint", "extension"?, "answer"?}]`. `answer` is `talk`, `again` or `none` (default). Required with `PLATFORM=asterisk`.',
+    'Agents and their phones: JSON `[{"agentUri", "tenant", "endpoint", "extension"?, "answer"?}]`. `answer` is `talk`, `again`, `connected` or `none` (default). Required with `PLATFORM=asterisk`.',
     json<readonly AgentEntry[]>(agentsSchema, '[]'),
     'none',
   ),

@@ -1,0 +1,81 @@
+import type { CallId } from '@switchhook/contracts'
+import type { PbxAgent, PbxAgents } from './agents.ts'
+import { lineSession, type SessionName } from './ari/channel-mark.ts'
+import { beginLine } from './session/begin.ts'
+import type { Input } from './session/input.ts'
+import type { Sessions } from './store/sessions.ts'
+
+export interface OpenLinesDeps {
+  readonly agents: PbxAgents
+  readonly sessions: Pick<Sessions, 'apply' | 'begin' | 'find'>
+  /** Calls in which the agent has a live leg. */
+  readonly liveCalls: (tenant: string | null, agentUri: string) => Promise<readonly CallId[]>
+  readonly now: () => number
+}
+
+/** The lines of agents with `answer: connected`, who open them at the phone and keep them open between calls. */
+export interface OpenLines {
+  /** The agent whose line has this session; undefined: it is a call. */
+  agentOf(session: SessionName): PbxAgent | undefined
+  sessionOf(agent: PbxAgent): SessionName
+  /** The line's channel; null: it is closed, or the agent has none. */
+  channelOf(tenant: string | null, agentUri: string): Promise<string | null>
+  opens(agent: PbxAgent, channelId: string): Promise<void>
+  /** Applies an event of the line's channel to the line and to the calls that it concerns. */
+  apply(agent: PbxAgent, channelId: string, input: Input): Promise<void>
+  /** The call that is on the line now; undefined: none, or the call is on hold. */
+  callOn(agent: PbxAgent, channelId: string): Promise<SessionName | undefined>
+}
+
+const sessionOf = ({ tenant, agentUri }: PbxAgent): SessionName => lineSession(tenant, agentUri)
+
+export function createOpenLines({ agents, sessions, liveCalls, now }: OpenLinesDeps): OpenLines {
+  const withLine = agents.all.filter(({ answer }) => answer === 'connected')
+  const bySession = new Map(withLine.map((agent) => [sessionOf(agent).sessionId, agent]))
+
+  const callsOf = async ({ tenant, agentUri }: PbxAgent): Promise<readonly SessionName[]> =>
+    (await liveCalls(tenant, agentUri)).map((sessionId) => ({ tenant, sessionId }))
+
+  async function callOn(agent: PbxAgent, channelId: string): Promise<SessionName | undefined> {
+    for (const name of await callsOf(agent)) {
+      const session = await sessions.find(name.tenant, name.sessionId)
+      const isHere = session?.channels.some(({ id, state, bridge }) => {
+        return id === channelId && state === 'up' && bridge !== null
+      })
+      if (isHere === true) return name
+    }
+    return undefined
+  }
+
+  async function concerned(agent: PbxAgent, channelId: string, { kind }: Input): Promise<readonly SessionName[]> {
+    if (kind === 'gone' || kind === 'end-asked') return callsOf(agent)
+    if (kind !== 'phone-holds' && kind !== 'phone-resumes') return []
+    const call = await callOn(agent, channelId)
+    return call === undefined ? [] : [call]
+  }
+
+  return {
+    sessionOf,
+    callOn,
+    agentOf: ({ tenant, sessionId }) => {
+      const agent = bySession.get(sessionId)
+      return agent?.tenant === tenant ? agent : undefined
+    },
+    async channelOf(tenant, agentUri) {
+      const agent = agents.find(tenant, agentUri)
+      if (agent?.answer !== 'connected') return null
+      const session = await sessions.find(tenant, sessionOf(agent).sessionId)
+      return session?.channels.find(({ state, isLeaving }) => state === 'up' && !isLeaving)?.id ?? null
+    },
+    async opens(agent, channelId) {
+      const { tenant, agentUri } = agent
+      const { sessionId } = sessionOf(agent)
+      const isKnown = await sessions.apply(tenant, sessionId, { kind: 'line-opens', agentUri, channelId })
+      if (!isKnown) await sessions.begin(beginLine({ tenant, sessionId, agentUri, channelId }, now()))
+    },
+    async apply(agent, channelId, input) {
+      const calls = await concerned(agent, channelId, input)
+      for (const { tenant, sessionId } of [sessionOf(agent), ...calls]) await sessions.apply(tenant, sessionId, input)
+    },
+  }
+}

@@ -1,0 +1,90 @@
+import { CallState, EndReason, type Transfer, TransferRole, TransferStatus } from '@switchhook/contracts'
+import { Draft, otherParty, type SimulatedCall } from './call-flow.ts'
+import { drop } from './plan-channels.ts'
+import { type Channel, isLive, type PbxSession } from './session.ts'
+import { SessionDraft } from './session-draft.ts'
+import { finishStep, type Stepped } from './step.ts'
+
+/** The two calls of an attended transfer at the phone, by the phone's channels. */
+export interface Join {
+  /** In the call that is transferred. */
+  readonly channelId: string
+  /** In the call with the target. */
+  readonly otherChannelId: string
+}
+
+export interface Joined extends Stepped {
+  /** The call that is transferred, and the agent who transfers it. */
+  readonly call: Pick<SimulatedCall, 'callId'> & { readonly agentUri: string }
+}
+
+/**
+ * Makes one session of two calls of the same phone: the call with the target becomes the consultation of the other one, as if
+ * it had been started by a `transfer` command. undefined: the agent is not talking in both calls, or transfers one of them
+ * already. Pure.
+ */
+export function join(session: PbxSession, other: PbxSession, join: Join, atMs: number): Joined | undefined {
+  const channel = channelIn(session, join.channelId)
+  const otherChannel = channelIn(other, join.otherChannelId)
+  const agentUri = channel?.line
+  if (channel === undefined || agentUri === undefined || otherChannel?.line !== agentUri) return undefined
+  const call = talkOf(session, agentUri)
+  const consultation = talkOf(other, agentUri)
+  if (call === undefined || consultation === undefined) return undefined
+  const draft = new SessionDraft(merge(session, other), atMs, null)
+  draft.actions.push({ kind: 'transfer-progress', channelId: channel.id, isAccepted: true })
+  // As in every consultation, the agent has one channel: the one that talks to the target.
+  drop(draft, channel)
+  consult(draft.calls, call, consultation, agentUri)
+  return { ...finishStep(draft), call: { callId: call.callId, agentUri } }
+}
+
+const channelIn = ({ channels }: PbxSession, id: string): Channel | undefined =>
+  channels.find((one) => one.id === id && isLive(one) && !one.isLeaving)
+
+/** The call in which the agent talks, or has put the other party on hold. */
+function talkOf({ group }: PbxSession, agentUri: string): SimulatedCall | undefined {
+  return new Draft(group, '', null)
+    .callsOf(agentUri)
+    .find(({ phase, transfer, forCallId }) => phase === 'talking' && transfer === null && forCallId === null)
+}
+
+/** Every leg's order stays below that of its next report. */
+const merge = (session: PbxSession, other: PbxSession): PbxSession => ({
+  ...session,
+  group: {
+    ...session.group,
+    step: Math.max(session.group.step, other.group.step),
+    calls: { ...session.group.calls, ...other.group.calls },
+    legs: [...session.group.legs, ...other.group.legs],
+    commands: [...session.group.commands, ...other.group.commands],
+  },
+  channels: [...session.channels, ...other.channels],
+  bridges: [...session.bridges, ...other.bridges],
+  pendingAnswers: [...session.pendingAnswers, ...other.pendingAnswers],
+})
+
+/** Reports both calls as an attended transfer whose target has answered. */
+function consult(calls: Draft, call: SimulatedCall, consultation: SimulatedCall, agentUri: string): void {
+  const target = otherParty(consultation, agentUri)
+  const asked = target.kind === 'agent' ? target.agentUri : target.address
+  const { callId } = consultation
+  calls.putCall({
+    ...call,
+    transfer: { by: agentUri, target, ringsIn: null, consultation: callId, isAbandoned: false },
+  })
+  calls.putCall({ ...consultation, forCallId: call.callId })
+  const transfer: Transfer = {
+    blind: false,
+    target: asked,
+    role: TransferRole.transferring,
+    status: TransferStatus.ringing,
+    failReason: EndReason.none,
+    otherCallId: callId,
+  }
+  const agentLeg = calls.leg(call.callId, agentUri)
+  calls.report(agentLeg, { state: CallState.held, transfer, consultation: { callId, target: asked } })
+  const customerLeg = calls.customerLeg(call, agentUri)
+  calls.report(customerLeg, { remoteHeld: true, transfer: { ...transfer, role: TransferRole.transferred } })
+  for (const leg of calls.legsOf(callId)) calls.report(leg, { consultation: { forCallId: call.callId } })
+}
