@@ -28,7 +28,7 @@ interface StoredEvent {
   readonly fannedOutAt: string
 }
 
-export interface ExplainedEvent extends StoredEvent {
+interface ExplainedEvent extends StoredEvent {
   readonly eventId: EventId
   /** Null: the journal does not have it. */
   readonly data: unknown
