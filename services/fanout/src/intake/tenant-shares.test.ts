@@ -24,6 +24,24 @@ test('a tenant with many deliveries per event has fewer events in progress', () 
   expect(fill(shares, 'other', 100)).toBe(30)
 })
 
+test('many tenants that are equally busy are handled directly, and one that is busier than they are is deferred', () => {
+  const shares = new TenantShares()
+  for (let n = 0; n < 40 * 50; n++) expect(shares.route(`tenant-${n % 50}`, false)).toBeUndefined()
+  expect(fill(shares, 'burst', 1_000)).toBeLessThan(150)
+  for (let n = 0; n < 50; n++) expect(shares.route(`tenant-${n}`, false)).toBeUndefined()
+  expect(shares.deferredTenants()).toBe(1)
+})
+
+test('what is finished no longer counts', () => {
+  const shares = new TenantShares()
+  for (let n = 0; n < 1_000; n++) shares.route(`tenant-${n}`, false)
+  for (let n = 0; n < 1_000; n++) {
+    shares.charge(`tenant-${n}`, 3)
+    shares.finished(`tenant-${n}`)
+  }
+  expect(fill(shares, 'burst', 100)).toBe(30)
+})
+
 test('a single event is handled directly, whatever its deliveries', () => {
   const shares = new TenantShares()
   shares.charge('large', 100_000)

@@ -1,10 +1,15 @@
 import { BACKLOGS, backlogOf } from '@switchhook/messaging'
 
-/** Limits of a tenant's events in progress, and of their deliveries. */
+/** A tenant is over its share with this number of events in progress, or of their deliveries, … */
 const MOST_EVENTS = 30
 const MOST_DELIVERIES = 200
+/**
+ * … and at least this part of all deliveries in progress. Many tenants that are equally busy are handled directly: with a
+ * backlog for each, packs hold few events, and all of them become slower (ADR 0039).
+ */
+const SHARE = 0.05
 /** Late deliveries defer the tenants that made more than this part of the recent ones, … */
-const SHARE = 0.1
+const LATE_SHARE = 0.1
 /** … and more than this number: about 100 a second. */
 const FEW_DELIVERIES = 200
 
@@ -28,6 +33,8 @@ interface Standing {
 export class TenantShares {
   readonly #standings = new Map<string | null, Standing>()
   #recent = 0
+  /** Deliveries in progress, as estimated by `loadOf`. */
+  #load = 0
 
   /**
    * The backlog for the next event of a tenant; undefined: handle it directly. Call `packed` or `finished`
@@ -37,7 +44,7 @@ export class TenantShares {
   route(tenant: string | null, areDeliveriesLate: boolean): number | undefined {
     const standing = this.#standingOf(tenant)
     if (this.#isOver(standing, areDeliveriesLate)) standing.backlog ??= this.#freeBacklog(tenant)
-    if (standing.backlog === undefined) standing.inProgress += 1
+    if (standing.backlog === undefined) this.#update(standing, { inProgress: standing.inProgress + 1 })
     else standing.packing += 1
     return standing.backlog
   }
@@ -46,12 +53,13 @@ export class TenantShares {
   charge(tenant: string | null, deliveries: number): void {
     const standing = this.#standingOf(tenant)
     standing.recent += deliveries
-    standing.perEvent = deliveries
+    this.#update(standing, { perEvent: deliveries })
     this.#recent += deliveries
   }
 
   finished(tenant: string | null): void {
-    this.#standingOf(tenant).inProgress -= 1
+    const standing = this.#standingOf(tenant)
+    this.#update(standing, { inProgress: standing.inProgress - 1 })
   }
 
   packed(tenant: string | null): void {
@@ -92,9 +100,17 @@ export class TenantShares {
     }
   }
 
-  #isOver({ inProgress, perEvent, recent }: Standing, areDeliveriesLate: boolean): boolean {
-    if (inProgress >= MOST_EVENTS || inProgress * perEvent >= MOST_DELIVERIES) return true
-    return areDeliveriesLate && recent > Math.max(FEW_DELIVERIES, this.#recent * SHARE)
+  #isOver(standing: Standing, areDeliveriesLate: boolean): boolean {
+    const { inProgress, perEvent, recent } = standing
+    const isBusy = inProgress >= MOST_EVENTS || inProgress * perEvent >= MOST_DELIVERIES
+    if (isBusy && loadOf(standing) >= this.#load * SHARE) return true
+    return areDeliveriesLate && recent > Math.max(FEW_DELIVERIES, this.#recent * LATE_SHARE)
+  }
+
+  #update(standing: Standing, change: Partial<Pick<Standing, 'inProgress' | 'perEvent'>>): void {
+    this.#load -= loadOf(standing)
+    Object.assign(standing, change)
+    this.#load += loadOf(standing)
   }
 
   /** The tenant's own backlog by hash, or the next one that no other deferred tenant has. */
@@ -114,3 +130,6 @@ export class TenantShares {
     return standing
   }
 }
+
+/** Deliveries of the tenant's events in progress; an event counts as one at least. */
+const loadOf = ({ inProgress, perEvent }: Standing): number => inProgress * Math.max(1, perEvent)
