@@ -19,8 +19,8 @@ export const TENANTS = 50
 export const CONCURRENCY = 200
 const RUNS = 3
 /** Rounds that do not count, until the engines have compiled what they run; the last one estimates the rate. */
-const WARM_UP_ROUNDS = 3
-const WARM_UP_DELIVERIES = 4_000
+export const WARM_UP_ROUNDS = 3
+export const WARM_UP_DELIVERIES = 4_000
 
 /** The workloads: how many deliveries an event becomes, and for how many subscriptions. */
 export const WORKLOADS = {

@@ -1,5 +1,13 @@
 import type { CommandsFigure } from '../figures/commands.ts'
-import { type DeliveriesFigure, ratioTo, SIDES, type SideName, type Workload } from '../figures/deliveries.ts'
+import {
+  type DeliveriesFigure,
+  ratioTo,
+  SIDES,
+  type SideName,
+  WARM_UP_DELIVERIES,
+  WARM_UP_ROUNDS,
+  type Workload,
+} from '../figures/deliveries.ts'
 import type { LatencyFigure } from '../figures/latency.ts'
 import { type AudienceName, type ListenersFigure, slowdownOf } from '../figures/listeners.ts'
 import type { LogFigure } from '../figures/log.ts'
@@ -30,6 +38,18 @@ an event becomes 20 deliveries. All sides POST a body of the same size to the sa
 - **Durable bare loop**: the same hops and writes as Switchhook and nothing else. Two confirmed publishes to quorum queues, one fsynced
   record in Redis, POST with undici, acknowledgement. This is the limit of Switchhook's design.
 - **Bare loop**: one process consumes a quorum queue, POSTs with undici and acknowledges. Nothing else.
+
+How comparable the sides are:
+
+- The same: machine, RabbitMQ, Redis (which syncs each write to disk), body, endpoint, and 200 deliveries in flight.
+- Each side first makes ${WARM_UP_ROUNDS * WARM_UP_DELIVERIES} deliveries that do not count, then as many as it makes in the time of a run. So slow sides are not
+  measured for longer, and code is compiled on all of them.
+- The events or jobs are published at once. The figures are rates of a backlog, and say nothing about latency; that is
+  [measured](#from-an-event-to-its-first-post) at a fixed rate.
+- It favours the baselines that no endpoint is slow, fails or refuses: isolation, retries and cool-downs cost Switchhook time here
+  and gain nothing. BullMQ has one queue for all tenants, so a burst of one delays the others.
+- It favours the baselines, too, that a thousand jobs are added per round trip. It favours Switchhook that BullMQ with axios has
+  one process, as a team would begin; the idle time shows what a second one could use. BullMQ, equal work, has two.
 
 ![Deliveries per second compared with four baselines](images/benchmark-deliveries.svg)
 
