@@ -163,14 +163,14 @@ export function createExplainEvent(deps: ExplainEventDeps): ExplainEvent {
     const recipients = new Set(trial === undefined ? known?.subscriptionIds : [trial.subscriptionId])
     const { chosen, nextCursor } = await choose(tenant, recipients, trial === undefined ? query : { limit: 1 })
     const deliveries = await recordsOf(eventId, chosen)
-    const subscriptionsExplained = await Promise.all(chosen.map((one) => explainTo(one, deliveries.get(one.id))))
+    const explanations = await Promise.all(chosen.map((one) => explainTo(one, deliveries.get(one.id))))
     return {
       eventId,
       eventType,
       occurredAt,
       fannedOutAt,
       data,
-      subscriptions: subscriptionsExplained,
+      subscriptions: explanations,
       nextCursor: trial === undefined ? nextCursor : null,
     }
   }

@@ -25,7 +25,7 @@ export const MOST_MISSES = 5
 
 /**
  * Takes over the events of other processes that have died (ADR 0054). The signs are compared with each other, never with a
- * clock, and only over looks that all succeeded: after an outage of Redis nobody seems dead.
+ * clock, and only over looks that all succeeded: after an outage of Redis no running process counts as dead.
  */
 export function startRelayWatch(deps: RelayWatchDeps): RelayWatch {
   const { name, outbox, nudge, log, everyMs = LOOK_EVERY_MS } = deps

@@ -19,7 +19,7 @@ const RUNS = 3
 
 const agentOf = (n: number): string => `sip:agent-${n % LISTENERS}@acme.example`
 
-/** Who listens: nobody; 200 people who each follow one agent; 200 that get every event and attempt. */
+/** The listeners: none; 200 that each follow one agent; 200 that get every event and attempt. */
 const AUDIENCES = {
   nobody: [],
   'one agent each': Array.from({ length: LISTENERS }, (_, n) => `?agentUri=${encodeURIComponent(agentOf(n))}`),
